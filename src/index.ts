@@ -56,9 +56,9 @@ export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextRange } fro
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic.ts';
 export type { OwnedResource, StackInventory } from './model/drift.ts';
 export {
-  type Coverage,
-  countCoverage,
+  countDriftCoverage,
   type Drift,
+  type DriftCoverage,
   type DriftedField,
   type DriftState,
   hasDrift,

@@ -9,7 +9,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { compareByAge, type LiveResource } from '../model/state.ts';
 import type { CreateWrite, DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
-import { allowsDuplicates } from '../plan/duplicates.ts';
+import { canBeCreatedTwice } from '../plan/duplicates.ts';
 import { readResponseBody } from './check-response.ts';
 import { JournalError } from './journal.ts';
 
@@ -110,7 +110,7 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
  * its response contains everything that was created before these calls.
  */
 export class SharedListRequests {
-  readonly #list: ReturnType<typeof coalesceLists>;
+  readonly #list: ReturnType<typeof coalesceListRequests>;
   readonly #shown: ObservedResponseFields;
   readonly #listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   #count = 0;
@@ -122,7 +122,7 @@ export class SharedListRequests {
   ) {
     this.#shown = shown;
     this.#listNewest = listNewest;
-    this.#list = coalesceLists((...asked) => {
+    this.#list = coalesceListRequests((...asked) => {
       this.#count += 1;
       return list(...asked);
     });
@@ -186,7 +186,7 @@ type List = (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Pr
  * everything that was created before these calls. At most one request per kind is under way; the next one starts when
  * it ends. The promise rejects with the client's error.
  */
-export function coalesceLists(list: Client['list']): List {
+export function coalesceListRequests(list: Client['list']): List {
   const running = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<readonly JsonObject[]>>();
   const listAfter: List = async (kind, ...more) => {
@@ -265,7 +265,7 @@ function createFailure({ write }: CreatedResource, message: string): Outcome {
  */
 function findCreatedResource(outcome: Outcome): CreatedResource | undefined {
   const { write } = outcome;
-  if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !allowsDuplicates(write)) return undefined;
+  if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !canBeCreatedTwice(write)) return undefined;
   if (getKind(write.kind).oneTimeFields.length > 0) return undefined;
   return { write, id: assertDefined(outcome.id, `id of ${write.id}`) };
 }

@@ -4,7 +4,7 @@ import { readStream } from '../files/read-input.ts';
 import { sleepFor } from '../model/elapsed.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-code.ts';
-import { createOutput, settleOutputs } from './output/output.ts';
+import { createOutput, flushOutputs } from './output/output.ts';
 import { run } from './run.ts';
 
 const stdout = createOutput(() => process.stdout, { isFile: () => isRegularFile(1) });
@@ -38,7 +38,7 @@ function createContext(): Context {
 export async function runProgram(): Promise<void> {
   // A run that never completes must not look like a success.
   process.exitCode = EXIT.bug;
-  const exitCode = await settleOutputs(await run(process.argv.slice(2), createContext()), { stdout, stderr });
+  const exitCode = await flushOutputs(await run(process.argv.slice(2), createContext()), { stdout, stderr });
   // Everything is written. Without this call, Node frees the heap page by page: 7 ms of each run.
   process.exit(exitCode);
 }

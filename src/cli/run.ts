@@ -10,7 +10,7 @@ import { withDefaultWait } from './commands/options.ts';
 import { defineProgram } from './commands/program.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
-import { makeOutputsSafe } from './output/output.ts';
+import { redactOutputs } from './output/output.ts';
 import { createRunInputRecorder } from './output/output-files.ts';
 import type { CommandAction, CommandFlags, FormatFlags, ReportTarget } from './output/present.ts';
 import type { FailedCommand } from './output/publish.ts';
@@ -20,7 +20,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   const inputs = createRunInputRecorder(argv, host.cwd);
   const budget = createReadBudget(RUN_LIMITS);
   const { secrets, env } = collectSecrets(host);
-  const guarded = makeOutputsSafe({ ...host, env }, secrets);
+  const guarded = redactOutputs({ ...host, env }, secrets);
   const onFileInUse: Context['onFileInUse'] = (file, limitSeconds) =>
     guarded.stderr.write(
       `Another process uses ${toPrintable(file)}. Waiting for it, for at most ${limitSeconds} seconds.\n`,

@@ -34,7 +34,7 @@ export interface PostResult {
 const MARKER = /^<!-- (edgewise:([a-z-]+)(?: stack=(\S+))?) -->$/;
 
 /** Returns the marker of a report, which identifies the comment or issue to replace. `undefined` if there is none. */
-export function findMarker(text: string): string | undefined {
+export function findCommentMarker(text: string): string | undefined {
   const [line = ''] = text.split('\n', 1);
   return MARKER.test(line.trimEnd()) ? line.trimEnd() : undefined;
 }
@@ -73,7 +73,7 @@ function formatTitle(marker: string): string {
 
 /** Finds the newest comment or issue with the marker. `posts` are sorted oldest first. */
 function findOwn(posts: readonly CommentOrIssue[], marker: string): CommentOrIssue | undefined {
-  return posts.findLast(({ body }) => findMarker(body) === marker);
+  return posts.findLast(({ body }) => findCommentMarker(body) === marker);
 }
 
 /** Ignores line ends and trailing white space, because forges change them. */

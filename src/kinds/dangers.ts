@@ -274,16 +274,14 @@ function listUnmatched(
 }
 
 function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): boolean {
-  const [one, other] = [left, right].map(({ rule }) =>
-    readRuleDescription(type.type === 'list' ? type.of : type, rule),
-  );
+  const [one, other] = [left, right].map(({ rule }) => findRuleCaption(type.type === 'list' ? type.of : type, rule));
   return one !== undefined && one === other;
 }
 
 /**
  * Returns the caption of a rule of this type, or `undefined` if it has none. Changing a caption does not affect access.
  */
-export function readRuleDescription(type: FieldType | undefined, rule: Json): string | undefined {
+export function findRuleCaption(type: FieldType | undefined, rule: Json): string | undefined {
   if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
   const name = type.namedFields.find(([, { isCaption }]) => isCaption)?.[0];
   const caption = name === undefined ? undefined : rule[name];

@@ -61,7 +61,7 @@ export interface Kind {
    * Returns the work that the service continues after its response, or `undefined` if the work is done. The function
    * itself is `undefined` if the kind has no such work.
    */
-  readonly findWork: ((resource: ProvisionedResource) => BackgroundWork | undefined) | undefined;
+  readonly findWork: ((resource: LiveSpecAndComputed) => BackgroundWork | undefined) | undefined;
   /** Whether resources of this kind restrict access to other resources. Deleting such a resource opens the others. */
   readonly restrictsAccess: boolean;
   /** Whether a resource with this spec can lock edgewise out of the API. Its writes are then sent last. */
@@ -77,7 +77,7 @@ interface Validity {
 }
 
 /** A live resource: its spec and the fields that the service computed. */
-export interface ProvisionedResource {
+export interface LiveSpecAndComputed {
   readonly spec: Spec;
   readonly computed: JsonObject;
 }

@@ -18,7 +18,7 @@ import {
   limitDiagnosticsPerCode,
   type YamlBudget,
 } from './bounded-yaml.ts';
-import type { FileNamedByField, ManifestEnvironment, ReadFieldFile } from './environment.ts';
+import type { FieldFileResult, ManifestEnvironment, ReadFieldFile } from './environment.ts';
 import {
   createDiagnostic,
   type DiagnosticSubject,
@@ -334,7 +334,7 @@ const ANNOTATION = 'config.kubernetes.io/origin';
 function fillInFiles(
   kind: string,
   value: JsonObject,
-  read: (path: string) => FileNamedByField,
+  read: (path: string) => FieldFileResult,
 ): { readonly value: JsonObject; readonly findings: readonly ManifestFinding[] } {
   const spec = value['spec'];
   const table = findKind(kind);

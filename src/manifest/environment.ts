@@ -85,10 +85,10 @@ export const STDIN = '<stdin>';
  * The text of a file that a manifest names, or the reason why it cannot be read. `finding`: a clause such as `does not
  * exist`, which follows the path in a message. `isRefused`: no manifest may name this file.
  */
-export type FileNamedByField = { readonly text: string } | { readonly finding: string; readonly isRefused?: true };
+export type FieldFileResult = { readonly text: string } | { readonly finding: string; readonly isRefused?: true };
 
 /** Reads a file that a manifest names. `path` is relative to the folder of `manifest`. */
-export type ReadFieldFile = (manifest: string, path: string) => FileNamedByField;
+export type ReadFieldFile = (manifest: string, path: string) => FieldFileResult;
 
 /** Refuses every file, for manifests that have no folder. */
 export const REFUSE_FIELD_FILES: ReadFieldFile = () => ({

@@ -22,7 +22,7 @@ export interface ResolvedReferences {
 
 /** Resolves every reference of every document. Continues after a reference that cannot be resolved. */
 export function resolveReferences(documents: readonly ManifestDocument[], index: DocumentIndex): ResolvedReferences {
-  const { ids, crossStackReferences, cycles } = resolveKnownIds(index);
+  const { ids, crossStackReferences, cycles } = resolveWrittenIds(index);
   const findings: DocumentFinding[] = [...cycles];
   const resolution: Resolution = { index, ids, crossStackReferences, addresses: [...index.keys()], dangling: 0 };
   const specs = new Map(
@@ -184,7 +184,7 @@ interface ResolvableIds {
  * Resolves the ids that are written in manifests: in Externals, HTTPS edges and HTTPS routes. Instead of an id, these
  * documents may contain the address of another one. So documents form chains, and a chain can be a circle.
  */
-export function resolveKnownIds(index: DocumentIndex): ResolvableIds {
+export function resolveWrittenIds(index: DocumentIndex): ResolvableIds {
   const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
   const cycles: DocumentFinding[] = [];
   const stating = [...index].filter(([, { kind }]) => mayStateId(kind));

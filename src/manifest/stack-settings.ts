@@ -21,7 +21,7 @@ import {
 } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { WITHOUT_CODE } from '../schemas/findings.ts';
+import { WITHOUT_CODE_GENERATION } from '../schemas/findings.ts';
 import { createStackSpecSchema, type StackSpec } from '../schemas/stack.ts';
 import { resolveManifestPath } from './environment.ts';
 import {
@@ -42,7 +42,7 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
       ? path
       : resolveManifestPath(chooseSettingDocument(document, stated).position.source.file, path);
   const spec = value?.['spec'];
-  const stated = createStackSpecSchema().parse(spec ?? {}, WITHOUT_CODE);
+  const stated = createStackSpecSchema().parse(spec ?? {}, WITHOUT_CODE_GENERATION);
   const {
     api,
     kinds,
@@ -232,7 +232,7 @@ export interface StackSetting {
 
 /** Lists every setting of a valid Stack, including the settings from its Defaults and the defaults of edgewise. */
 export function listEffectiveStackSettings(stack: ManifestDocument, locator: Locator): readonly StackSetting[] {
-  const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}, WITHOUT_CODE) as JsonObject; // values in a document are JSON
+  const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}, WITHOUT_CODE_GENERATION) as JsonObject; // values in a document are JSON
   return listLeaves(spec, []).map(({ path, value }) => {
     const whole = ['spec', ...path];
     const by = (stack.layers ?? [stack]).find((layer) => holdsPath(layer.value, whole));

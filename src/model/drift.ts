@@ -134,7 +134,7 @@ export interface Drift {
 }
 
 /** Numbers of live resources, by owner: this stack, another stack, or none. Counts only kinds that were read. */
-export interface Coverage {
+export interface DriftCoverage {
   readonly owned: number;
   readonly ofOtherStacks: number;
   readonly unmanaged: number;
@@ -153,7 +153,7 @@ export function isComparisonComplete({ diagnostics }: Drift): boolean {
 }
 
 /** Counts the live resources by owner. Attached modules do not count as resources. */
-export function countCoverage({ resources, kinds, unowned }: Drift): Coverage {
+export function countDriftCoverage({ resources, kinds, unowned }: Drift): DriftCoverage {
   const isOurs = ({ id, kind, state }: ResourceDrift) =>
     id !== undefined && state !== 'unowned' && kinds.includes(kind);
   const owned = resources.filter(isOurs).length;

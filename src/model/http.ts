@@ -73,7 +73,7 @@ export const OPERATION_ID_HEADER = 'Operation-Id';
  * Whether a host is always this machine: `localhost` or a loopback address. Accepts IPv6 addresses with or without
  * brackets. False for `0.0.0.0` and `::`, because a server that listens there accepts connections from other machines.
  */
-export function isThisMachine(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   const name = host.replace(/^\[|\]$|\.$/g, '').toLowerCase();
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(?:\.\d{1,3}){3}$/.test(name);
 }

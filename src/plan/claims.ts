@@ -7,7 +7,7 @@ import type { Plan, SuppressedDelete } from '../model/plan.ts';
 import type { TakeOverLookUp } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
-import { describeLifecycleLine } from './duplicates.ts';
+import { describeLifecycleLineToAdd } from './duplicates.ts';
 import type { ResourcePair } from './match.ts';
 
 interface ConflictContext {
@@ -136,7 +136,7 @@ function formatRemedy(
   if (isOutsideTargets) return `Add --target ${kind}/${mark?.name}, so that the plan removes it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';
   if (mark !== undefined) return formatHandOverRemedy(desired, { id, mark });
-  return `To adopt that resource as ${kind}/${desired.name}, ${describeLifecycleLine(desired, { name: 'adopt', value: id })}`;
+  return `To adopt that resource as ${kind}/${desired.name}, ${describeLifecycleLineToAdd(desired, { name: 'adopt', value: id })}`;
 }
 
 /**
@@ -147,7 +147,7 @@ function formatHandOverRemedy(
   desired: DesiredResource,
   { id, mark: { stack, name } }: Pick<LiveResource, 'id'> & { mark: Mark },
 ) {
-  const line = describeLifecycleLine(desired, { name: 'renamed_from', value: { stack, name } });
+  const line = describeLifecycleLineToAdd(desired, { name: 'renamed_from', value: { stack, name } });
   return [
     'Choose another value, or agree with the owner of that stack that its resource moves here.',
     `For that, remove its document there, and ${line}`,

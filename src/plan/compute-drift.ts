@@ -13,7 +13,7 @@ import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { listDriftDangers, withExpiryDanger } from './dangers.ts';
-import { createFindAdoptionCandidate, createFindClaimHolder } from './duplicates.ts';
+import { createAdoptionCandidateSearch, createClaimHolderSearch } from './duplicates.ts';
 
 /** Input of `computeDrift` in addition to the plan. */
 export interface DriftInput {
@@ -29,8 +29,8 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
   const { stack, baseUrl, made, targets, externals, diagnostics, violations, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const taken = new Set(plan.changes.map((change) => change.live?.id));
-  const findCandidate = createFindAdoptionCandidate(live, taken);
-  const findHolder = createFindClaimHolder(live, { taken, stack });
+  const findCandidate = createAdoptionCandidateSearch(live, taken);
+  const findHolder = createClaimHolderSearch(live, { taken, stack });
   const refused = new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address));
   const resources = plan.changes.map((change) => {
     const found = all.get(change.live?.id ?? '');

@@ -8,7 +8,7 @@ import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
 import type { ResourcePair } from './match.ts';
 import { findValidForMs } from './validity.ts';
-import { computeSentForms, listChangedFields } from './writes.ts';
+import { listChangedFields, pickDifferingWrittenForms } from './writes.ts';
 
 /** Facts of a change that its decision does not contain. */
 interface ChangeFacts {
@@ -79,7 +79,7 @@ function pickManifestFacts({
 function pickDesired(decision: ChangeDecision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
   const { pair, form } = decision;
   if (form === undefined) return {};
-  const sent = computeSentForms(pair.kind, form, listSentFields(decision));
+  const sent = pickDifferingWrittenForms(pair.kind, form, listSentFields(decision));
   const ignored = listIgnored(pair);
   const validForMs = findValidForMs(pair.kind, pair.desired);
   return {

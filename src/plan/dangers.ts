@@ -11,7 +11,7 @@ import { parseRateLimit } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
 import { describeTokenSink } from '../model/token-sink.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
-import { isUndelivered } from './match.ts';
+import { isTokenUndelivered } from './match.ts';
 import { readFieldTime } from './validity.ts';
 
 type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
@@ -68,7 +68,7 @@ function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
  * not delivered.
  */
 function isInUse(kind: Kind, live: Change['live']): boolean {
-  return live !== undefined && (live.mark === undefined || !isUndelivered(kind, { mark: live.mark }));
+  return live !== undefined && (live.mark === undefined || !isTokenUndelivered(kind, { mark: live.mark }));
 }
 
 function pickLiveSide({ live }: Change): ResourceState | undefined {

@@ -18,7 +18,7 @@ import {
   listTokensWithoutSink,
 } from './decide.ts';
 import { listAdoptionHints, listMissingFormerNames, listRenameHints } from './duplicates.ts';
-import { createIsHandedOver, listPossibleTakeOvers, listTakeOversOutsideRun } from './handed-over.ts';
+import { createHandOverCheck, listPossibleTakeOvers, listTakeOversOutsideRun } from './handed-over.ts';
 import { matchResources } from './match.ts';
 import { createReleaseState, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
@@ -39,7 +39,7 @@ interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDele
 export function decideChanges(input: PlanInput): DecidedChanges {
   const { desired, live, mode, targets, takeOver = [] } = input;
   const wanted = mode === 'release' ? createReleaseState(desired) : desired;
-  const matched = matchResources(wanted, live, { takeOver, isLeft: createIsHandedOver(input) });
+  const matched = matchResources(wanted, live, { takeOver, isLeft: createHandOverCheck(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const stack = desired.stack.name;
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });

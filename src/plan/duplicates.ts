@@ -21,7 +21,7 @@ type FindAdoptionCandidate = (kind: Kind, normal: Spec) => LiveResource | undefi
  * Creates a search among the unmarked live resources outside the plan. They are collected once, so that each search is
  * cheap. `taken`: ids of the live resources in the plan.
  */
-export function createFindAdoptionCandidate(
+export function createAdoptionCandidateSearch(
   { resources }: LiveState,
   taken: ReadonlySet<string | undefined>,
 ): FindAdoptionCandidate {
@@ -40,7 +40,7 @@ type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
  * Creates a search for holders of unique values. It covers the live resources that are not in the plan and do not have
  * the mark of `stack`. `taken`: ids of the live resources in the plan.
  */
-export function createFindClaimHolder(
+export function createClaimHolderSearch(
   { resources }: LiveState,
   { taken, stack }: { readonly taken: ReadonlySet<string | undefined>; readonly stack: string },
 ): FindHolder {
@@ -83,7 +83,7 @@ function joinClaimKeys(kind: Kind, spec: Spec): string {
  * spec with unique values, and a resource with an unreadable mark.
  */
 export function listAdoptionHints(decisions: readonly ChangeDecision[], live: LiveState): readonly Diagnostic[] {
-  const findCandidate = createFindAdoptionCandidate(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
+  const findCandidate = createAdoptionCandidateSearch(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
     const { address, kind, desired } = pair;
     if (action !== 'create' || form === undefined || desired === undefined) return [];
@@ -205,7 +205,7 @@ interface LifecycleMember {
  * Returns the part of a remedy that says which line to add, and at which position: in the `lifecycle` of the manifest
  * or, if it has none, as a new `lifecycle`. It continues a sentence after a comma.
  */
-export function describeLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
+export function describeLifecycleLineToAdd(resource: DesiredResource, member: LifecycleMember): string {
   const { start, block } = locateLifecycle(resource);
   const at = ({ file, line }: SourcePlace) => `${file}:${line}`;
   if (block !== undefined) return formatAddition(`its lifecycle at ${at(block)}`, block, formatMember(member, block));
@@ -213,7 +213,7 @@ export function describeLifecycleLine(resource: DesiredResource, member: Lifecyc
 }
 
 /**
- * Like `describeLifecycleLine`, but without a position, because the diagnostic already shows the document. The line is
+ * Like `describeLifecycleLineToAdd`, but without a position, because the diagnostic already shows the document. The line is
  * in YAML even if the manifest is in JSON.
  */
 function formatLifecycleHint(resource: DesiredResource, { name, value }: LifecycleMember): string {
@@ -272,12 +272,12 @@ function isInBraces({ excerpt }: SourcePlace): boolean {
  * Whether a concurrent apply could create the same resource again: the resource has no unique value, so the service
  * does not reject the second creation.
  */
-export function allowsDuplicates(write: Write): write is CreateWrite {
+export function canBeCreatedTwice(write: Write): write is CreateWrite {
   return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
 }
 
 /** The live resources, and the page size of their lists. */
-export interface AccountSize {
+export interface DuplicateCheckInput {
   readonly live: LiveState;
   readonly pageSize: number;
 }
@@ -292,8 +292,8 @@ interface RequestCount {
  * Counts the list requests with which an apply looks for duplicates that a concurrent apply created. An apply lists
  * only kinds in which it creates resources without unique values.
  */
-export function countDuplicateChecks(writes: readonly Write[], held: AccountSize): RequestCount {
-  const byKind = Map.groupBy(writes.filter(allowsDuplicates), ({ kind }) => kind);
+export function countDuplicateChecks(writes: readonly Write[], held: DuplicateCheckInput): RequestCount {
+  const byKind = Map.groupBy(writes.filter(canBeCreatedTwice), ({ kind }) => kind);
   const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, checks: made.length }));
   return {
     least: counts.reduce((sum, { least }) => sum + least, 0),
@@ -308,7 +308,11 @@ export function countDuplicateChecks(writes: readonly Write[], held: AccountSize
  */
 function countPages(
   kind: Kind,
-  { writes, held, checks }: { readonly writes: readonly Write[]; readonly held: AccountSize; readonly checks: number },
+  {
+    writes,
+    held,
+    checks,
+  }: { readonly writes: readonly Write[]; readonly held: DuplicateCheckInput; readonly checks: number },
 ): RequestCount {
   const count = (type: Write['type']): number =>
     writes.filter((write) => write.type === type && write.kind === kind.name).length;

@@ -10,7 +10,7 @@ import type { PlanInput } from './plan-input.ts';
  * `spec.handed_over` lists the address, or if another stack takes the resource over and does not own it yet. After the
  * take-over, a resource that still has the mark of this stack is pruned.
  */
-export function createIsHandedOver({
+export function createHandOverCheck({
   desired: { stack },
   live,
   mode,

@@ -4,7 +4,7 @@ import { suggestAddress } from '../manifest/suggest.ts';
 import { isAddress, parseAddress, stripDuplicateId, toAddress } from '../model/address.ts';
 import type { OwnedResource, StackInventory } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
-import { listAttachments, listUsedKinds, type ReadRequest } from './select-targets.ts';
+import { listModulesToRead, listUsedKinds, type ReadRequest } from './select-targets.ts';
 
 interface InventoryQuery {
   /** Addresses and names of kinds. Empty: all resources. */
@@ -23,7 +23,7 @@ export function createInventoryRequest(
   const described = [...desired.resources.values()].filter((resource) => isNamed(resource, names));
   return {
     kinds: listed.filter(mayRead),
-    attachments: described.filter(({ kind }) => mayRead(getKind(kind))).flatMap(listAttachments),
+    attachments: described.filter(({ kind }) => mayRead(getKind(kind))).flatMap(listModulesToRead),
   };
 }
 

@@ -121,7 +121,7 @@ function pairMarked(
 ): readonly ResourcePair[] {
   const { address, kind, desired } = subject;
   const [kept, ...duplicates] = marked.toSorted((left, right) => compareByPrecedence(kind, desired, { left, right }));
-  const hasUndelivered = duplicates.some((live) => isUndelivered(kind, live));
+  const hasUndelivered = duplicates.some((live) => isTokenUndelivered(kind, live));
   return [
     { ...subject, live: kept, by: 'mark', formerName, hasUndelivered },
     ...(kept === undefined
@@ -223,7 +223,7 @@ class Adoptions {
    */
   hasUndelivered(resource: DesiredResource): boolean {
     const kind = getKind(resource.kind);
-    return this.#listHandedOver(resource).some((live) => isUndelivered(kind, live));
+    return this.#listHandedOver(resource).some((live) => isTokenUndelivered(kind, live));
   }
 
   #listHandedOver({ kind, lifecycle: { takenFrom } }: DesiredResource): readonly LiveResource[] {
@@ -489,7 +489,7 @@ function compareByPrecedence(
 ): number {
   const isOutdated = (live: LiveResource) => desired !== undefined && isReplaced({ kind, desired, live });
   return (
-    Number(isUndelivered(kind, left)) - Number(isUndelivered(kind, right)) ||
+    Number(isTokenUndelivered(kind, left)) - Number(isTokenUndelivered(kind, right)) ||
     Number(isOutdated(left)) - Number(isOutdated(right)) ||
     (isRotatable(kind) ? compareByAge(right, left) : compareByAge(left, right))
   );
@@ -505,6 +505,6 @@ function isReplaced({
 }
 
 /** Whether a resource has a one-time value whose delivery the mark does not record. */
-export function isUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mark'>): boolean {
+export function isTokenUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mark'>): boolean {
   return kind.oneTimeFields.length > 0 && mark?.delivered !== true;
 }

@@ -394,7 +394,7 @@ function listCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph
  * is deleted, to make sure that it arrives last.
  */
 function addRedeliveries(planned: readonly Planned[]): readonly Planned[] {
-  const undelivered = Map.groupBy(planned.filter(isUndelivered), ({ change }) => change.address);
+  const undelivered = Map.groupBy(planned.filter(isTokenUndelivered), ({ change }) => change.address);
   return planned.map((one) => {
     const again = createRedelivery(one, undelivered.get(one.change.address) ?? []);
     return again === undefined ? one : { ...one, writes: [...one.writes, again] };
@@ -420,6 +420,6 @@ function createRedelivery(
   };
 }
 
-function isUndelivered({ change: { live }, kind }: Planned): boolean {
+function isTokenUndelivered({ change: { live }, kind }: Planned): boolean {
   return live !== undefined && live.mark?.delivered !== true && kind.oneTimeFields.length > 0;
 }

@@ -30,7 +30,7 @@ export function createReadRequest(desired: DesiredState, targets: readonly strin
   const foreign = new Set(listCrossStackKinds(desired));
   return {
     kinds: OWNED_KINDS.filter((kind) => used.includes(kind) || foreign.has(kind.name)),
-    attachments: resources.flatMap(listAttachments),
+    attachments: resources.flatMap(listModulesToRead),
   };
 }
 
@@ -116,7 +116,7 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
 }
 
 /** The modules to read for a manifest of an attached kind, without ignored modules. Empty for other kinds. */
-export function listAttachments({
+export function listModulesToRead({
   address,
   kind: name,
   spec,

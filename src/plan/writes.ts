@@ -269,7 +269,7 @@ function findSentValue(name: string, field: Field, { desired = {}, sent = {} }: 
 /**
  * For the named fields, the values whose written form differs from the normal form. A request sends the written form.
  */
-export function computeSentForms(kind: Kind, form: DesiredSpecForms, names: ReadonlySet<string>): Spec {
+export function pickDifferingWrittenForms(kind: Kind, form: DesiredSpecForms, names: ReadonlySet<string>): Spec {
   const entries = kind.specFields.flatMap(([name, field]): [string, Json][] => {
     const value = findWrittenValue(name, field, form);
     const plain = omitDefault(field, form.normal[name]);

@@ -11,7 +11,7 @@ import { evaluatePolicies, type Policy, usesVariable } from './evaluate.ts';
 import { createChangeSubject, createResourceSubject, type PolicyRunContext } from './subject.ts';
 
 /** The input of a policy check, except the plan. */
-export interface PlanPolicies {
+export interface PolicyCheckInput {
   readonly policies: readonly Policy[];
   /**
    * The current manifests. `undefined` if a saved plan is checked without manifests: each policy that uses values of
@@ -22,7 +22,7 @@ export interface PlanPolicies {
 }
 
 /** Adds the findings of the policies to the plan: errors as violations, warnings as diagnostics. */
-export function addPolicyFindings(given: Plan, { policies, state, now }: PlanPolicies): Plan {
+export function addPolicyFindings(given: Plan, { policies, state, now }: PolicyCheckInput): Plan {
   const plan = withoutPolicies(given, policies);
   const stack = toStack(plan, state?.stack);
   const scene = { stack, plan: toPlanJson(plan, state === undefined), now };
@@ -55,7 +55,7 @@ function checkChanges(
     policies,
     state,
     scene,
-  }: Pick<PlanPolicies, 'policies' | 'state'> & {
+  }: Pick<PolicyCheckInput, 'policies' | 'state'> & {
     readonly scene: PolicyRunContext;
   },
 ): readonly PolicyFinding[] {

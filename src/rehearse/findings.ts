@@ -14,7 +14,7 @@ import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
 import { listWritesAwaitingFreedValues } from '../plan/claims.ts';
-import { createIsHandedOver } from '../plan/handed-over.ts';
+import { createHandOverCheck } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import type { SimulatedAccount, SimulatedResourceId, SimulatedWrite } from './simulated-account.ts';
 
@@ -203,7 +203,7 @@ interface Referrers {
 export function createReferrerQueries(input: PlanInput): Referrers {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
-  const isHandedOver = createIsHandedOver(input);
+  const isHandedOver = createHandOverCheck(input);
   const isOurs = ({ kind, mark }: LiveResource): boolean =>
     mark?.stack === stack.name && !isHandedOver(toAddress(kind, mark.name));
   const isLater = ({ mark }: LiveResource): boolean =>

@@ -181,7 +181,7 @@ function isUrl(text: string): boolean {
  * Rejects if the stack takes over a resource that a manifest of the old stack still describes: the old stack would
  * create the resource again.
  */
-export async function refuseHandOverOfDescribed(
+export async function refuseTakeOverWithOldManifest(
   folder: StackFolder,
   { stacks }: StackTree,
   context: Pick<Host, 'cwd' | 'env' | 'render'>,

@@ -5,7 +5,7 @@ import type { StackFolder } from '../model/stack-tree.ts';
 import type { Write, WriteId } from '../model/write.ts';
 import { listWritesAwaitingFreedValues } from '../plan/claims.ts';
 import { StackError } from '../stack/host.ts';
-import { dependsOn } from './read-changes.ts';
+import { refersToStack } from './read-changes.ts';
 
 interface OrderedStacks {
   /** Each stack comes after the stacks to which it refers, otherwise in the given order. A cycle has no valid order. */
@@ -36,7 +36,7 @@ export function orderStacks(stacks: readonly StackFolder[]): OrderedStacks {
 
 /** Returns those of `stacks` to which `stack` refers. */
 export function listDependencies(stack: StackFolder, stacks: readonly StackFolder[]): readonly StackFolder[] {
-  return stacks.filter((other) => dependsOn(stack, other));
+  return stacks.filter((other) => refersToStack(stack, other));
 }
 
 type Cycle = readonly [StackFolder, ...StackFolder[]];
@@ -79,7 +79,7 @@ export type WriteRounds = ReadonlyMap<WriteId, number>;
  * Its round is the first that its dependencies allow. The service rejects the delete of a resource in use, so a delete
  * is at least one round after each write of another plan that may remove a reference to the resource.
  */
-export function computeRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRounds> {
+export function computeWriteRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRounds> {
   const held = plans.map((plan) => ({ plan, writes: listHeldBack(plan) }));
   const removals = Map.groupBy(
     held.flatMap(({ plan, writes }) => listRemovals(plan, writes)),

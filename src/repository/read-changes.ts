@@ -159,18 +159,18 @@ function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly Stack
   const stacks = [...causes.keys()];
   const changed = new Set(stacks.filter((stack) => (causes.get(stack)?.size ?? 0) > 0));
   // A loop over a set also visits members that are added during the loop.
-  for (const one of changed) for (const user of stacks) if (dependsOn(user, one)) changed.add(user);
+  for (const one of changed) for (const user of stacks) if (refersToStack(user, one)) changed.add(user);
   return stacks
     .filter((stack) => changed.has(stack))
     .map((stack) => ({
       stack,
       files: [...(causes.get(stack) ?? [])].map((file) => relative(cwd, file)).sort(),
-      through: [...changed].filter((one) => dependsOn(stack, one)).map(({ name }) => name),
+      through: [...changed].filter((one) => refersToStack(stack, one)).map(({ name }) => name),
     }));
 }
 
 /** Whether `stack` refers to resources of `other`. Both must have the same base URL. */
-export function dependsOn(stack: StackFolder, other: StackFolder): boolean {
+export function refersToStack(stack: StackFolder, other: StackFolder): boolean {
   return stack !== other && stack.dependsOn.includes(other.name) && stack.baseUrl === other.baseUrl;
 }
 

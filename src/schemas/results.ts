@@ -143,7 +143,7 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
  * Returns the document, parsed by a schema. Throws `refuse(why)` if the document does not conform. `why` describes the
  * first mistake.
  */
-export function checkResult<T>(schema: z.ZodType<T>, document: JsonObject, refuse: (why: string) => Error): T {
+export function parseResultDocument<T>(schema: z.ZodType<T>, document: JsonObject, refuse: (why: string) => Error): T {
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;
   const issue = findFirstIssue(schema, document);

@@ -142,7 +142,7 @@ async function leaveFieldsOut(
   const json = readJson(response);
   if (json === undefined) return response;
   const thinned = omitFields(json, request, (shown) => {
-    const isMeant = fields === undefined ? isOmissible(shown) : fields.includes(shown.name);
+    const isMeant = fields === undefined ? canOmitFromResponse(shown) : fields.includes(shown.name);
     return isMeant && random(`left out ${shown.place}`) < share;
   });
   return { ...response, body: JSON.stringify(thinned) };
@@ -211,7 +211,7 @@ export function omitFields(
  * Whether a service may omit a value from a response. The value must be empty, null or false. If clients read an absent
  * field as its default, the value must also be equal to that default.
  */
-export function isOmissible({ field, value }: ShownField): boolean {
+export function canOmitFromResponse({ field, value }: ShownField): boolean {
   if (field?.absentWhenDefault === true && field.default !== undefined && !isSameJson(field.default, value))
     return false;
   if (typeof value === 'object') return value === null || Object.keys(value).length === 0;

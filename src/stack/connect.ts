@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
 import { readInput } from '../files/read-input.ts';
-import { isThisMachine, type Send } from '../model/http.ts';
+import { isLoopbackHost, type Send } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
 import { type Host, StackError, type TransportSettings } from './host.ts';
@@ -150,7 +150,7 @@ function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']
 
 /** Whether a URL points to this machine. `0.0.0.0` and `[::]` also point to it. */
 function isHere({ hostname }: URL): boolean {
-  return isThisMachine(hostname) || hostname === '0.0.0.0' || hostname === '[::]';
+  return isLoopbackHost(hostname) || hostname === '0.0.0.0' || hostname === '[::]';
 }
 
 /** Whether `except`, the value of NO_PROXY, excludes a URL from the proxy. */

@@ -13,7 +13,7 @@ import { decidePlan } from '../plan/decide-plan.ts';
 import { listFilePaths } from '../plan/files.ts';
 import { createDestroyState, createReleaseState, type PlanInput } from '../plan/plan-input.ts';
 import { createReadRequest, listUsedKinds } from '../plan/select-targets.ts';
-import type { PlanPolicies } from '../policy/check-plan.ts';
+import type { PolicyCheckInput } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import type { Rehearse } from './host.ts';
 import type { RunSettings } from './settings.ts';
@@ -178,7 +178,7 @@ async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Pro
  */
 export async function checkPolicies(
   plan: Plan,
-  { policies = [], ...rest }: Omit<PlanPolicies, 'policies'> & Pick<PlanRequest, 'policies'>,
+  { policies = [], ...rest }: Omit<PolicyCheckInput, 'policies'> & Pick<PlanRequest, 'policies'>,
 ): Promise<Plan> {
   if (policies.length === 0) return plan;
   // Load CEL only if there is a policy.

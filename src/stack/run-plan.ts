@@ -61,7 +61,11 @@ export interface RunPlan extends Omit<PlanCheck, 'stale' | 'met'> {
 }
 
 /** The results of the check for a plan that was just created: none of its writes was sent. */
-export const NEW_PLAN_CHECK: Omit<PlanCheck, 'stale' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
+export const UNSTARTED_PLAN_CHECK: Omit<PlanCheck, 'stale' | 'met'> = {
+  done: new Map(),
+  ids: new Map(),
+  texts: new Map(),
+};
 
 export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { coalesceLists } from '../apply/duplicates.ts';
+import { coalesceListRequests } from '../apply/duplicates.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import { readFiles } from '../apply/write-files.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
@@ -33,7 +33,7 @@ import {
 } from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 import { createLivePlan, hasPlanErrors, type PlanOptions, planAndRehearse, type ReadingClient } from './plan-live.ts';
-import { EMPTY_APPLY_RESULT, NEW_PLAN_CHECK, type RunOptions, type RunPlan, runPlan } from './run-plan.ts';
+import { EMPTY_APPLY_RESULT, type RunOptions, type RunPlan, runPlan, UNSTARTED_PLAN_CHECK } from './run-plan.ts';
 import {
   checkSavedPlan,
   planAgain,
@@ -233,7 +233,7 @@ export function createSharedAccount(parts: AccountInput, host: Host, signal: Abo
 function coalesceListsOfAccount(write: Account['write']): Account['write'] {
   const shared = new WeakMap<Client, Client>();
   const getShared = (client: Client): Client => {
-    const known = shared.get(client) ?? { ...client, list: coalesceLists(client.list) };
+    const known = shared.get(client) ?? { ...client, list: coalesceListRequests(client.list) };
     shared.set(client, known);
     return known;
   };
@@ -515,9 +515,9 @@ async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: 
   refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
   if (options.approved !== undefined) checkApproval(plan, options.approved, { parts, cwd: host.cwd });
   if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
-  const { ids = NEW_PLAN_CHECK.ids } = options;
+  const { ids = UNSTARTED_PLAN_CHECK.ids } = options;
   refuseAwaited(plan, ids);
-  const known = { ...NEW_PLAN_CHECK, ids };
+  const known = { ...UNSTARTED_PLAN_CHECK, ids };
   const { roots } = state;
   return account.write((client) => runPlan(client, { plan, roots, tokens, sinks, ...known }, options, host));
 }

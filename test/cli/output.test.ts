@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
-import { createOutput, settleOutputs } from '../../src/cli/output/output.ts';
+import { createOutput, flushOutputs } from '../../src/cli/output/output.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -32,7 +32,7 @@ describe.each(['throws', 'reports'] as const)('an output whose stream %s what we
     const stderr = createStream();
     stdout.output.write('one\n');
     stdout.output.write('two\n');
-    const exitCode = await settleOutputs(EXIT.success, { stdout: stdout.output, stderr: stderr.output });
+    const exitCode = await flushOutputs(EXIT.success, { stdout: stdout.output, stderr: stderr.output });
     expect(exitCode).toBe(1);
     expect(stderr.written.join('')).toBe(
       'edgewise: The result cannot be written to standard output: ENOSPC: no space\n',
@@ -42,13 +42,13 @@ describe.each(['throws', 'reports'] as const)('an output whose stream %s what we
   it('leaves the exit code of a failure as it is', async () => {
     const [{ output: stdout }, { output: stderr }] = [createStream(fail), createStream(fail)];
     stdout.write('one\n');
-    expect(await settleOutputs(EXIT.refused, { stdout, stderr })).toBe(5);
+    expect(await flushOutputs(EXIT.refused, { stdout, stderr })).toBe(5);
   });
 
   it('is no fault when its reader has gone away', async () => {
     const [{ output: stdout }, stderr] = [createStream(fail, 'EPIPE'), createStream()];
     stdout.write('one\n');
-    expect(await settleOutputs(EXIT.changes, { stdout, stderr: stderr.output })).toBe(2);
+    expect(await flushOutputs(EXIT.changes, { stdout, stderr: stderr.output })).toBe(2);
     expect(stderr.written.join('')).toBe('');
   });
 });
@@ -57,7 +57,7 @@ it('an error stream that fails changes nothing', async () => {
   const [stdout, { output: stderr }] = [createStream(), createStream('reports')];
   stderr.write('progress\n');
   stdout.output.write('result\n');
-  expect(await settleOutputs(EXIT.success, { stdout: stdout.output, stderr })).toBe(0);
+  expect(await flushOutputs(EXIT.success, { stdout: stdout.output, stderr })).toBe(0);
   expect(stdout.written.join('')).toBe('result\n');
 });
 

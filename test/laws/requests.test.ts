@@ -4,7 +4,7 @@ import { isModule } from '../../src/kinds/kind.ts';
 import { createWriteRequest } from '../../src/kinds/request-body.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { WriteId } from '../../src/model/write.ts';
-import { allowsDuplicates } from '../../src/plan/duplicates.ts';
+import { canBeCreatedTwice } from '../../src/plan/duplicates.ts';
 import { formatRequestSentence } from '../../src/report/view/plan-wording.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
@@ -43,7 +43,7 @@ describe('the requests of a run', () => {
           plan.writes.map((write) => createWriteRequest(write).method).sort(),
         );
         const listed = sent.flatMap(({ method, path }) => (method === 'GET' ? [path.split('?')[0]] : []));
-        const made = plan.writes.filter(allowsDuplicates).map((write) => createWriteRequest(write).path);
+        const made = plan.writes.filter(canBeCreatedTwice).map((write) => createWriteRequest(write).path);
         expect(new Set(listed)).toEqual(new Set(made));
       }
     });

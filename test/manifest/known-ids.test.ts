@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ManifestDocument } from '../../src/manifest/finding.ts';
-import { resolveKnownIds } from '../../src/manifest/references.ts';
+import { resolveWrittenIds } from '../../src/manifest/references.ts';
 import { createSourceText } from '../../src/manifest/source-text.ts';
 import type { Address } from '../../src/model/address.ts';
 
@@ -31,7 +31,7 @@ it('follows each link of a chain of Externals once, however long it is', () => {
       isValid: true,
     });
   }
-  const { crossStackReferences } = resolveKnownIds(index);
+  const { crossStackReferences } = resolveWrittenIds(index);
   expect(crossStackReferences.get('External/e0')).toEqual({ stack: 'other', resource: 'TCPEdge/a' });
   expect(crossStackReferences.size).toBe(length);
   expect(index.lookUps).toBeLessThan(3 * length);

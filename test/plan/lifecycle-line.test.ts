@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import type { DesiredResource, DesiredState } from '../../src/model/state.ts';
-import { describeLifecycleLine } from '../../src/plan/duplicates.ts';
+import { describeLifecycleLineToAdd } from '../../src/plan/duplicates.ts';
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n---\n';
 const HEAD = 'apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: a }\n';
@@ -37,7 +37,7 @@ const DOCUMENTS: readonly (readonly [name: string, text: string])[] = [
 ];
 
 it.each(DOCUMENTS)('is right as it is printed, in %s', (_, text) => {
-  const remedy = describeLifecycleLine(resourceOf(text), { name: 'adopt', value: 'cr_1' });
+  const remedy = describeLifecycleLineToAdd(resourceOf(text), { name: 'adopt', value: 'cr_1' });
   const pasted = paste(text, remedy);
   expect(resourceOf(pasted).lifecycle, `${remedy}\n${pasted}`).toMatchObject({
     adopt: 'cr_1',
@@ -47,7 +47,7 @@ it.each(DOCUMENTS)('is right as it is printed, in %s', (_, text) => {
 
 it.each(DOCUMENTS)('says of what another stack hands over where it comes from, in %s', (_, text) => {
   const value = { stack: 'network', name: 'old' };
-  const remedy = describeLifecycleLine(resourceOf(text), { name: 'renamed_from', value });
+  const remedy = describeLifecycleLineToAdd(resourceOf(text), { name: 'renamed_from', value });
   const pasted = paste(text, remedy);
   expect(resourceOf(pasted).lifecycle.takenFrom, `${remedy}\n${pasted}`).toEqual(value);
 });

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readInput } from '../../files/read-input.ts';
-import { type Forge, findMarker, type PostResult, postComment, postIssue } from '../../forge/forge.ts';
+import { type Forge, findCommentMarker, type PostResult, postComment, postIssue } from '../../forge/forge.ts';
 import { NoForgeError, openForge } from '../../forge/open-forge.ts';
 import { describeError } from '../../model/errors.ts';
-import { isThisMachine } from '../../model/http.ts';
+import { isLoopbackHost } from '../../model/http.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_SECRETS } from '../../model/secrets.ts';
 import { FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
@@ -77,7 +77,7 @@ export function definePost(command: Command, act: CommandAction): void {
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {
   const { secrets = NO_SECRETS } = context;
   const text = await readText(resolve(context.cwd, file), file);
-  const marker = findMarker(text);
+  const marker = findCommentMarker(text);
   if (marker === undefined)
     throw new CommandError(`${file} is not a report that can be posted: its first line does not identify it`, {
       exitCode: EXIT.invalid,
@@ -102,7 +102,7 @@ function withoutForgeCommands(text: string): string {
 
 function warnOfClearText({ url }: Forge, { stderr }: Pick<Context, 'stderr'>): void {
   const { protocol, hostname, origin } = new URL(url);
-  if (protocol !== 'http:' || isThisMachine(hostname)) return;
+  if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
   stderr.write(`Warning: requests to ${origin} are not encrypted, and each carries the token. Use an https: URL.\n`);
 }
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { FileLock } from '../../files/lock-file.ts';
 import { describeError } from '../../model/errors.ts';
-import { DEFAULT_VERSION_HEADER, isThisMachine } from '../../model/http.ts';
+import { DEFAULT_VERSION_HEADER, isLoopbackHost } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
 import { parseRateLimit, RATE_LIMIT_SYNTAX, type RateLimit } from '../../model/stack.ts';
 import type { ApiKey } from '../../server/admission.ts';
@@ -126,7 +126,7 @@ async function serveKept(
 
 /** Throws if other machines can reach the server and the server accepts the default key. */
 function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
-  if (isThisMachine(host) || apiKeys.every(({ key }) => key !== KNOWN_KEY)) return;
+  if (isLoopbackHost(host) || apiKeys.every(({ key }) => key !== KNOWN_KEY)) return;
   const address = host === '' ? 'every address of this machine' : host;
   throw new CommandError(`Other machines can reach ${address}, and everyone knows the API key \`${KNOWN_KEY}\`.`, {
     exitCode: EXIT.invalid,

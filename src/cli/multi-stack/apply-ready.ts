@@ -14,7 +14,7 @@ import type { SentEvents, StackReportPart } from '../../report/report.ts';
 import { renderStackResults, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
 import { formatDangerCount } from '../../report/view/danger-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import { computeRounds, listDependencies, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
+import { computeWriteRounds, listDependencies, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
 import type { OutputStream } from '../context.ts';
@@ -181,7 +181,7 @@ function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<T
   const accounts = Map.groupBy(ready, ([, { pooled }]) => pooled.account);
   return new Map(
     [...accounts.values()].flatMap((members) => {
-      const found = computeRounds(members.map(([, { plan }]) => plan));
+      const found = computeWriteRounds(members.map(([, { plan }]) => plan));
       const last = Math.max(1, ...[...found.values()].flatMap((rounds) => [...rounds.values()]));
       const barriers = createBarriers(members.length, last);
       return members.map(([folder, { plan }]) => [folder, { barriers, rounds: found.get(plan) }] as const);

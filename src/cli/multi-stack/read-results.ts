@@ -10,9 +10,9 @@ import { parseRenderSource } from '../../model/stack.ts';
 import type { Report, StackReportPart, StacksReport } from '../../report/report.ts';
 import {
   APPLY_RESULT_SCHEMA,
-  checkResult,
   DRIFT_RESULT_SCHEMA,
   FAILURE_RESULT_SCHEMA,
+  parseResultDocument,
   RUN_RESULT_SCHEMA,
   VALIDATION_RESULT_SCHEMA,
 } from '../../schemas/results.ts';
@@ -57,7 +57,7 @@ function readResult(
       parts: [{ name, folder: folder ?? file, exitCode, report, options: {} }],
     };
   }
-  const run = checkResult(RUN_RESULT_SCHEMA, document, createRefusal(file));
+  const run = parseResultDocument(RUN_RESULT_SCHEMA, document, createRefusal(file));
   const parts = run.stacks.map(({ stack, folder, keyEnv, exitCode, report }): StackReportPart => {
     return {
       name: stack,
@@ -137,7 +137,7 @@ function parseOtherReport(document: JsonObject, file: string): Report {
   if ('outcomes' in document) return parseApply(document, file);
   if ('unowned' in document) return { about: 'drift', drift: parseDrift(document, file) };
   if (document['command'] === 'validate' && 'files' in document) {
-    const { files, resources, diagnostics, stack } = checkResult(
+    const { files, resources, diagnostics, stack } = parseResultDocument(
       VALIDATION_RESULT_SCHEMA,
       document,
       createRefusal(file),
@@ -145,7 +145,11 @@ function parseOtherReport(document: JsonObject, file: string): Report {
     const validation = { files, resources, diagnostics, ...(stack !== undefined && { stack }) };
     return { about: 'validation', command: 'validate', validation };
   }
-  const { command, stack, diagnostics, error } = checkResult(FAILURE_RESULT_SCHEMA, document, createRefusal(file));
+  const { command, stack, diagnostics, error } = parseResultDocument(
+    FAILURE_RESULT_SCHEMA,
+    document,
+    createRefusal(file),
+  );
   return {
     about: 'failure',
     failure: {
@@ -158,7 +162,7 @@ function parseOtherReport(document: JsonObject, file: string): Report {
 }
 
 function parseDrift(document: JsonObject, file: string): Drift {
-  const drift = checkResult(DRIFT_RESULT_SCHEMA, document, createRefusal(file));
+  const drift = parseResultDocument(DRIFT_RESULT_SCHEMA, document, createRefusal(file));
   const states: readonly string[] = DRIFT_STATES;
   const odd = drift.resources.find(({ state }) => !states.includes(state));
   if (odd !== undefined) throw createError(file, `${odd.state} is not a state`);
@@ -174,7 +178,7 @@ function parseApply(document: JsonObject, file: string): Report {
     diagnostics,
     interrupted,
     plan: shown,
-  } = checkResult(APPLY_RESULT_SCHEMA, document, createRefusal(file));
+  } = parseResultDocument(APPLY_RESULT_SCHEMA, document, createRefusal(file));
   const plan = parsePlan(JSON.stringify(shown), file);
   const writes = new Map<string, Outcome['write']>(plan.writes.map((write) => [write.id, write]));
   const found = outcomes.map((outcome) => {

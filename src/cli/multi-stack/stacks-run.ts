@@ -17,7 +17,7 @@ import {
   listStackClaims,
   type ReadClaims,
 } from '../../repository/claim-registry.ts';
-import { findTakeOverStack, getAccountId, refuseHandOverOfDescribed } from '../../repository/hand-over.ts';
+import { findTakeOverStack, getAccountId, refuseTakeOverWithOldManifest } from '../../repository/hand-over.ts';
 import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { type SelectedStacks, type StackFilter, selectStacks } from '../../repository/select-stacks.ts';
@@ -259,7 +259,7 @@ export async function planStackFolder(
   const { signal, context } = run;
   const { tree, stacks } = run.selected;
   const account = getAccountId(folder, context);
-  await refuseHandOverOfDescribed(folder, tree, context);
+  await refuseTakeOverWithOldManifest(folder, tree, context);
   const isInRun = (name: string): boolean =>
     stacks.some((other) => other !== folder && other.name === name && getAccountId(other, context) === account);
   const all = { ...options, ...createCrossStackLookUps(run, folder), isInRun, signal };

@@ -64,7 +64,7 @@ export function createOutput(
 }
 
 /** Waits for both outputs. If the result could not be written, says so on stderr, and a success becomes a failure. */
-export async function settleOutputs(
+export async function flushOutputs(
   exitCode: ExitCode,
   { stdout, stderr }: { readonly stdout: ProcessOutput; readonly stderr: ProcessOutput },
 ): Promise<ExitCode> {
@@ -76,7 +76,7 @@ export async function settleOutputs(
 }
 
 /** Redacts the secrets of the run in all output, and escapes text that a CI runner would execute as a command. */
-export function makeOutputsSafe<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
+export function redactOutputs<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
   const stdout = redactOutput(context.stdout, secrets);
   return {
     ...context,

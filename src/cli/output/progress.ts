@@ -71,7 +71,7 @@ function createPlain(
     const [least] = formatRemaining(left, rateLimit);
     output.write(least === undefined ? `${line}\n` : `${line} ${formatCount(left, 'write')} to go, ${least}.\n`);
   };
-  const stop = repeatUpdates(
+  const stop = callPeriodically(
     () => {
       if (isQuietSince(wroteAt)) say(live.render(now().getTime()));
     },
@@ -108,7 +108,7 @@ function createLive(
   const show = (): void => {
     if (!isEnded) line.show(live.render(now().getTime()));
   };
-  const stop = repeatUpdates(show, { isTerminal: true, after });
+  const stop = callPeriodically(show, { isTerminal: true, after });
   const showSoon = (): void => {
     if (isPending) return;
     isPending = true;
@@ -140,7 +140,7 @@ function createLive(
 export const MIN_SHOWN_WAIT_MS = 1_000;
 
 /** Calls `show` every second on a terminal, else every half minute. Returns a function that stops the calls. */
-export function repeatUpdates(
+export function callPeriodically(
   show: () => void,
   { isTerminal, after }: { readonly isTerminal: boolean; readonly after: (ms: number, run: () => void) => () => void },
 ): () => void {

@@ -21,7 +21,7 @@ import type { SetNoticeWriter } from '../connection/notices.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, findEventOutput, getTextOptions, isLogWanted } from '../output/present.ts';
-import { createProgress, createStatusLine, type Progress, repeatUpdates } from '../output/progress.ts';
+import { callPeriodically, createProgress, createStatusLine, type Progress } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 
 /** A plan that is not blocked, and the function that applies it. */
@@ -108,7 +108,7 @@ export async function waitWithProgress(
     const [done = '', what = ''] = said;
     if (done !== '') line.show(toPrintable(`${done}, ${left} left at most: ${what}`));
   };
-  const stop = repeatUpdates(show, { ...output, after });
+  const stop = callPeriodically(show, { ...output, after });
   setLineWriter(line.tell);
   try {
     return await awaitWork(client, subjects, {

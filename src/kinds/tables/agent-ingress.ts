@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
 import { renderTimeSpan } from '../duration.ts';
 import { field, listOf, objectOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
-import { type BackgroundWork, defineKind, type HealthFinding, type ProvisionedResource } from '../kind.ts';
+import { type BackgroundWork, defineKind, type HealthFinding, type LiveSpecAndComputed } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 const JOB = objectOf({
@@ -106,7 +106,7 @@ function describeCertificate(
 function findProvisioning({
   spec: { certificate_management_policy: policy = null },
   computed: { certificate_management_status: status = null },
-}: ProvisionedResource): BackgroundWork | undefined {
+}: LiveSpecAndComputed): BackgroundWork | undefined {
   if (!isJsonObject(policy)) return undefined;
   if (!isJsonObject(status)) return { message: 'its certificate is not being provisioned yet', isFailed: false };
   const { provisioning_job: job = null } = status;

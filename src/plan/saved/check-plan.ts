@@ -17,7 +17,13 @@ import { findContentToWrite } from '../files.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { createMarkFromDraft } from '../writes.ts';
 import { createPlanLookUp, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
-import { listCheckedFields, listModules, listSavedChanges, listSentValues, type SavedChange } from './saved-change.ts';
+import {
+  listCheckedFields,
+  listSavedChanges,
+  listSentValues,
+  listWrittenModules,
+  type SavedChange,
+} from './saved-change.ts';
 
 /** The result of `checkPlan`: stale values, and the writes that an earlier apply has done. */
 export interface PlanCheck {
@@ -54,7 +60,7 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
 
 /** Creates the read request for the modules that a change writes. */
 function createWrittenAttachment({ change, kind, writes }: SavedChange) {
-  const modules = new Set(writes.flatMap(listModules));
+  const modules = new Set(writes.flatMap(listWrittenModules));
   const { address, live } = change;
   return createAttachmentRequest(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
 }

@@ -10,7 +10,7 @@ import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../../model/state.ts';
 import { findCrossStackReference } from '../cross-stack-references.ts';
 import { withDangers } from '../dangers.ts';
-import { isUndelivered } from '../match.ts';
+import { isTokenUndelivered } from '../match.ts';
 
 /** Finds the live resources that belong to the changes of a saved plan. */
 export interface PlanLookUp {
@@ -42,7 +42,7 @@ export function createPlanLookUp(plan: Plan, live: LiveState): PlanLookUp {
   const known = listKnownIds(plan);
   const listMarked = (address: Address) => byAddress.get(address) ?? [];
   const appeared = ({ address }: Change) => listMarked(address).filter(({ id }) => !known.has(id));
-  const isAbandoned = (live: LiveResource) => isUndelivered(getKind(live.kind), live);
+  const isAbandoned = (live: LiveResource) => isTokenUndelivered(getKind(live.kind), live);
   const findCreated = (change: Change) => {
     const all = appeared(change);
     return all.find((live) => !isAbandoned(live)) ?? all[0];
@@ -122,7 +122,7 @@ function isRenewal({ action, duplicateOf, differences }: Change): boolean {
 function isUnused({ address, kind, live }: Change, { stack }: Plan): boolean {
   const mark = live?.mark;
   if (mark === undefined || mark.stack !== stack || toAddress(kind, mark.name) !== address) return false;
-  return isUndelivered(getKind(kind), { mark });
+  return isTokenUndelivered(getKind(kind), { mark });
 }
 
 function createCreation({ live: _, reason: __, ...change }: Change, plan: Plan): readonly Change[] {

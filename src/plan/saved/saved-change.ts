@@ -37,14 +37,14 @@ function belongsTo(write: Write, { duplicateOf, live }: Change): boolean {
 
 /** The fields to check for staleness. For an attached kind, these are only the modules that the plan writes. */
 export function listCheckedFields({ kind, writes }: SavedChange): readonly string[] {
-  const written = new Set(writes.flatMap(listModules));
+  const written = new Set(writes.flatMap(listWrittenModules));
   return kind.specFields.flatMap(([name, field]) =>
     kind.role === 'owned' || !isModule(field) || written.has(name) ? [name] : [],
   );
 }
 
 /** The module that a write sets or removes, as a list. Empty for other writes. */
-export function listModules(write: Write): readonly string[] {
+export function listWrittenModules(write: Write): readonly string[] {
   return write.type === 'set-module' || write.type === 'remove-module' ? [write.module] : [];
 }
 

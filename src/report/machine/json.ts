@@ -3,7 +3,7 @@ import { createPlanDocument } from '../../kinds/request-body.ts';
 import { countShownActions, formatChangeAddress } from '../../model/change.ts';
 import { countDangers } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import { countCoverage, countDriftStates, type Drift, hasDrift, isComparisonComplete } from '../../model/drift.ts';
+import { countDriftCoverage, countDriftStates, type Drift, hasDrift, isComparisonComplete } from '../../model/drift.ts';
 import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
@@ -99,7 +99,7 @@ function renderDriftJson(drift: Drift): string {
     drifted: hasDrift(drift),
     dangers: countDangers(drift.resources.flatMap(({ dangers = [] }) => dangers)),
     counts: countDriftStates(drift),
-    coverage: countCoverage(drift),
+    coverage: countDriftCoverage(drift),
     ...redactDrift(drift),
   });
 }

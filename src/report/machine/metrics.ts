@@ -1,5 +1,11 @@
 import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
-import { countCoverage, countDriftStates, DRIFT_STATES, type Drift, isComparisonComplete } from '../../model/drift.ts';
+import {
+  countDriftCoverage,
+  countDriftStates,
+  DRIFT_STATES,
+  type Drift,
+  isComparisonComplete,
+} from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { DriftReport, Report, StacksReport } from '../report.ts';
 
@@ -124,7 +130,7 @@ function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family
       name: 'edgewise_account_managed_ratio',
       unit: 'ratio',
       help: 'Share of live resources that a stack manages.',
-      samples: [{ labels, value: countCoverage(drift).share }],
+      samples: [{ labels, value: countDriftCoverage(drift).share }],
     },
   ];
 }
@@ -152,7 +158,7 @@ function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sa
     const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
     const { resources, unowned } = drift;
     const part = { ...drift, resources: resources.filter(ofKind), unowned: unowned.filter(ofKind) };
-    const { owned, ofOtherStacks: foreign, unmanaged } = countCoverage(part);
+    const { owned, ofOtherStacks: foreign, unmanaged } = countDriftCoverage(part);
     return [
       { labels: { ...labels, kind, managed: 'yes' }, value: owned + foreign },
       { labels: { ...labels, kind, managed: 'no' }, value: unmanaged },

@@ -1,4 +1,4 @@
-import { readRuleDescription } from '../../kinds/dangers.ts';
+import { findRuleCaption } from '../../kinds/dangers.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
@@ -325,7 +325,7 @@ function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names
 
 /** Returns, for example, ``deny rule `europe` ``. */
 function formatRuleName(type: OptionalFieldType, rule: Json): string {
-  const caption = readRuleDescription(type, rule);
+  const caption = findRuleCaption(type, rule);
   const actions = [...new Set(listActions(type, rule))].join(', ');
   return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
 }

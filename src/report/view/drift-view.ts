@@ -4,11 +4,11 @@ import type { Change, Difference, DifferenceCause } from '../../model/change.ts'
 import type { Danger } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
-  type Coverage,
-  countCoverage,
+  countDriftCoverage,
   countDriftStates,
   DRIFT_STATES,
   type Drift,
+  type DriftCoverage,
   type DriftedField,
   type DriftState,
   PROTECT_PATH,
@@ -138,7 +138,7 @@ export function createDriftView(
     counts,
     headline: formatDriftHeadline(drift),
     summary: formatDriftSummary(drift),
-    coverage: formatCoverageSentence(countCoverage(drift), {
+    coverage: formatCoverageSentence(countDriftCoverage(drift), {
       unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       ofOtherStacks: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
@@ -412,7 +412,7 @@ export function formatDriftHeadline({ resources }: Pick<Drift, 'resources'>): st
 type Counts = readonly (readonly [word: string, number: number])[];
 
 function formatCoverageSentence(
-  coverage: Coverage,
+  coverage: DriftCoverage,
   { unmanaged, ofOtherStacks }: { readonly unmanaged: Counts; readonly ofOtherStacks: Counts },
 ): string {
   const formatCounts = (counts: Counts): string => counts.map(([word, number]) => `${word} ${number}`).join(', ');

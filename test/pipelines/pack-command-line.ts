@@ -2,10 +2,10 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runTool } from './tools.ts';
 
-/** Packs the command line, which was built before. Gives the file. */
+/** Packs the command line, which was built before, without the library: its hundreds of files are most of what an install takes. Gives the file. */
 export async function packCommandLine(work: string): Promise<string> {
   const folder = join(work, 'package');
-  await cp('dist', join(folder, 'dist'), { recursive: true, filter: (path) => !path.endsWith('/types') });
+  await cp('dist', join(folder, 'dist'), { recursive: true, filter: (path) => !path.endsWith('/lib') });
   const { name, version, type, bin, engines } = JSON.parse(await readFile('package.json', 'utf8'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ name, version, type, bin, engines }));
   const { output } = await runTool('npm', ['pack', '--silent', '--pack-destination', work], { cwd: folder });

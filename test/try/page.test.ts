@@ -121,7 +121,8 @@ for (const { browser: name, path, args } of BROWSERS) {
     }
 
     /** What edgewise computes is the same in both browsers: where there are few tries, the second shows a part of it. */
-    const thinInFirefox = <T>(cases: readonly T[]) => (name === 'firefox' ? thinOutLikeRandom(cases) : cases);
+    const thinInFirefox = <const T>(cases: readonly T[]) => (name === 'firefox' ? thinOutLikeRandom(cases) : cases);
+    const eachThinned = <const T extends readonly unknown[]>(cases: readonly T[]) => it.each(thinInFirefox(cases));
 
     async function read(selector: string): Promise<string> {
       return page.$eval(selector, ({ textContent }) => textContent ?? '');
@@ -179,7 +180,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(deeds).toEqual([]);
     });
 
-    it.each([
+    eachThinned([
       ['quickstart', /3 to create/, 'postgres.yaml'],
       ['everything', /to create/, 'postgres.yaml'],
       ['weights', /1 to update/, 'postgres-pool.yaml'],
@@ -273,7 +274,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(shown[3]).toContain('edgewise apply plan.json');
     });
 
-    it.each([
+    eachThinned([
       ['none', '← 201 POST'],
       ['lost', '× POST'],
       ['slow', '← 429'],
@@ -445,7 +446,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await press('#share')).toContain('too much for a link');
     });
 
-    it.each([
+    eachThinned([
       ['that is cut', 'abc'],
       ['that unpacks to more than fits', deflateRawSync(Buffer.alloc(30_000_000, ' ')).toString('base64url')],
       ['with something else', deflateRawSync('{"files":[{"file":1}]}').toString('base64url')],
@@ -470,7 +471,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       '\n',
     );
     const loops = Array.from({ length: 6 }, () => 'changes.all(x, ').join('');
-    it.each([
+    eachThinned([
       ['of aliases', `a0: &a0 x\n${alias}\n`],
       ['of brackets', '['.repeat(100_000)],
       ['of an expression', toPolicy(`${loops}true${')'.repeat(6)}`)],

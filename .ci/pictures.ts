@@ -10,7 +10,7 @@ import { makePictures, PICTURES, toPageDigest } from './picture-files.ts';
 /** Writes the pictures of the README. Needs Chromium. */
 
 /** Of 100: text stays sharp. */
-const QUALITY = 50;
+const QUALITY = 40;
 
 const VIEWPORT = { width: 1000, height: 900 };
 

@@ -175,7 +175,7 @@ async function receive(
     const response = await send(request);
     return { response, body: readBodyText(response.body) };
   } catch (error) {
-    const failure = classifyNetworkError(error, request);
+    const failure = toThrownNetworkError(error, request);
     if (!(failure instanceof NetworkError) || failure.head === undefined || request.method !== 'GET') throw failure;
     const head = formatBodyExcerpt(failure.head, redact);
     throw new NetworkError(`${failure.message}: ${head}`, { cause: error, head });
@@ -232,7 +232,7 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
  * the URL. If the request was aborted, returns the reason of the abort. Returns a `NetworkError` or `InvariantError`
  * unchanged.
  */
-export function classifyNetworkError(error: unknown, request: Pick<HttpRequest, 'method' | 'url' | 'signal'>): unknown {
+export function toThrownNetworkError(error: unknown, request: Pick<HttpRequest, 'method' | 'url' | 'signal'>): unknown {
   if (request.signal?.aborted) return request.signal.reason;
   if (error instanceof NetworkError || error instanceof InvariantError) return error;
   const chain = listCauses(error);

@@ -17,8 +17,8 @@ import {
 } from './api-error.ts';
 import { type ListedResource, parseListedResource } from './parse-response.ts';
 import {
-  type ConcurrencyLimit,
-  createConcurrencyLimit,
+  type ConcurrencyLimiter,
+  createConcurrencyLimiter,
   createRequestLimiter,
   type WaitNotice,
 } from './request-limiter.ts';
@@ -95,7 +95,7 @@ export interface Client {
    * Runs a task as soon as fewer than `concurrency` tasks are running. Never call `list` or `readModule` inside a task:
    * they take a slot of this limit themselves, and could deadlock.
    */
-  readonly limit: ConcurrencyLimit;
+  readonly limit: ConcurrencyLimiter;
   /**
    * The fields that responses have contained so far. If a response about a resource omits a field, the field is empty
    * if it is one of these, and unknown otherwise.
@@ -126,7 +126,7 @@ export function createClient(options: ClientOptions): Client {
   const persist = withRetries(attempt, limiter, { ...options, onRetry: withoutKey(options, redact) });
   const exchange = createExchange({ persist, apiKey, versionHeader, redact, secrets });
   const excerpt = (json: Json) => formatBodyExcerpt(JSON.stringify(json), redact);
-  const limit = createConcurrencyLimit(options.concurrency);
+  const limit = createConcurrencyLimiter(options.concurrency);
   return {
     ...createReads({ exchange, limit, baseUrl, pageSize, excerpt }),
     excerpt,
@@ -143,7 +143,7 @@ export function createClient(options: ClientOptions): Client {
 
 interface ReadOptions {
   readonly exchange: Exchange;
-  readonly limit: ConcurrencyLimit;
+  readonly limit: ConcurrencyLimiter;
   readonly baseUrl: string;
   readonly pageSize: number;
   readonly excerpt: Client['excerpt'];

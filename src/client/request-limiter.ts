@@ -33,9 +33,9 @@ export interface WaitNotice {
  * Runs a limited number of tasks at once, in the order of the calls. A task must not wait for another task of the same
  * limit: that could deadlock.
  */
-export type ConcurrencyLimit = <T>(run: () => Promise<T>) => Promise<T>;
+export type ConcurrencyLimiter = <T>(run: () => Promise<T>) => Promise<T>;
 
-export function createConcurrencyLimit(concurrency: number): ConcurrencyLimit {
+export function createConcurrencyLimiter(concurrency: number): ConcurrencyLimiter {
   return pLimit(concurrency);
 }
 

@@ -6,7 +6,7 @@ import { getElapsedMs } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
 import { createTooLargeError, type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send } from '../model/http.ts';
 import type { Transport } from '../model/transport.ts';
-import { classifyNetworkError } from './api-error.ts';
+import { toThrownNetworkError } from './api-error.ts';
 
 /** Time limits, proxies, certificate authorities, and the number of connections. */
 export interface UndiciTransportOptions {
@@ -56,7 +56,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
       const response = await dispatch(dispatcher, request, requestTimeoutMs);
       return await decode(response, request);
     } catch (error) {
-      throw classifyNetworkError(error, request);
+      throw toThrownNetworkError(error, request);
     }
   };
   return { send, close: () => dispatcher.destroy() };
@@ -244,7 +244,7 @@ export function createFetchTransport({ timeoutMs = 30_000 }: FetchTransportOptio
     try {
       return await fetch(request, { signal });
     } catch (error) {
-      throw classifyNetworkError(error, request);
+      throw toThrownNetworkError(error, request);
     }
   };
 }

@@ -142,7 +142,7 @@ interface AttachmentSource {
 }
 
 /** Selects which modules of an attached resource are read. */
-export function createAttachmentRequest(
+export function createModuleReadRequest(
   kind: Kind,
   { address, spec, isRead = () => true }: AttachmentSource,
 ): ModuleAttachment {

@@ -30,7 +30,7 @@ import {
   toFinding,
 } from './finding.ts';
 import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
-import { findSecretInDocument, withoutSecretFiles } from './secrets.ts';
+import { findSecretInDocument, withSecretCheck } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
 
@@ -190,7 +190,7 @@ function inspectKind(
     return { subject: { position, kind, address: document.address }, document, findings: [], maybeStack: false };
   }
   const header = findHeaderFinding(value);
-  const readFile = withoutSecretFiles(context.readFile, context.secrets);
+  const readFile = withSecretCheck(context.readFile, context.secrets);
   const filled = fillInFiles(kind, withoutOptionalNulls(kind, value), (path) => readFile(position.source.file, path));
   const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position }, context)];
   const findings = header === undefined ? found : [header];

@@ -83,7 +83,7 @@ function findSecretInText(
 }
 
 /** Wraps a reader so that it rejects files that contain a secret. */
-export function withoutSecretFiles(readFile: ReadFieldFile, { find }: Search): ReadFieldFile {
+export function withSecretCheck(readFile: ReadFieldFile, { find }: Search): ReadFieldFile {
   return (manifest, path) => {
     const file = readFile(manifest, path);
     const found = 'text' in file ? find(file.text) : undefined;

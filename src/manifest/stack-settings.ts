@@ -157,7 +157,7 @@ export function mergeSettings(layers: readonly JsonObject[], path: readonly stri
 }
 
 /** Fills the settings of the Defaults into the first Stack, and returns all documents. The Stack's own settings win. */
-export function fillInDefaults(documents: readonly ManifestDocument[]): readonly ManifestDocument[] {
+export function mergeDefaultsIntoStack(documents: readonly ManifestDocument[]): readonly ManifestDocument[] {
   const stack = documents.find(({ kind }) => kind === 'Stack');
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   if (stack === undefined || defaults.length === 0) return documents;
@@ -256,7 +256,7 @@ function listLeaves(settings: JsonObject, before: readonly string[]): readonly L
 }
 
 /** Reports a second Defaults in one folder, because it is unclear which of the two is the nearest. */
-export function listDuplicateDefaults(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
+export function listDuplicateDefaultsDocuments(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   return [...Map.groupBy(defaults, toFolder).values()].flatMap(([first, ...others]) =>
     others.map((document) => ({

@@ -57,10 +57,9 @@ import { redactSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeManifestSource } from './stack-render.ts';
 import {
-  fillInDefaults,
   findMultipleStacks,
   listDuplicateClaims,
-  listDuplicateDefaults,
+  listDuplicateDefaultsDocuments,
   listDuplicates,
   listEffectiveStackSettings,
   listExtraStacks,
@@ -68,6 +67,7 @@ import {
   listRenamedFromConflicts,
   listUnusedKinds,
   locateSetting,
+  mergeDefaultsIntoStack,
   NO_STACK_FINDING,
   readLabelsAndAnnotations,
   readStackSettings,
@@ -126,14 +126,14 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const several = findMultipleStacks(stacks);
   if (several !== undefined)
     return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([], locator) };
-  const documents = fillInDefaults(written);
+  const documents = mergeDefaultsIntoStack(written);
   const [stack] = documents.filter(({ kind }) => kind === 'Stack');
   const index = createIndex(documents);
   const references = resolveReferences(documents, index);
   const duplicates = listDuplicates(documents, index);
   const findings = [
     ...listExtraStacks(stacks),
-    ...listDuplicateDefaults(documents),
+    ...listDuplicateDefaultsDocuments(documents),
     ...listUnusedKinds(documents, stack),
     ...listHandOversWithManifest(index, stack),
     ...duplicates,

@@ -251,6 +251,9 @@ export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDr
 }
 
 /** The dangers of a delete that was made at the service, without a plan. */
-export function listDeletionDangers({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
+export function listUnplannedDeletionDangers({
+  kind,
+  expected,
+}: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
   return expected === undefined ? [] : listTransitionDangers(getKind(kind), { spec: expected }, undefined);
 }

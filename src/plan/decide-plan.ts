@@ -13,8 +13,8 @@ import {
   type ChangeDecision,
   decideActions,
   EXPIRY_WARNING_SHARE,
-  listRefusedAdoptions,
   listRenewalAndRotationDiagnostics,
+  listReplacingAdoptionErrors,
   listTokensWithoutSink,
 } from './decide.ts';
 import { listAdoptionHints, listMissingFormerNames, listRenameHints } from './duplicates.ts';
@@ -55,7 +55,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
     ...selected.diagnostics,
-    ...listRefusedAdoptions(decisions),
+    ...listReplacingAdoptionErrors(decisions),
     ...listRenewalAndRotationDiagnostics(decisions, input),
     ...listConflicts(decisions, live, { stack, suppressedDeletes, isInRun: input.isInRun, findTaker: input.findTaker }),
     ...listCrossStackUsers(decisions, live, stack),

@@ -14,7 +14,7 @@ import {
   computeDesiredSpecForms,
   type DesiredSpecForms,
   type KnownIds,
-  listUnresolvedFields,
+  listUnresolvedAddresses,
   withLiveValues,
 } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
@@ -66,7 +66,7 @@ export function decideActions(pairs: readonly ResourcePair[], context: DecisionC
 }
 
 /** Errors on adoptions that would replace the adopted resource, because an immutable field differs. */
-export function listRefusedAdoptions(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
+export function listReplacingAdoptionErrors(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
     // Without such a field, only a credential whose token was never delivered is replaced. This is not an error:
@@ -172,7 +172,7 @@ function keepsId({ action }: ChangeDecision): boolean {
 }
 
 function listReferencedAddresses(pair: ResourcePair): readonly Address[] {
-  return pair.desired === undefined ? [] : listUnresolvedFields(pair.kind, pair.desired.spec);
+  return pair.desired === undefined ? [] : listUnresolvedAddresses(pair.kind, pair.desired.spec);
 }
 
 function createAdoptionError(desired: DesiredResource, id: string, forcing: readonly string[]): Diagnostic {

@@ -66,7 +66,7 @@ export function containsUnknownId(kind: Kind, part: Spec): boolean {
 }
 
 /** The addresses in a spec, or in a part of a spec, whose ids are not known yet. */
-export function listUnresolvedFields(kind: Kind, part: Spec): readonly Address[] {
+export function listUnresolvedAddresses(kind: Kind, part: Spec): readonly Address[] {
   const found = new Set<Address>();
   mapReferences(kind, part, ({ value }) => {
     if (isAddress(value)) found.add(value);

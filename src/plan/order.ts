@@ -14,7 +14,7 @@ import {
   type Write,
   type WriteId,
 } from '../model/write.ts';
-import { listUnresolvedFields } from './desired-form.ts';
+import { listUnresolvedAddresses } from './desired-form.ts';
 import { type DraftWrite, listWrites } from './writes.ts';
 
 /**
@@ -144,14 +144,14 @@ function listAwaitedAddresses(kind: Kind, write: DraftWrite) {
     case 'update':
     case 'adopt':
     case 'take-over':
-      return listUnresolvedFields(kind, { ...write.mark?.pending, ...write.body });
+      return listUnresolvedAddresses(kind, { ...write.mark?.pending, ...write.body });
     case 'deliver':
     case 'redeliver':
-      return listUnresolvedFields(kind, write.mark.pending);
+      return listUnresolvedAddresses(kind, write.mark.pending);
     case 'set-module':
-      return listUnresolvedFields(kind, { [write.module]: write.body });
+      return listUnresolvedAddresses(kind, { [write.module]: write.body });
     case 'vacate':
-      return listUnresolvedFields(kind, write.body);
+      return listUnresolvedAddresses(kind, write.body);
     case 'remove-module':
     case 'delete':
     case 'release':

@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { createAttachmentRequest, type ModuleAttachment } from '../kinds/paths.ts';
+import { createModuleReadRequest, type ModuleAttachment } from '../kinds/paths.ts';
 import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { parseAddress, stripDuplicateId } from '../model/address.ts';
@@ -7,7 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 import { listCrossStackKinds } from './cross-stack-references.ts';
-import { listUnresolvedFields } from './desired-form.ts';
+import { listUnresolvedAddresses } from './desired-form.ts';
 import type { ResourcePair } from './match.ts';
 
 /** The reads for a plan: the kinds to list, and the modules to read one by one, as the service does not list them. */
@@ -110,7 +110,7 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
   for (const address of wanted) {
     const resource = resources.get(address);
     if (resource !== undefined)
-      for (const needed of listUnresolvedFields(getKind(resource.kind), resource.spec)) wanted.add(needed);
+      for (const needed of listUnresolvedAddresses(getKind(resource.kind), resource.spec)) wanted.add(needed);
   }
   return wanted;
 }
@@ -124,5 +124,5 @@ export function listModulesToRead({
 }: DesiredResource): readonly ModuleAttachment[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);
-  return kind.role === 'attached' ? [createAttachmentRequest(kind, { address, spec, isRead })] : [];
+  return kind.role === 'attached' ? [createModuleReadRequest(kind, { address, spec, isRead })] : [];
 }

@@ -8,7 +8,7 @@ import { suggest } from '../manifest/suggest.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 import type { Policy } from './evaluate.ts';
-import { declareVariables, hasFieldPath, listNamedFields } from './vocabulary.ts';
+import { declareVariables, hasFieldPath, listBeforeAndAfterFields } from './vocabulary.ts';
 
 /**
  * Compiles policy documents. Checks every name and type before planning, so that an invalid expression is reported at
@@ -109,7 +109,7 @@ function compile(cel: CelCompiler, { field, text }: Expression): CelProgram | { 
 /** Returns the kinds that the policy lists. Without a list: the kinds that have all fields that the policy uses. */
 function chooseKinds({ match }: PolicyDocument, expressions: readonly Expression[]): readonly Kind[] {
   if (match.kinds !== undefined) return match.kinds.map(getKind);
-  const paths = expressions.flatMap(({ text }) => listNamedFields(readNames(text)));
+  const paths = expressions.flatMap(({ text }) => listBeforeAndAfterFields(readNames(text)));
   return MANIFEST_KINDS.filter((kind) => paths.every(({ path }) => hasFieldPath(kind, path)));
 }
 
@@ -129,8 +129,8 @@ function listUnknownFields(
   kinds: readonly Kind[],
 ): readonly Diagnostic[] {
   const isNamed = document.match.kinds !== undefined;
-  const asked = listNamedFields(readNamesGuardedByHas(expression.text)).map(({ path }) => path);
-  return listNamedFields(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
+  const asked = listBeforeAndAfterFields(readNamesGuardedByHas(expression.text)).map(({ path }) => path);
+  return listBeforeAndAfterFields(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
     const lacking = (isNamed ? kinds : MANIFEST_KINDS).filter((kind) => !hasFieldPath(kind, path));
     const isSomewhere = lacking.length < kinds.length;
     const isUnknown = isNamed

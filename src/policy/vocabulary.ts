@@ -225,7 +225,7 @@ interface NamedField {
 }
 
 /** Returns the names that select a field of `before` or `after`. */
-export function listNamedFields(names: readonly string[]): readonly NamedField[] {
+export function listBeforeAndAfterFields(names: readonly string[]): readonly NamedField[] {
   return names.flatMap((name) => {
     const [variable, ...path] = name.split('.');
     return (variable === 'before' || variable === 'after') && path.length > 0 ? [{ name, path }] : [];

@@ -2,7 +2,7 @@ import { type LiveRequest, readLive } from '../client/read-live.ts';
 import { type ExportResult, exportLive } from '../export/export-live.ts';
 import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { createAttachmentRequest, isIdOf, listPathFields, type ModuleAttachment } from '../kinds/paths.ts';
+import { createModuleReadRequest, isIdOf, listPathFields, type ModuleAttachment } from '../kinds/paths.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
@@ -121,7 +121,7 @@ function getListedKind(name: string): Kind {
 }
 
 function createAttachment(kind: Kind, ids: Spec): ModuleAttachment {
-  return createAttachmentRequest(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
+  return createModuleReadRequest(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
 function withoutDuplicates(attachments: readonly ModuleAttachment[]): readonly ModuleAttachment[] {

@@ -99,7 +99,14 @@ export async function runPlan(
     const { now, sleep, cwd } = host;
     const { sideBySide } = options;
     const by = describePipeline(readCiPipeline(host.env));
-    const world = { now, sleep, by, writeFile: createFileWriter({ cwd, roots }), journal: journal?.write, sideBySide };
+    const world = {
+      now,
+      sleep,
+      by,
+      writeFile: createFileWriter({ cwd, roots }),
+      journal: journal?.write,
+      sideBySide,
+    };
     return await applyPlan(plan, { client, sinks, onEvent, signal, done, ids, texts, ...world });
   } finally {
     const lost = await journal?.close();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifyNetworkError } from '../../src/client/api-error.ts';
+import { toThrownNetworkError } from '../../src/client/api-error.ts';
 import { InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
 
 const REQUEST = new Request('https://api.example.test/x?a=1');
@@ -17,7 +17,7 @@ describe('toNetworkError', () => {
     ['SOMETHING_ELSE', 'the request failed'],
   ])('says what %s means, where the request went and what the system said', (code, sentence) => {
     const cause = withCode(code, 'as the system says');
-    const error = classifyNetworkError(cause, REQUEST);
+    const error = toThrownNetworkError(cause, REQUEST);
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).not.toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({
@@ -27,7 +27,7 @@ describe('toNetworkError', () => {
   });
 
   it.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'])('takes %s for a timeout', (code) => {
-    const error = classifyNetworkError(withCode(code, 'late'), REQUEST);
+    const error = toThrownNetworkError(withCode(code, 'late'), REQUEST);
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toHaveProperty('message', expect.stringContaining('could not connect in time (late)'));
   });
@@ -42,12 +42,12 @@ describe('toNetworkError', () => {
     ['ETIMEDOUT', false],
     ['SOMETHING_ELSE', false],
   ])('tells whether a request surely did not reach the service: %s, %s', (code, isUnsent) => {
-    expect(classifyNetworkError(withCode(code, ''), REQUEST)).toHaveProperty('isUnsent', isUnsent);
+    expect(toThrownNetworkError(withCode(code, ''), REQUEST)).toHaveProperty('isUnsent', isUnsent);
   });
 
   it('finds the fault below what fetch wraps around it', () => {
     const error = new TypeError('fetch failed', { cause: withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1') });
-    expect(classifyNetworkError(error, REQUEST)).toHaveProperty(
+    expect(toThrownNetworkError(error, REQUEST)).toHaveProperty(
       'message',
       'GET https://api.example.test/x?a=1: the connection was refused (connect ECONNREFUSED ::1:1)',
     );
@@ -55,20 +55,20 @@ describe('toNetworkError', () => {
 
   it('finds the fault among those of the several addresses of a host', () => {
     const error = new AggregateError([withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1'), new Error('other')]);
-    expect(classifyNetworkError(error, REQUEST)).toHaveProperty(
+    expect(toThrownNetworkError(error, REQUEST)).toHaveProperty(
       'message',
       'GET https://api.example.test/x?a=1: the connection was refused (connect ECONNREFUSED ::1:1)',
     );
   });
 
   it('makes an error of whatever a transport throws', () => {
-    expect(classifyNetworkError('odd', REQUEST)).toMatchObject({
+    expect(toThrownNetworkError('odd', REQUEST)).toMatchObject({
       message: 'GET https://api.example.test/x?a=1: the request failed',
       cause: 'odd',
     });
   });
 
   it.each([new NetworkError('a'), new TimeoutError('b'), new InvariantError('c')])('leaves a %s as it is', (error) => {
-    expect(classifyNetworkError(error, REQUEST)).toBe(error);
+    expect(toThrownNetworkError(error, REQUEST)).toBe(error);
   });
 });

@@ -16,7 +16,7 @@ import {
   addExamples,
   addExitCodes,
   addFormatOptions,
-  addReadingOptions,
+  addManifestReadingOptions,
   EXAMPLE_KINDS,
 } from './options.ts';
 
@@ -31,7 +31,7 @@ export function defineExplain(command: Command, act: CommandAction): void {
     )
     .argument('[paths...]', 'for settings: the manifests, as for plan (default: the current folder)');
   addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(addFormatOptions(addConnectionOptions(addReadingOptions(command))), [
+  addExamples(addFormatOptions(addConnectionOptions(addManifestReadingOptions(command))), [
     ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],

@@ -285,11 +285,11 @@ export function addTrustOptions(command: Command): Command {
     '--untrusted',
     'the manifests are not merged yet: only flags and variables say where the API key goes (EDGEWISE_UNTRUSTED)',
   );
-  return addReadingOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
+  return addManifestReadingOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
 }
 
 /** Adds the options that limit which variables manifests may read, and which files they may name. */
-export function addReadingOptions(command: Command): Command {
+export function addManifestReadingOptions(command: Command): Command {
   const env = repeatable(
     '--env <name>',
     'variable that manifests may read, or a prefix such as DEPLOY_* (EDGEWISE_ENV)',

@@ -17,8 +17,8 @@ import {
   addExamples,
   addExitCodes,
   addFormatOptions,
+  addManifestReadingOptions,
   addPolicyOption,
-  addReadingOptions,
   addRecursiveOptions,
   addReportOptions,
   isRecursive,
@@ -115,7 +115,7 @@ export function defineTestPolicy(command: Command, act: CommandAction): void {
     .description('Run the unit tests of policies: the cases in PolicyTest documents. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
-  addExamples(addFormatOptions(addReadingOptions(command), POLICY_TEST_FORMATS), [
+  addExamples(addFormatOptions(addManifestReadingOptions(command), POLICY_TEST_FORMATS), [
     ['edgewise test-policy policies', 'run the cases in this folder'],
     ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
   ]).action((paths: string[], flags: FormatFlags) =>

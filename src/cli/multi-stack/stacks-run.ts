@@ -34,7 +34,7 @@ import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
-import { exitCodeOfError, getReportedError, publishStacks } from '../output/publish.ts';
+import { exitCodeOfError, pickReportedError, publishStacks } from '../output/publish.ts';
 import { type PlanFlags, resolveStackSettings } from '../reconcile/plan-flags.ts';
 
 export interface StackFilterFlags {
@@ -200,7 +200,10 @@ export function createStackReportPart(
 export function createFailedStack(error: unknown, { name, file }: StackFolder, command: string): StackResult {
   const place = { file, line: 1, column: 1, excerpt: '' };
   return {
-    report: { about: 'failure', failure: { command, ...(name !== '' && { stack: name }), ...getReportedError(error) } },
+    report: {
+      about: 'failure',
+      failure: { command, ...(name !== '' && { stack: name }), ...pickReportedError(error) },
+    },
     exitCode: exitCodeOfError(error),
     options: { locate: (address) => (address === undefined ? place : undefined) },
   };

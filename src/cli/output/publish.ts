@@ -184,7 +184,7 @@ export async function showFailure(
   const failure: Failure = {
     ...(command !== undefined && { command }),
     ...(stack !== undefined && { stack }),
-    ...getReportedError(error),
+    ...pickReportedError(error),
   };
   const isShown = flags.format === 'text';
   const exitCode = await publish(
@@ -212,7 +212,7 @@ export function exitCodeOfError(error: unknown): ExitCode {
 }
 
 /** Returns the part of an error that a report contains. */
-export function getReportedError(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
+export function pickReportedError(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
   if (!(error instanceof CommandError || error instanceof StackError))
     return { error: error instanceof Error ? error : new Error(String(error)) };

@@ -1,5 +1,5 @@
 import type { Kind } from '../../kinds/kind.ts';
-import { createAttachmentRequest } from '../../kinds/paths.ts';
+import { createModuleReadRequest } from '../../kinds/paths.ts';
 import { fillAllOmittedFields, fillHiddenFields } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
@@ -12,7 +12,7 @@ import { isSameMark } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
-import { listUnresolvedFields } from '../desired-form.ts';
+import { listUnresolvedAddresses } from '../desired-form.ts';
 import { findContentToWrite } from '../files.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { createMarkFromDraft } from '../writes.ts';
@@ -62,7 +62,7 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
 function createWrittenAttachment({ change, kind, writes }: SavedChange) {
   const modules = new Set(writes.flatMap(listWrittenModules));
   const { address, live } = change;
-  return createAttachmentRequest(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
+  return createModuleReadRequest(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
 }
 
 /** Checks whether a saved plan still fits the live state, and which of its writes an earlier apply has done. */
@@ -312,7 +312,7 @@ function hasMarkOf(
 ): boolean {
   const [draft] = writes.flatMap((write) => ('mark' in write && write.mark !== undefined ? [write.mark] : []));
   if (draft === undefined) return isSameMark(mark, change.live?.mark);
-  const isKnown = listUnresolvedFields(kind, draft.pending).every((address) => ids.has(address));
+  const isKnown = listUnresolvedAddresses(kind, draft.pending).every((address) => ids.has(address));
   if (mark === undefined || !isKnown) return false;
   return isSameMark(mark, { ...createMarkFromDraft(kind, draft, ids), delivered: mark.delivered });
 }

@@ -1,6 +1,6 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
-import { createAttachmentRequest, type ModuleAttachment } from '../../kinds/paths.ts';
+import { createModuleReadRequest, type ModuleAttachment } from '../../kinds/paths.ts';
 import { fillAllOmittedFields, fillHiddenFields, isFieldHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
@@ -18,7 +18,7 @@ import {
   toDriftedField,
 } from '../compute-drift.ts';
 import { computeLiveDigest } from '../create-change.ts';
-import { listDeletionDangers, listDriftDangers, withExpiryDanger } from '../dangers.ts';
+import { listDriftDangers, listUnplannedDeletionDangers, withExpiryDanger } from '../dangers.ts';
 import { type ComparableLiveSpec, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
 import { findDefaultDigest } from '../differences.ts';
@@ -106,7 +106,7 @@ function compareChange(change: Change, found: PlanLookUp & Pick<Plan, 'stack'>):
 /** The reason and the dangers if a resource was deleted after planning. Empty if it did not exist at planning time. */
 function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
   if (live === undefined) return {};
-  const dangers = listDeletionDangers({ kind, expected: live.spec ?? desired });
+  const dangers = listUnplannedDeletionDangers({ kind, expected: live.spec ?? desired });
   const reason = `deleted at the service: the plan found it there as ${live.id}`;
   return { reason, ...(dangers.length > 0 && { dangers }) };
 }
@@ -254,5 +254,5 @@ function createComparedAttachment(change: Change): ModuleAttachment {
   const kind = getKind(change.kind);
   const compared = new Set(listCompared(kind, change));
   const spec = change.desired ?? change.live?.spec ?? {};
-  return createAttachmentRequest(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
+  return createModuleReadRequest(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
 }

@@ -32,7 +32,7 @@ import {
   toPrintableDiagnostic,
 } from '../view/diagnostic-view.ts';
 import { createDriftView } from '../view/drift-view.ts';
-import { createPlanView, formatLintSentence, type PlanView, type WriteView } from '../view/plan-view.ts';
+import { createPlanView, formatLintRuleLine, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
   formatBlockingRules,
   formatOwnerNote,
@@ -123,7 +123,7 @@ function listMore(
   return [
     renderList('suppressedDeletes', PLAN_LIST_HEADINGS.suppressedDeletes, suppressedDeletes),
     renderList('unchanged', PLAN_LIST_HEADINGS.unchanged, unchanged),
-    renderList('lint', PLAN_LIST_HEADINGS.lint, lint.map(formatLintSentence)),
+    renderList('lint', PLAN_LIST_HEADINGS.lint, lint.map(formatLintRuleLine)),
     isPart ? undefined : renderGraph(writes),
     renderWrites(writes),
   ];

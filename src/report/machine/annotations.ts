@@ -14,7 +14,7 @@ import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
 import { findApiErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
-  collectDriftNames,
+  collectDriftResourceNames,
   createDriftedView,
   createDriftView,
   listDriftDangerViews,
@@ -25,7 +25,7 @@ import {
 } from '../view/drift-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { formatShortField, type ResourceNames } from '../view/field-view.ts';
-import { collectPlanNames } from '../view/plan-view.ts';
+import { collectPlanResourceNames } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
 import { formatWriteName, mapNotStartedWrites } from '../view/wording.ts';
 
@@ -181,7 +181,7 @@ function formatList(addresses: readonly string[]): string {
 }
 
 function listChangesAnnotations(plan: Plan): readonly Annotation[] {
-  const names = collectPlanNames(plan);
+  const names = collectPlanResourceNames(plan);
   return plan.changes.flatMap((change) => listChangeAnnotations(change, names));
 }
 
@@ -231,7 +231,7 @@ function createDriftAnnotation(
 /** Annotations on dangers come first, annotations on unmanaged resources last. */
 function listDriftAnnotations(compared: Drift, options: FormatOptions): readonly Annotation[] {
   const drift = redactDrift(compared);
-  const names = collectDriftNames(drift);
+  const names = collectDriftResourceNames(drift);
   return [
     ...drift.resources.flatMap((resource) => listDriftDangerAnnotations(resource, names)),
     ...drift.diagnostics.map(createDiagnosticAnnotation),

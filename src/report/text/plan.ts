@@ -4,7 +4,7 @@ import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts'
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonView, OneSidedChanges } from '../view/comparison-view.ts';
 import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
-import { formatLintSentence, type PlanView, type WriteView } from '../view/plan-view.ts';
+import { formatLintRuleLine, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
   formatApplyLead,
   formatBlockingRules,
@@ -41,7 +41,7 @@ export function renderPlanText(view: PlanView, options: PlanTextOptions): string
     renderList(PLAN_LIST_HEADINGS.suppressedDeletes, view.suppressedDeletes, options),
     renderList(PLAN_LIST_HEADINGS.unchanged, view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
-    renderList(PLAN_LIST_HEADINGS.lint, view.lint.map(formatLintSentence), options),
+    renderList(PLAN_LIST_HEADINGS.lint, view.lint.map(formatLintRuleLine), options),
     options.verbose ? renderWrites(view.writes, options) : [],
     // The empty last line gives the final line break. Appending one to the joined text would copy megabytes.
     [...renderTotals(view, options), ...listCommandLines(view, options), ''],

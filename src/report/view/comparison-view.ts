@@ -21,7 +21,7 @@ import {
   listTokenFields,
   type ResourceNames,
 } from './field-view.ts';
-import { collectPlanNames, formatFileSentence } from './plan-view.ts';
+import { collectPlanResourceNames, formatFileSentence } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
 import { formatCount, formatReportSubject } from './wording.ts';
 
@@ -54,7 +54,7 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
   const redacted = redactComparison(comparison);
   const { before, after, more, less } = redacted;
   const words = chooseWords(command, names);
-  const ids = new Map([...collectPlanNames(before), ...collectPlanNames(after)]);
+  const ids = new Map([...collectPlanResourceNames(before), ...collectPlanResourceNames(after)]);
   const isRefused = command === 'apply' && !isCoveredByApproval(redacted);
   const parts = [
     createPart('more', more, { heading: words.more, other: words.before, names: ids }),

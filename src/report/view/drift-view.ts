@@ -122,7 +122,7 @@ export function createDriftView(
 ): DriftView {
   const drift = redactDrift(compared);
   const { unowned } = drift;
-  const scene = { names: collectDriftNames(drift), locate };
+  const scene = { names: collectDriftResourceNames(drift), locate };
   const groups = listGroups(drift, scene);
   const counts = countDriftStates(drift);
   return {
@@ -263,7 +263,10 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
 }
 
 /** Maps the ids of live resources and externals to addresses. */
-export function collectDriftNames({ resources, externals }: Pick<Drift, 'resources' | 'externals'>): ResourceNames {
+export function collectDriftResourceNames({
+  resources,
+  externals,
+}: Pick<Drift, 'resources' | 'externals'>): ResourceNames {
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   return new Map([
     ...named,

@@ -119,7 +119,7 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
   const totals = countActions(changes);
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
-  const names = collectPlanNames(redacted);
+  const names = collectPlanResourceNames(redacted);
   const { caused, apart } = divideDiagnostics(redacted);
   return {
     title: formatPlanTitle('plan', plan),
@@ -207,7 +207,7 @@ function divideDiagnostics({ changes, diagnostics }: Plan): {
   };
 }
 
-export function formatLintSentence({ rule, places }: LintView): string {
+export function formatLintRuleLine({ rule, places }: LintView): string {
   return `${rule}: ${places.map(({ position = '', said }) => `${position} ${said}`.trim()).join(', ')}`;
 }
 
@@ -244,7 +244,7 @@ function createViolationView(violation: GuardViolation): GuardViolation {
 }
 
 /** Maps the ids of a plan's live resources and externals to addresses. */
-export function collectPlanNames({ changes, externals }: Plan): ResourceNames {
+export function collectPlanResourceNames({ changes, externals }: Plan): ResourceNames {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );

@@ -9,9 +9,9 @@ import { formatApplySummary } from './apply-view.ts';
 import { createComparisonView } from './comparison-view.ts';
 import { type DangerView, formatDangerCount, formatDangerCounts, listDangerViews } from './danger-view.ts';
 import { createFailureView } from './diagnostic-view.ts';
-import { collectDriftNames, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
+import { collectDriftResourceNames, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { collectPlanNames, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
+import { collectPlanResourceNames, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
 import { redactDrift, redactPlan } from './redact.ts';
 import {
   countApplyTotals,
@@ -165,11 +165,11 @@ function listReportDangers({ report, options: { locate } }: StackReportPart): re
   switch (report.about) {
     case 'plan': {
       const plan = redactPlan(report.plan);
-      return listDangerViews(plan.changes, collectPlanNames(plan));
+      return listDangerViews(plan.changes, collectPlanResourceNames(plan));
     }
     case 'drift': {
       const drift = redactDrift(report.drift);
-      return listDriftDangerViews(drift.resources, { names: collectDriftNames(drift), locate });
+      return listDriftDangerViews(drift.resources, { names: collectDriftResourceNames(drift), locate });
     }
     default:
       return [];

@@ -7,7 +7,7 @@ import type { Plan } from '../model/plan.ts';
 import type { Write, WriteId } from '../model/write.ts';
 import { listKnownIds } from '../plan/saved/plan-look-up.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
-import { type ResolveDuplicatesContext, resolveDuplicates, SharedListRequests } from './duplicates.ts';
+import { type DuplicateResolutionContext, resolveDuplicates, SharedListRequests } from './duplicates.ts';
 import type { Journal } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { type ApplyRequests, createRequests } from './requests.ts';
@@ -118,8 +118,8 @@ function listKnown({ changes }: Plan): ReadonlySet<Address> {
 function createSettleContext(
   plan: Plan,
   { client, sleep = sleepFor, signal }: ApplyContext,
-  { requests, note }: { readonly requests: ApplyRequests; readonly note: ResolveDuplicatesContext['note'] },
-): ResolveDuplicatesContext {
+  { requests, note }: { readonly requests: ApplyRequests; readonly note: DuplicateResolutionContext['note'] },
+): DuplicateResolutionContext {
   const duplicates = {
     lookUps: new SharedListRequests(requests.list, client.shown, requests.listNewest),
     known: listKnownIds(plan),

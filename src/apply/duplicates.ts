@@ -208,7 +208,7 @@ export function coalesceListRequests(list: Client['list']): List {
 
 const NOTHING = (): void => undefined;
 
-export interface ResolveDuplicatesContext extends TakeBackContext {
+export interface DuplicateResolutionContext extends TakeBackContext {
   readonly duplicates: DuplicateContext;
   readonly note: (diagnostic: Diagnostic) => void;
 }
@@ -221,7 +221,7 @@ export interface ResolveDuplicatesContext extends TakeBackContext {
  */
 export async function resolveDuplicates(
   outcomes: readonly Outcome[],
-  context: ResolveDuplicatesContext,
+  context: DuplicateResolutionContext,
 ): Promise<readonly Outcome[]> {
   return Promise.all(outcomes.map((outcome) => settleOutcome(outcome, context)));
 }
@@ -232,7 +232,7 @@ export async function resolveDuplicates(
  */
 export async function resolveDuplicate(
   made: CreatedResource,
-  context: ResolveDuplicatesContext,
+  context: DuplicateResolutionContext,
 ): Promise<string | undefined> {
   const { winner, losers, lacksMark } = await lookUp(made, context.duplicates);
   if (typeof winner === 'string')
@@ -242,7 +242,7 @@ export async function resolveDuplicate(
   return winner && withdraw(made, winner, context);
 }
 
-async function settleOutcome(outcome: Outcome, context: ResolveDuplicatesContext): Promise<Outcome> {
+async function settleOutcome(outcome: Outcome, context: DuplicateResolutionContext): Promise<Outcome> {
   const made = findCreatedResource(outcome);
   if (made === undefined) return outcome;
   const { winner, losers, lacksMark } = await lookUp(made, context.duplicates);
@@ -290,7 +290,7 @@ async function lookUp(made: CreatedResource, context: DuplicateContext): Promise
  */
 export async function reportConcurrentApply(
   write: CreateWrite,
-  { duplicates, note }: ResolveDuplicatesContext,
+  { duplicates, note }: DuplicateResolutionContext,
   looked: Set<string>,
 ): Promise<void> {
   if (looked.has(write.kind)) return;
@@ -319,7 +319,7 @@ function formatAuthor({ mark }: LiveResource): string {
 }
 
 /** Deletes a new resource that the service lists without its mark. Otherwise each apply would create another one. */
-async function withdrawUnmarked(made: CreatedResource, context: ResolveDuplicatesContext): Promise<string> {
+async function withdrawUnmarked(made: CreatedResource, context: DuplicateResolutionContext): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'Delete it by hand');
   return `the service lists it without its metadata, which holds the mark; ${message}`;
 }
@@ -327,7 +327,7 @@ async function withdrawUnmarked(made: CreatedResource, context: ResolveDuplicate
 async function withdraw(
   made: CreatedResource,
   winner: LiveResource,
-  context: ResolveDuplicatesContext,
+  context: DuplicateResolutionContext,
 ): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'The next apply prunes it');
   return `another apply${formatAuthor(winner)} created this resource first, as ${winner.id}: ${message}`;

@@ -19,9 +19,9 @@ import {
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
 import {
   type DuplicateContext,
+  type DuplicateResolutionContext,
   deleteOwnCreation,
   listResourcesWithMark,
-  type ResolveDuplicatesContext,
   reportConcurrentApply,
   resolveDuplicate,
 } from './duplicates.ts';
@@ -40,7 +40,7 @@ export interface WriteContext {
   readonly concurrentChanges: ConcurrentChangeDetector;
   readonly requests: ApplyRequests;
   readonly deliveries: TokenDeliveries;
-  readonly settle: ResolveDuplicatesContext;
+  readonly settle: DuplicateResolutionContext;
   /** The current time. The validity of a new certificate or credential starts when its creation is sent. */
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
@@ -320,7 +320,7 @@ interface JudgedCreation {
 async function verifyCreation(
   write: CreateWrite,
   { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
-  context: ResolveDuplicatesContext,
+  context: DuplicateResolutionContext,
 ): Promise<JudgedCreation | string> {
   const kind = getKind(write.kind);
   const live = await identify(write, context.duplicates.lookUps.readResponseBody(write, answer), context.duplicates);

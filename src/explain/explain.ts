@@ -1,4 +1,4 @@
-import { collectInnerFields, type Field } from '../kinds/field.ts';
+import { type Field, getNestedFields } from '../kinds/field.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
@@ -170,6 +170,6 @@ function listPaths(kind: string): readonly (readonly string[])[] {
 function listTablePaths(fields: Readonly<Record<string, Field>>): readonly (readonly string[])[] {
   return Object.entries(fields).flatMap(([name, { type }]) => [
     [name],
-    ...listTablePaths(collectInnerFields(type)).map((inner) => [name, ...inner]),
+    ...listTablePaths(getNestedFields(type)).map((inner) => [name, ...inner]),
   ]);
 }

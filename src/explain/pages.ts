@@ -1,8 +1,8 @@
 import {
-  collectInnerFields,
   type Field,
   type FieldLifecycle,
   type FieldType,
+  getNestedFields,
   type ReferenceType,
 } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
@@ -139,7 +139,7 @@ export function createFieldPage(kind: Kind, steps: readonly string[]): FieldPage
     path: [kind.name, ...steps].join('.'),
     description: field.description,
     facts: listFacts(kind, { steps, fields: way.fields, field }),
-    fields: listRows(collectInnerFields(field.type)),
+    fields: listRows(getNestedFields(field.type)),
   };
 }
 
@@ -171,7 +171,7 @@ function resolvePathFields(
     if (field === undefined)
       return { unknown: step, before: [kind.name, ...steps.slice(0, index)].join('.'), known: Object.keys(known) };
     fields.push(field);
-    known = collectInnerFields(field.type);
+    known = getNestedFields(field.type);
   }
   return { fields };
 }

@@ -337,8 +337,8 @@ export function moduleOf(
 }
 
 /** Returns the fields of an object, or of the members of a list or map. Empty for other types. */
-export function collectInnerFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
-  if (type?.type === 'list' || type?.type === 'map') return collectInnerFields(type.of);
+export function getNestedFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
+  if (type?.type === 'list' || type?.type === 'map') return getNestedFields(type.of);
   return type?.type === 'object' ? type.fields : {};
 }
 

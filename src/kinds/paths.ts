@@ -61,7 +61,7 @@ function toPrefix(text: string): string {
 }
 
 /** The placeholder in a path for an id that is known only after apply. */
-export const ID_PLACEHOLDER = '{id}';
+export const UNKNOWN_ID_PLACEHOLDER = '{id}';
 
 /** Returns the path of a resource, relative to the base URL. `ids` has `id` and, for attached kinds, parents' ids. */
 export function toResourcePath(kind: Kind, ids: Spec): string {
@@ -118,7 +118,7 @@ export function findExternalTypeTitle(id: string): string | undefined {
 
 function encodeId(kind: Kind, name: string, ids: Spec): string {
   const id = ids[name];
-  if (id === ID_PLACEHOLDER) return id;
+  if (id === UNKNOWN_ID_PLACEHOLDER) return id;
   if (!isId(id)) throw new InvariantError(`${kind.name}: ${JSON.stringify(id)} cannot stand for ${name} in a path`);
   return encodeURIComponent(id);
 }

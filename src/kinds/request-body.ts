@@ -7,7 +7,7 @@ import type { Write } from '../model/write.ts';
 import type { Field } from './field.ts';
 import { getEmptyValue } from './normalize.ts';
 import { METHODS, type OperationAction } from './operations.ts';
-import { ID_PLACEHOLDER, toModulePath, toResourcePath } from './paths.ts';
+import { toModulePath, toResourcePath, UNKNOWN_ID_PLACEHOLDER } from './paths.ts';
 import { getKind } from './tables/registry.ts';
 
 /**
@@ -72,7 +72,7 @@ function createPath(write: Write, created: CreatedIds): string {
       return kind.path;
     case 'deliver':
     case 'redeliver':
-      return toResourcePath(kind, { id: created.get(write.address) ?? ID_PLACEHOLDER });
+      return toResourcePath(kind, { id: created.get(write.address) ?? UNKNOWN_ID_PLACEHOLDER });
     case 'update':
     case 'adopt':
     case 'take-over':

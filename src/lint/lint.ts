@@ -13,7 +13,7 @@ import {
 import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import {
-  hasExpression,
+  hasExpressionFields,
   type IdReplacement,
   type LintContext,
   type LintFinding,
@@ -55,7 +55,7 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
 
 /** Whether any manifest contains an expression to check. */
 export function hasCelExpressions({ resources }: DesiredState): boolean {
-  return [...resources.values()].some((resource) => hasExpression(getKind(resource.kind), resource));
+  return [...resources.values()].some((resource) => hasExpressionFields(getKind(resource.kind), resource));
 }
 
 /** Returns the severity that the Stack sets for a rule, otherwise the rule's default severity. */

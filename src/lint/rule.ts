@@ -100,7 +100,7 @@ function isChecked({ type, whenUnset }: Field, value: Json | undefined): boolean
 }
 
 /** Whether a spec sets a field that may contain expressions. */
-export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
+export function hasExpressionFields(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
   const fields = EXPRESSION_FIELDS.get(kind.name) ?? [];
   return fields.some((name) => spec[name] !== undefined && !lifecycle.ignore.includes(name));
 }

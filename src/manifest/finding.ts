@@ -10,7 +10,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { collectInnerFields, type FieldType, objectOf, type ReferenceType } from '../kinds/field.ts';
+import { type FieldType, getNestedFields, objectOf, type ReferenceType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
@@ -116,7 +116,7 @@ function listKnownSteps(table: Kind, names: readonly string[]): readonly string[
   let fields = table.fields;
   const end = names.findIndex((name) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    fields = collectInnerFields(field?.type);
+    fields = getNestedFields(field?.type);
     return field === undefined;
   });
   return end < 0 ? names : names.slice(0, end);

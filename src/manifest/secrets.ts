@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
-import { type FoundSecret, redactJson, type Secrets } from '../model/secrets.ts';
+import { redactJson, type SecretMatch, type Secrets } from '../model/secrets.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { ReadFieldFile } from './environment.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
@@ -56,7 +56,7 @@ export function findSecretInDocument(value: Json, secrets: Search): HeldSecret |
 function findSecret(
   value: Json,
   secrets: Search,
-): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
+): { readonly path: FieldPath; readonly found: SecretMatch } | undefined {
   if (typeof value === 'string') return findSecretInText(value, secrets);
   if (isJsonArray(value)) {
     for (const [index, member] of value.entries()) {
@@ -77,7 +77,7 @@ function findSecret(
 function findSecretInText(
   text: string,
   secrets: Search,
-): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
+): { readonly path: FieldPath; readonly found: SecretMatch } | undefined {
   const found = secrets.find(text);
   return found === undefined ? undefined : { path: [], found };
 }

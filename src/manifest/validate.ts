@@ -214,7 +214,7 @@ function readAll(
 }
 
 /** Returns the first error in the documents of one file. Does not read other files, even if fields name them. */
-export function findDocumentError(
+export function findFirstDocumentError(
   source: ManifestBytes,
   { env }: Pick<ValidateOptions, 'env'>,
 ): Diagnostic | undefined {

@@ -18,11 +18,11 @@ export interface Secrets {
   /** Returns the text with each secret replaced by `standIn`. Default: `[key]` or `[token]`. */
   readonly redact: (text: string, standIn?: string) => string;
   /** Returns a secret in the text, and its first position. `undefined` if the text contains no secret. */
-  readonly find: (text: string) => FoundSecret | undefined;
+  readonly find: (text: string) => SecretMatch | undefined;
 }
 
 /** A secret in a text. `index` is its position in UTF-16 units. */
-export interface FoundSecret {
+export interface SecretMatch {
   readonly name: SecretName;
   readonly index: number;
 }

@@ -9,8 +9,8 @@ import { createChange } from './create-change.ts';
 import { withDangers } from './dangers.ts';
 import { type ChangeDecision, describeTokens, findTokenSink } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
-import { countDuplicateChecks } from './duplicates.ts';
-import { listPlannedFiles } from './files.ts';
+import { countDuplicateListRequests } from './duplicates.ts';
+import { listFilesToWrite } from './files.ts';
 import { countOwned, guardPlan } from './guard.ts';
 import { orderWrites } from './order.ts';
 import { describeRelease, type PlanInput } from './plan-input.ts';
@@ -51,7 +51,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     changes,
     ...(suppressedDeletes.length > 0 && { suppressedDeletes }),
     writes,
-    files: isInvalid ? [] : listPlannedFiles(decisions, input.files),
+    files: isInvalid ? [] : listFilesToWrite(decisions, input.files),
     diagnostics: limitLintWarnings(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: listViolations(changes, input),
     requests: estimateRequests(writes, input),
@@ -104,7 +104,7 @@ function listViolations(changes: readonly Change[], { desired, live, mode, targe
 
 function estimateRequests(writes: readonly Write[], { live, settings }: PlanInput): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
-  const { least, isOpen } = countDuplicateChecks(writes, { live, pageSize: settings.pageSize });
+  const { least, isOpen } = countDuplicateListRequests(writes, { live, pageSize: settings.pageSize });
   const apply = writes.length + least;
   return {
     read: live.requests,

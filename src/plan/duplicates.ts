@@ -292,7 +292,7 @@ interface RequestCount {
  * Counts the list requests with which an apply looks for duplicates that a concurrent apply created. An apply lists
  * only kinds in which it creates resources without unique values.
  */
-export function countDuplicateChecks(writes: readonly Write[], held: DuplicateCheckInput): RequestCount {
+export function countDuplicateListRequests(writes: readonly Write[], held: DuplicateCheckInput): RequestCount {
   const byKind = Map.groupBy(writes.filter(canBeCreatedTwice), ({ kind }) => kind);
   const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, checks: made.length }));
   return {

@@ -13,7 +13,7 @@ export function listFilePaths({ resources }: DesiredState): readonly string[] {
  * Lists the files that an apply writes, because their content differs or is not known yet. `present`: contents of
  * existing files, by path.
  */
-export function listPlannedFiles(
+export function listFilesToWrite(
   decisions: readonly ChangeDecision[],
   present: ReadonlyMap<string, string>,
 ): readonly PlannedFile[] {

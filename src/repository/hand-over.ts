@@ -1,6 +1,6 @@
 import { createEnvironment, type ManifestEnvironment } from '../manifest/environment.ts';
 import { listAddresses, type ManifestBytes, visitManifests } from '../manifest/load.ts';
-import { findDocumentError } from '../manifest/validate.ts';
+import { findFirstDocumentError } from '../manifest/validate.ts';
 import { type Address, toName } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import {
@@ -84,7 +84,7 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
   const owners = new Map(tree.stacks.map((stack) => [stack.folder, stack]));
   const findOwner = createNearestFolderSearch(owners.keys());
   visitManifests(tree.root, context, ({ file, folder, bytes }) => {
-    const unread = findManifestError({ file, bytes }, env);
+    const unread = findManifestFileError({ file, bytes }, env);
     if (unread !== undefined) mistaken.push({ owner: owners.get(findOwner(folder) ?? ''), unread });
   });
   MISTAKEN.set(tree, mistaken);
@@ -95,11 +95,11 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
  * Returns the error in a file, with all words of the file, because the error may be a misspelled key or kind.
  * `undefined` if the file has no error.
  */
-export function findManifestError(
+export function findManifestFileError(
   { file, bytes }: ManifestBytes,
   env: ManifestEnvironment,
 ): UnreadManifest | undefined {
-  const error = findDocumentError({ file, bytes }, { env });
+  const error = findFirstDocumentError({ file, bytes }, { env });
   if (error === undefined) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
   // If a variable is not set, the file could contain any name.

@@ -23,7 +23,7 @@ import {
 } from '../model/stack-tree.ts';
 import type { Host, OpenOtherStacks } from '../stack/host.ts';
 import { normalizeUrl } from '../stack/settings.ts';
-import { findManifestError, findTakeOverStack } from './hand-over.ts';
+import { findManifestFileError, findTakeOverStack } from './hand-over.ts';
 
 /**
  * Finds the stacks in a tree of folders. Reads each file once and keeps no content: a stack's manifests are read again
@@ -173,7 +173,7 @@ export function readDependencies(
   const env = createEnvironment(context);
   return mergeDependencies(
     sources.map((source) => {
-      const mistake = findManifestError(source, env);
+      const mistake = findManifestFileError(source, env);
       const unread = mistake === undefined ? [] : [mistake];
       return { ...collectDependencies(readRawDocuments(source.bytes, env)), unread };
     }),

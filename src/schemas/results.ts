@@ -146,7 +146,7 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
 export function parseResultDocument<T>(schema: z.ZodType<T>, document: JsonObject, refuse: (why: string) => Error): T {
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;
-  const issue = findFirstIssue(schema, document);
+  const issue = findFirstSchemaIssue(schema, document);
   throw refuse(issue === undefined ? 'it has another form' : `${issue.path.join('.')}: ${issue.message}`);
 }
 
@@ -159,7 +159,7 @@ type FirstIssue = Pick<z.core.$ZodIssue, 'path' | 'message'>;
  * Returns the first mistake in an object whose lists may be long. `undefined` if the object conforms. Each top-level
  * list is checked in parts, with the other lists empty, so the schema must allow empty lists.
  */
-export function findFirstIssue(schema: z.ZodType, value: JsonObject): FirstIssue | undefined {
+export function findFirstSchemaIssue(schema: z.ZodType, value: JsonObject): FirstIssue | undefined {
   const lists = Object.entries(value).filter((entry): entry is [string, readonly Json[]] => isJsonArray(entry[1]));
   const rest = { ...value, ...Object.fromEntries(lists.map(([name]) => [name, []])) };
   const [issue] = schema.safeParse(rest).error?.issues ?? [];

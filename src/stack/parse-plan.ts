@@ -2,7 +2,7 @@ import type { PlanDocument } from '../kinds/request-body.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
-import { findFirstIssue } from '../schemas/results.ts';
+import { findFirstSchemaIssue } from '../schemas/results.ts';
 import { StackError } from './host.ts';
 import { verifyWritesMatchChanges } from './saved-plan.ts';
 
@@ -21,7 +21,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
       { reason: 'invalid', remedy: 'Make a new plan with this version: edgewise plan -o FILE.' },
     );
   }
-  const issue = findFirstIssue(PLAN_SCHEMA, value);
+  const issue = findFirstSchemaIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
   // Use `value`, because the output of the schema lacks keys such as __proto__.
   return verifyWritesMatchChanges(name, value as unknown as PlanDocument);

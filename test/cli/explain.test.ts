@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { collectInnerFields, type Field } from '../../src/kinds/field.ts';
+import { type Field, getNestedFields } from '../../src/kinds/field.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
@@ -13,7 +13,7 @@ function explain(...words: readonly string[]): Promise<CommandResult> {
 function listPaths(fields: Readonly<Record<string, Field>>): readonly string[] {
   return Object.entries(fields).flatMap(([name, { type }]) => [
     name,
-    ...listPaths(collectInnerFields(type)).map((inner) => `${name}.${inner}`),
+    ...listPaths(getNestedFields(type)).map((inner) => `${name}.${inner}`),
   ]);
 }
 

@@ -11,7 +11,7 @@ import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.t
 import type { CommandAction } from '../output/present.ts';
 import { TEXT_FORMAT_FLAGS } from '../output/present.ts';
 import { createHelpFormatter, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
-import { listTopicOptions } from './options.ts';
+import { listHelpTopicOptions } from './options.ts';
 
 /** A topic of `edgewise help` that is not a command. */
 interface HelpTopic {
@@ -44,7 +44,7 @@ export const HELP_TOPICS: readonly HelpTopic[] = [
 ];
 
 function renderOptions(name: string, about: string, helper: Help): string {
-  const items = listTopicOptions(name).map((option) => [option.flags, helper.optionDescription(option)] as const);
+  const items = listHelpTopicOptions(name).map((option) => [option.flags, helper.optionDescription(option)] as const);
   const others = 'The help of each command lists the options that it accepts.';
   return [renderText(`${about} ${others}`, helper), renderItems('Options:', items, helper)].join('\n');
 }

@@ -333,7 +333,7 @@ function inTopic(topic: OptionTopic, option: Option): Option {
 }
 
 /** Lists the options of a topic, from all commands. */
-export function listTopicOptions(topic: string): readonly Option[] {
+export function listHelpTopicOptions(topic: string): readonly Option[] {
   const all = addManifestsOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }

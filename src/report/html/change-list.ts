@@ -22,7 +22,7 @@ import {
   formatApplyLead,
   formatFileLabel,
   formatOwnerNote,
-  formatUnchangedCount,
+  formatUnchangedFieldCount,
   PLAN_PART_HEADINGS,
   SEE_ABOVE_NOTE,
 } from '../view/plan-wording.ts';
@@ -346,7 +346,7 @@ function renderAction({ action, reason, isContinued, protect }: ChangeView): Htm
 
 function renderUnchanged({ fields, unchanged }: ChangeView): Html | undefined {
   if (fields.length === 0 || unchanged === 0) return undefined;
-  return html`<p class="rest">${formatUnchangedCount(unchanged)}</p>\n`;
+  return html`<p class="rest">${formatUnchangedFieldCount(unchanged)}</p>\n`;
 }
 
 const GLYPHS: Readonly<Record<DriftState, string>> = {

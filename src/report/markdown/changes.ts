@@ -7,7 +7,7 @@ import type { ChangeView } from '../view/change-view.ts';
 import { type DangerView, findFieldPlace, isCoveredByDanger, splitAtBackticks } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
 import { type FieldLine, type FieldView, formatShortField, shortenNames } from '../view/field-view.ts';
-import { formatUnchangedCount } from '../view/plan-wording.ts';
+import { formatUnchangedFieldCount } from '../view/plan-wording.ts';
 import { formatCount, shortenCommit } from '../view/wording.ts';
 import {
   escapeProse,
@@ -216,7 +216,7 @@ function listDiffSections(diffs: readonly Diff[], isFolded: boolean): readonly S
  * Fields as lines of a diff: `-` before the old value, `+` before the new value. Adds the number of unchanged fields.
  */
 export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
-  const more = unchanged === 0 ? [] : [`  (${formatUnchangedCount(unchanged)})`];
+  const more = unchanged === 0 ? [] : [`  (${formatUnchangedFieldCount(unchanged)})`];
   return [...fields.flatMap(listFieldLines), ...more];
 }
 

@@ -3,7 +3,7 @@ import {
   createStacksView,
   formatUnchangedStacksHeading,
   formatUnchangedStackTitle,
-  type StackDangers,
+  type StackOwnerDangers,
   type StackRow,
   sortRows,
 } from '../view/stacks-view.ts';
@@ -64,7 +64,7 @@ function createLinksOfStacks({ parts }: StacksReport, options: FormatOptions): (
   return (index) => all[index] ?? (() => '');
 }
 
-function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: LinkToDanger): readonly Section[] {
+function listDangersOfStack({ title, owner, dangers }: StackOwnerDangers, linkTo: LinkToDanger): readonly Section[] {
   const lead = `**${escapeProse(title)}**${owner === undefined ? '' : ` (${escapeProse(owner)})`}: `;
   return dangers.map((danger) => renderDangerItem(danger, linkTo(danger), lead));
 }

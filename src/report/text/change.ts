@@ -4,7 +4,7 @@ import type { TextStyleOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
-import { formatOwnerNote, formatUnchangedCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
+import { formatOwnerNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatNameList } from '../view/wording.ts';
 import {
   createPainter,
@@ -48,7 +48,8 @@ export function renderChange(change: ChangeView, shown: readonly FieldView[], la
     const lines = wrapWithPrefix('    ', note, { width: layout.width, rest: 6 });
     return warnings.has(note) ? lines.map((line) => paint('warning', line)) : lines;
   });
-  const rest = shown.length === 0 || unchanged === 0 ? [] : [paint('muted', `(${formatUnchangedCount(unchanged)})`)];
+  const rest =
+    shown.length === 0 || unchanged === 0 ? [] : [paint('muted', `(${formatUnchangedFieldCount(unchanged)})`)];
   return [
     ...renderTitle(change, layout),
     ...renderDangers(change, layout),

@@ -25,8 +25,8 @@ import {
   type FieldContext,
   type FieldView,
   formatFieldPath,
-  listFieldViews,
   listLeafValues,
+  listNonDefaultFieldViews,
   listTokenFields,
   type ResourceNames,
 } from './field-view.ts';
@@ -180,13 +180,13 @@ class LazyFields {
     const own =
       created === undefined
         ? differences.map((difference) => createDifferenceView(difference, this.#context))
-        : listFieldViews(created, 'added', this.#context);
+        : listNonDefaultFieldViews(created, 'added', this.#context);
     return isContinued ? own : [...own, ...listTokenFields(change.token)];
   }
 
   get lost(): readonly FieldView[] {
     const deleted = this.#deleted;
-    return deleted === undefined ? [] : listFieldViews(deleted, 'removed', this.#context);
+    return deleted === undefined ? [] : listNonDefaultFieldViews(deleted, 'removed', this.#context);
   }
 
   get #context(): FieldContext {

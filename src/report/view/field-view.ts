@@ -112,7 +112,7 @@ function isNothing(value: Json | undefined): boolean {
 }
 
 /** The fields of an added or removed resource that are not at their defaults. */
-export function listFieldViews(
+export function listNonDefaultFieldViews(
   spec: Spec,
   role: 'added' | 'removed',
   { kind, names }: FieldContext,

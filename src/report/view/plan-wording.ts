@@ -228,7 +228,7 @@ export function formatBlockingRules(number: number): string {
 }
 
 /** Returns, for example, `3 fields unchanged`. Without it, readers would look for further fields. */
-export function formatUnchangedCount(number: number): string {
+export function formatUnchangedFieldCount(number: number): string {
   return `${formatCount(number, 'field')} unchanged`;
 }
 

@@ -46,7 +46,7 @@ export interface StackRow {
 }
 
 /** The dangers of one stack and one owner. */
-export interface StackDangers {
+export interface StackOwnerDangers {
   /** The index of the stack in `parts` of the run. */
   readonly index: number;
   readonly title: string;
@@ -61,7 +61,7 @@ interface StacksView {
   /** The whole run on one line, dangers first. */
   readonly headline: string;
   /** The dangers of all stacks. The stack with the most severe danger comes first. */
-  readonly dangers: readonly StackDangers[];
+  readonly dangers: readonly StackOwnerDangers[];
   /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
   readonly dangerCount: string;
   readonly rows: readonly StackRow[];
@@ -176,9 +176,9 @@ function listReportDangers({ report, options: { locate } }: StackReportPart): re
   }
 }
 
-function listStackDangers(parts: readonly StackReportPart[]): readonly StackDangers[] {
+function listStackDangers(parts: readonly StackReportPart[]): readonly StackOwnerDangers[] {
   const byName = Map.groupBy(parts, ({ name }) => name);
-  const found = parts.flatMap((part, index): readonly StackDangers[] => {
+  const found = parts.flatMap((part, index): readonly StackOwnerDangers[] => {
     const { name } = part;
     // Omit the folder if no other stack has the name.
     const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : formatStackTitle(part);
@@ -190,7 +190,7 @@ function listStackDangers(parts: readonly StackReportPart[]): readonly StackDang
   return found.toSorted((left, right) => computeRank(left) - computeRank(right));
 }
 
-function computeRank({ dangers: [first] }: StackDangers): number {
+function computeRank({ dangers: [first] }: StackOwnerDangers): number {
   return first === undefined ? DANGER_GROUPS.length : DANGER_GROUPS.indexOf(first.group);
 }
 

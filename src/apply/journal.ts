@@ -50,7 +50,7 @@ interface Sending<T> {
  * Writes a `before` entry, calls `send`, and writes an `after` entry with the result. If the `before` entry cannot be
  * written, sends nothing and rejects with `JournalError`; otherwise rejects as `send` does.
  */
-export async function withJournal<T>(
+export async function sendWithJournal<T>(
   journal: Journal | undefined,
   describe: () => Omit<JournalEntry, 'event'>,
   { send, findId, signal }: Sending<T>,

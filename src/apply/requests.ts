@@ -10,7 +10,7 @@ import type { LiveResource } from '../model/state.ts';
 import type { DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
 import type { ResolvedWrite } from './check-response.ts';
 import { type CreatedResource, type DuplicateContext, listResourcesWithMark } from './duplicates.ts';
-import { type Journal, type JournalEntry, withJournal } from './journal.ts';
+import { type Journal, type JournalEntry, sendWithJournal } from './journal.ts';
 
 interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list'> & Partial<Pick<Client, 'get'>>;
@@ -102,7 +102,7 @@ async function exchange(
   const { method, path, body } = sent;
   const send = () => client.send(method, path, body, { waitSignal: signal });
   try {
-    return { sent, answer: await withJournal(journal, () => createEntry(write, sent), { send, findId, signal }) };
+    return { sent, answer: await sendWithJournal(journal, () => createEntry(write, sent), { send, findId, signal }) };
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
     throw error;
@@ -116,7 +116,7 @@ async function sendAside<T>(
   send: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await withJournal(journal, () => entry, { send, signal });
+    return await sendWithJournal(journal, () => entry, { send, signal });
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
     const why = error instanceof NetworkError ? error.message : 'the run was interrupted';

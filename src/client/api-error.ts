@@ -140,9 +140,9 @@ export interface ReceivedResponse {
 
 /**
  * Sends a request once. `count`: the number of this attempt, from 1. Rejects with `NetworkError` or `TimeoutError` if
- * there is no usable response (see `createRequestAttempt`).
+ * there is no usable response (see `createSendOnce`).
  */
-export type RequestAttempt = (request: HttpRequest, count: number) => Promise<ReceivedResponse>;
+export type SendOnce = (request: HttpRequest, count: number) => Promise<ReceivedResponse>;
 
 interface AttemptOptions {
   /** Redacts the messages of errors. */
@@ -154,7 +154,7 @@ interface AttemptOptions {
  * Creates an attempt. A response is usable if it is complete. A successful response must also have a body of JSON, or
  * none. The body of a response to DELETE is ignored.
  */
-export function createRequestAttempt(send: Send, { redact, secrets }: AttemptOptions): RequestAttempt {
+export function createSendOnce(send: Send, { redact, secrets }: AttemptOptions): SendOnce {
   return async (request) => {
     const { response, body } = await receive(send, request, redact);
     const isNothing = !isSuccess(response) || request.method === 'DELETE' || body.trim() === '';

@@ -9,7 +9,7 @@ import { createRedactor, createSecretRegistry, type Secrets } from '../model/sec
 import type { RateLimit } from '../model/stack.ts';
 import {
   createApiError,
-  createRequestAttempt,
+  createSendOnce,
   formatBodyExcerpt,
   formatUrlPath,
   type Redactor,
@@ -121,7 +121,7 @@ export function createClient(options: ClientOptions): Client {
   const { sleep = sleepFor, now = getElapsedMs } = options;
   const limiter = createRequestLimiter({ ...options, sleep, now });
   const { onRequest } = options;
-  const bare = createRequestAttempt(counted, { redact, secrets });
+  const bare = createSendOnce(counted, { redact, secrets });
   const attempt = onRequest === undefined ? bare : withNotices(bare, { now, redact, onRequest });
   const persist = withRetries(attempt, limiter, { ...options, onRetry: withoutKey(options, redact) });
   const exchange = createExchange({ persist, apiKey, versionHeader, redact, secrets });

@@ -5,7 +5,7 @@ import {
   formatUrlPath,
   type ReceivedResponse,
   type Redactor,
-  type RequestAttempt,
+  type SendOnce,
   toOneLine,
 } from './api-error.ts';
 
@@ -54,7 +54,7 @@ interface NoticeOptions {
 }
 
 /** Wraps an attempt: reports its start and its end to `onRequest`. */
-export function withNotices(attempt: RequestAttempt, options: NoticeOptions): RequestAttempt {
+export function withNotices(attempt: SendOnce, options: NoticeOptions): SendOnce {
   const { now, redact, onRequest } = options;
   return async (request, count) => {
     const start = { method: request.method, path: redact(formatUrlPath(new URL(request.url))), attempt: count };

@@ -1,7 +1,7 @@
 import { sleepFor } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
-import { formatUrlPath, type ReceivedResponse, type RequestAttempt } from './api-error.ts';
+import { formatUrlPath, type ReceivedResponse, type SendOnce } from './api-error.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
 /** Reports a failed attempt that will be retried. */
@@ -68,7 +68,7 @@ export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSign
  * Retries requests that are safe to repeat, after an exponential delay with full jitter, or after the delay that the
  * service asks for. After a 429 for one request, all requests pause.
  */
-export function withRetries(attempt: RequestAttempt, limiter: RequestLimiter, options: RetryOptions): SendWithRetries {
+export function withRetries(attempt: SendOnce, limiter: RequestLimiter, options: RetryOptions): SendWithRetries {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
   return async (create, waitSignal) => {
     let uncertain: End | undefined;

@@ -49,7 +49,7 @@ export function listReferableKinds(type: ReferenceType): readonly Kind[] {
 }
 
 /** Every id prefix that a kind has or refers to, without the underscore. */
-export function listIdPrefixes(): readonly string[] {
+export function listAllIdPrefixes(): readonly string[] {
   const prefixes = KINDS.flatMap(({ idPrefix, fields }) => [
     idPrefix,
     ...Object.values(fields).flatMap(({ type }) => listPrefixesOf(type)),

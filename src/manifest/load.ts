@@ -25,7 +25,12 @@ import { toPrintable } from '../model/printable.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { NO_ENVIRONMENT, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
 import { parseDocuments } from './parse.ts';
-import { createStackFilter, expandListDocument, type FoundManifest, mayContainDefaults } from './stack-folders.ts';
+import {
+  createStackFilter,
+  expandListDocument,
+  type FoundManifest,
+  mayContainDefaultsDocument,
+} from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
 /** Manifests as the bytes of a file, or as text from a program. */
@@ -178,7 +183,7 @@ function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
     const stats = statSync(real, { throwIfNoEntry: false });
     if (stats?.isFile() !== true || stats.size > MAX_DEFAULTS_BYTES) return;
     const bytes = readInput(real, reading);
-    if (mayContainDefaults(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
+    if (mayContainDefaultsDocument(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
   } catch (error) {
     reading.findings.push({ folder, diagnostic: createUnreadableDiagnostic(shown, error) });
   }

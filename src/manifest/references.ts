@@ -1,5 +1,5 @@
 import { isIdOf } from '../kinds/paths.ts';
-import { listIdPrefixes, listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
+import { listAllIdPrefixes, listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { formatPath } from '../model/field-path.ts';
@@ -248,7 +248,7 @@ function findStatedId({ kind, value }: ManifestDocument): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-const ANY_ID = { prefixes: listIdPrefixes() };
+const ANY_ID = { prefixes: listAllIdPrefixes() };
 
 /** Returns the id in a document. `undefined` if the id is missing or invalid. */
 function findValidId(document: ManifestDocument | undefined): string | undefined {

@@ -62,7 +62,7 @@ export function mayContainStack(bytes: Uint8Array): boolean {
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
 }
 
-export function mayContainDefaults(bytes: Uint8Array): boolean {
+export function mayContainDefaultsDocument(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Defaults') && DEFAULTS.test(buffer.toString('utf8'));
 }

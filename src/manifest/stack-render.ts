@@ -8,7 +8,7 @@ import { createLocator, locateSource } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
-import { mayContainDefaults, mayContainStack } from './stack-folders.ts';
+import { mayContainDefaultsDocument, mayContainStack } from './stack-folders.ts';
 
 /** The value of `spec.render` in a `Stack` or `Defaults`. */
 export interface StackRender {
@@ -29,7 +29,7 @@ export function findStackRender(
 ): StackRender | undefined {
   const { buffer, byteOffset, byteLength } = source.bytes;
   // Search the bytes first, because parsing a file of ten thousand documents is much slower.
-  const mayHold = kind === 'Stack' ? mayContainStack : mayContainDefaults;
+  const mayHold = kind === 'Stack' ? mayContainStack : mayContainDefaultsDocument;
   if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeManifestSource(source);
   if ('code' in text) return undefined;

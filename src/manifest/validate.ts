@@ -21,7 +21,7 @@ import type {
   DesiredResource,
   DesiredState,
   FieldPath,
-  ManifestInput,
+  ManifestFileDigest,
   ResourceLifecycle,
   Spec,
 } from '../model/state.ts';
@@ -316,12 +316,12 @@ function createState(sources: readonly ManifestBytes[], { documents, references,
     resources: new Map(resources),
     externals: references.externals,
     ...(references.crossStackReferences.size > 0 && { crossStackReferences: references.crossStackReferences }),
-    inputs: sources.map(toInput),
+    inputs: sources.map(computeFileDigest),
   };
 }
 
 /** Computes the digest when it is first read, because only plans need it, and then forgets the bytes. */
-function toInput({ file, bytes }: ManifestBytes): ManifestInput {
+function computeFileDigest({ file, bytes }: ManifestBytes): ManifestFileDigest {
   let bytesOrDigest: Uint8Array | string = bytes;
   return {
     file,

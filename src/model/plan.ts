@@ -2,7 +2,7 @@ import type { Address } from './address.ts';
 import type { Change } from './change.ts';
 import type { Diagnostic, SourcePlace } from './diagnostic.ts';
 import type { GuardSettings } from './stack.ts';
-import type { CrossStackReference, ManifestInput } from './state.ts';
+import type { CrossStackReference, ManifestFileDigest } from './state.ts';
 import type { Write } from './write.ts';
 
 export const PLAN_FORMAT = 3;
@@ -88,7 +88,7 @@ export interface Plan {
   readonly targets: readonly string[];
   /** Names of other stacks whose resources the plan may take over. */
   readonly takeOver: readonly string[];
-  readonly inputs: readonly ManifestInput[];
+  readonly inputs: readonly ManifestFileDigest[];
   /** The manifest paths, as the user gave them. An apply uses them by default. Absent: the manifests were not files. */
   readonly manifests?: readonly string[];
   /** Maps the address of an `External` to the id that it names. For readers of the plan. */

@@ -65,7 +65,7 @@ export interface DesiredState {
   /** The manifest paths, as the user gave them. Absent: the manifests were not files. */
   readonly paths?: readonly string[];
   /** The files that the manifests were read from. */
-  readonly inputs: readonly ManifestInput[];
+  readonly inputs: readonly ManifestFileDigest[];
 }
 
 /** A reference to a resource of another stack. Edgewise finds the id of the resource by its mark. */
@@ -76,7 +76,7 @@ export interface CrossStackReference {
 }
 
 /** A manifest file and the SHA-256 of its bytes. */
-export interface ManifestInput {
+export interface ManifestFileDigest {
   readonly file: string;
   readonly digest: string;
 }

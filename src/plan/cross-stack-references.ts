@@ -36,7 +36,7 @@ export type FindPlannedResource = (
 export type PlannedResource = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
 
 /** Names of the kinds to list in order to find the referenced resources of other stacks. */
-export function listCrossStackKinds({ crossStackReferences = new Map() }: DesiredState): readonly string[] {
+export function listCrossStackReferenceKinds({ crossStackReferences = new Map() }: DesiredState): readonly string[] {
   return [...crossStackReferences.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
 }
 

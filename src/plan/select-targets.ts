@@ -6,7 +6,7 @@ import { parseAddress, stripDuplicateId } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
-import { listCrossStackKinds } from './cross-stack-references.ts';
+import { listCrossStackReferenceKinds } from './cross-stack-references.ts';
 import { listUnresolvedAddresses } from './desired-form.ts';
 import type { ResourcePair } from './match.ts';
 
@@ -27,7 +27,7 @@ export function createReadRequest(desired: DesiredState, targets: readonly strin
   const wantedKinds = new Set([...(wanted ?? [])].map((address) => parseAddress(address)?.kind));
   const resources = [...desired.resources.values()].filter(({ address }) => isWanted(address));
   const used = listUsedKinds(desired.stack).filter(({ name }) => wanted === undefined || wantedKinds.has(name));
-  const foreign = new Set(listCrossStackKinds(desired));
+  const foreign = new Set(listCrossStackReferenceKinds(desired));
   return {
     kinds: OWNED_KINDS.filter((kind) => used.includes(kind) || foreign.has(kind.name)),
     attachments: resources.flatMap(listModulesToRead),

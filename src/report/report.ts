@@ -119,7 +119,7 @@ export interface CommandLine {
 }
 
 /** The events that a run already wrote to its output. */
-export interface SentEvents {
+export interface WrittenEvents {
   readonly text: string;
   readonly count: number;
   /** The folders of the stacks whose events were sent. Present only in a run over many stacks. */
@@ -144,7 +144,7 @@ export interface FormatOptions extends TextStyleOptions {
   /** The time at which the report is made. */
   readonly at?: Date;
   /** For a stream of events: the events that were already sent. */
-  readonly sent?: SentEvents;
+  readonly sent?: WrittenEvents;
   /** Facts about the CI pipeline, for links to its pages. */
   readonly pipeline?: CiPipeline;
   /** Whether the report is part of a longer report, which shows shared facts once. */

@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readInput } from '../files/read-input.ts';
 import { isManifestName } from '../manifest/load.ts';
-import { containsStack, mayContainDefaults } from '../manifest/stack-folders.ts';
+import { containsStack, mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
 import {
   createNearestFolderSearch,
   type StackChange,
@@ -85,9 +85,9 @@ async function assignDefaults(files: ChangedFiles, places: Places['places'], cau
  */
 async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise<boolean> {
   const stats = lstatSync(file, { throwIfNoEntry: false });
-  if (stats !== undefined && (!stats.isFile() || mayContainDefaults(readInput(file)))) return true;
+  if (stats !== undefined && (!stats.isFile() || mayContainDefaultsDocument(readInput(file)))) return true;
   const before = await readBefore(file);
-  return before !== undefined && mayContainDefaults(Buffer.from(before));
+  return before !== undefined && mayContainDefaultsDocument(Buffer.from(before));
 }
 
 /** Whether a changed file in the folder contained a `Stack` document in the commit. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Kind } from '../kinds/kind.ts';
 import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/paths.ts';
-import { listIdPrefixes } from '../kinds/references.ts';
+import { listAllIdPrefixes } from '../kinds/references.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
@@ -190,7 +190,7 @@ function createAdoptSchema(kind: Kind): z.ZodType {
 function createExternalSchema(): z.ZodType {
   const description =
     'A name for the id of something that this stack does not manage. Other documents refer to it by this name.';
-  const type = { prefixes: listIdPrefixes() };
+  const type = { prefixes: listAllIdPrefixes() };
   const findFinding = (text: string): string | undefined => {
     if (parseAddress(text)?.kind === 'External' || isIdOf(type, text)) return undefined;
     const ids = type.prefixes.map((prefix) => `${prefix}_`).join(', ');

@@ -20,7 +20,7 @@ import {
   type Service,
 } from './service.ts';
 import { findOwnedKind, type StoredResource, toTimestamp } from './store.ts';
-import { applyPatch, checkSpec, validateCreate, validateModule, validateUpdate } from './validate-body.ts';
+import { applyPatch, checkSpec, parseModuleBody, validateCreate, validateUpdate } from './validate-body.ts';
 
 /**
  * Handlers of the operations on whole resources. All kinds share these handlers. A kind's table and its behaviour
@@ -138,7 +138,7 @@ export function replaceModule(
   call: HandlerRequest,
 ): HandlerResponse {
   const holder = getHolder(service, kind, call.ids);
-  const value = validateModule(kind, module, call.body);
+  const value = parseModuleBody(kind, module, call.body);
   changeSpec(service, kind, holder, { [module.name]: value });
   return showModule(module, value, call);
 }

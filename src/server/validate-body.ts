@@ -39,7 +39,7 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
  * Returns the module in the body of a PUT. The body is either the module itself, or an object with the key `module` and
  * optionally the ids of the path. Throws `RequestError` for an invalid body.
  */
-export function validateModule(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
+export function parseModuleBody(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
   const bare = unwrapModule(kind, body);
   const schema = getSchema(`${kind.name} ${module.name}`, () => createModuleSchema(module.field, 'request'));
   refuseUnfitValue(bare, schema);

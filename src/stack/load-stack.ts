@@ -11,7 +11,7 @@ import {
   readDefaults,
   visitManifests,
 } from '../manifest/load.ts';
-import { containsStack, mayContainDefaults, mayContainStack } from '../manifest/stack-folders.ts';
+import { containsStack, mayContainDefaultsDocument, mayContainStack } from '../manifest/stack-folders.ts';
 import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
 import { listDefaultsOf } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -45,7 +45,7 @@ export async function loadStack(
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
   const isRead = (file: string): boolean => file === STDIN || named.has(file) || isOwn(dirname(file));
   for (const { file } of sources) if (!isRead(file)) context.onInput?.(file);
-  const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayContainDefaults(bytes);
+  const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayContainDefaultsDocument(bytes);
   const own = [
     ...sources.filter(({ file }) => isRead(file)),
     ...sources.filter(isPassedOver).map((source) => ({ ...source, onlyDefaults: true as const })),
@@ -163,7 +163,7 @@ export function refuseFilesOfOtherTools(
     file !== STDIN && !paths.includes(file) && parseRenderSource(file) === undefined;
   const stacks = listFoldersOf(sources);
   const apart = sources
-    .filter(({ bytes }) => !mayContainDefaults(bytes))
+    .filter(({ bytes }) => !mayContainDefaultsDocument(bytes))
     .filter(({ file }) => !stacks.some((stack) => isIn(resolvePath(file), resolvePath(stack))));
   const [first] = apart;
   if (first === undefined || stacks.length > 1 || !apart.every((one) => isFound(one) && isOtherTool(one))) return;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Field, FieldType, JsonType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { listIdPrefixes, listReferableKinds } from '../../src/kinds/references.ts';
+import { listAllIdPrefixes, listReferableKinds } from '../../src/kinds/references.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertNever } from '../../src/model/errors.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
@@ -30,7 +30,7 @@ export function arbitraryField(field: Field): fc.Arbitrary<Json> {
   return arbitraryValue(field.type);
 }
 
-const PREFIXES: ReadonlySet<string> = new Set(listIdPrefixes());
+const PREFIXES: ReadonlySet<string> = new Set(listAllIdPrefixes());
 
 /** Ids of things that exist and are nobody's business here. Throws for a prefix that no table names. */
 export function listExternalIds(prefix: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { listIdPrefixes } from '../../src/kinds/references.ts';
+import { listAllIdPrefixes } from '../../src/kinds/references.ts';
 import type { ManifestBytes } from '../../src/manifest/load.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { listExternalIds } from './arbitrary-values.ts';
@@ -101,7 +101,7 @@ function listExternals(stack: TestStack): readonly JsonObject[] {
   return EXTERNALS.filter(({ metadata }) => text.includes(`"External/${metadata.name}"`));
 }
 
-const EXTERNALS = listIdPrefixes().flatMap((prefix) =>
+const EXTERNALS = listAllIdPrefixes().flatMap((prefix) =>
   listExternalIds(prefix).map((id, index) => toExternal(`${prefix}-${index}`, { id })),
 );
 

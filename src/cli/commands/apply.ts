@@ -18,7 +18,7 @@ import {
   addWaitOption,
   addWriteOptions,
   isRecursive,
-  refuseManifests,
+  refuseManifestsFlags,
   TOKEN_ADDRESS,
 } from './options.ts';
 
@@ -54,7 +54,7 @@ interface Flags extends ApplyFlags, StackFilterFlags {
 async function apply(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
   if (isRecursive(flags)) {
-    refuseManifests(flags);
+    refuseManifestsFlags(flags);
     const { applyStacks } = await import('../multi-stack/apply-stacks.ts');
     return applyStacks(paths, { flags, mode: 'apply' }, context);
   }
@@ -66,6 +66,6 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
   if (isSaved) return applySavedPlan(first, flags, context);
-  refuseManifests(flags);
+  refuseManifestsFlags(flags);
   return applyManifests(paths, { flags, mode: 'apply' }, context);
 }

@@ -20,7 +20,7 @@ import {
   addRecursiveOptions,
   addTargetOption,
   isRecursive,
-  refuseManifests,
+  refuseManifestsFlags,
   repeatable,
 } from './options.ts';
 
@@ -56,7 +56,7 @@ export function defineDrift(command: Command, act: CommandAction): void {
 }
 
 async function driftAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  refuseManifests(flags);
+  refuseManifestsFlags(flags);
   if (!isRecursive(flags)) return drift(paths, flags, context);
   const { showDriftOfStacks } = await import('../multi-stack/read-stacks.ts');
   return showDriftOfStacks(paths, flags, context);

@@ -14,9 +14,9 @@ import { listMissingAddresses, type MissingAddress } from '../../plan/inventory.
 import {
   checkFieldPath,
   createInventoryDocument,
-  renderFieldValues,
   renderInventoryJson,
-  renderInventoryNames,
+  renderResourceAddresses,
+  renderResourceFieldValues,
 } from '../../report/machine/stacks.ts';
 import { joinRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
@@ -225,9 +225,9 @@ function render(inventory: StackInventory, { flags, names, context }: Shown): st
     case 'yaml':
       return renderYaml(createInventoryDocument(inventory));
     case 'name':
-      return renderInventoryNames(inventory);
+      return renderResourceAddresses(inventory);
     case 'value':
-      return renderFieldValues(inventory, format.path, names.length !== 1 || !isAddress(names[0] ?? ''));
+      return renderResourceFieldValues(inventory, format.path, names.length !== 1 || !isAddress(names[0] ?? ''));
     default:
       return assertNever(format);
   }

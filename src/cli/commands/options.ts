@@ -347,7 +347,7 @@ export function addManifestsOptions(command: Command): Command {
 }
 
 /** Throws for `--manifests` and `--no-manifests` without a plan file, because the flags would have no effect. */
-export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] | false }): void {
+export function refuseManifestsFlags({ manifests = [] }: { readonly manifests?: readonly string[] | false }): void {
   if (manifests !== false && manifests.length === 0) return;
   throw new CommandError('--manifests needs a plan file, and the command names none.', {
     exitCode: EXIT.invalid,

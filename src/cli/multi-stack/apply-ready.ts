@@ -10,7 +10,7 @@ import {
   type EventBody,
   listStartEvents,
 } from '../../report/machine/json-lines.ts';
-import type { SentEvents, StackReportPart } from '../../report/report.ts';
+import type { StackReportPart, WrittenEvents } from '../../report/report.ts';
 import { renderStackResults, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
 import { formatDangerCount } from '../../report/view/danger-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
@@ -29,7 +29,7 @@ import {
   createStackReportPart,
   createStacksReport,
   type PooledAccount,
-  publishRun,
+  reportStacksRun,
   type StackFilterFlags,
   type StackResult,
   type StacksRun,
@@ -60,14 +60,14 @@ export async function showPlansAndApply(applying: ApplyRun, planned: readonly St
   const { run, flags, ready } = applying;
   const isShown = flags.format === 'text';
   if (isShown) showPlans(run, planned);
-  if (ready.size === 0) return publishRun(run, planned, { isShown });
+  if (ready.size === 0) return reportStacksRun(run, planned, { isShown });
   await confirm(applying, planned);
   const watch = createRunProgress(run, [...ready.values()]);
   const applied = await applyReady(applying, planned, watch);
   // The results of planning are on the screen already.
   const ended = applied.filter((part, index) => part !== planned[index]);
   if (isShown) showEnds(run, { applied, ended });
-  return publishRun(run, applied, { isShown, sent: watch.sent() });
+  return reportStacksRun(run, applied, { isShown, sent: watch.sent() });
 }
 
 function showPlans(run: StacksRun, planned: readonly StackReportPart[]): void {
@@ -413,7 +413,7 @@ interface RunProgress {
   /** Records that no request is sent before a certain time. */
   readonly wait: Progress['wait'];
   /** Returns the events that were sent so far, and the folders of their stacks. */
-  readonly sent: () => SentEvents;
+  readonly sent: () => WrittenEvents;
   readonly end: () => void;
 }
 

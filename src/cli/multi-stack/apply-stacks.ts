@@ -11,7 +11,7 @@ import {
   announceSkippedManifestCheck,
   findUnapproved,
   prepareSavedPlan,
-  readApproval,
+  readApprovedPlanFile,
   readSavedPlanFile,
   refuseTwiceApproved,
 } from '../reconcile/apply-plan.ts';
@@ -132,7 +132,7 @@ async function readApprovals(
   const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
   const approvals = new Map<StackFolder, PlanApproval>();
   const { stacks } = await selectPlans(found.folder, found.files, context);
-  for (const one of stacks) approvals.set(one, await readApproval(one.file, quiet));
+  for (const one of stacks) approvals.set(one, await readApprovedPlanFile(one.file, quiet));
   return (folder) => assertDefined(approvals.get(createStackFolder(folder, stacks)), 'an approved plan');
 }
 

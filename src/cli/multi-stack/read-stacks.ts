@@ -34,8 +34,8 @@ import {
   leaveOutConflictingStacks,
   openStackFolder,
   planStackFolder,
-  publishRun,
   recordClaims,
+  reportStacksRun,
   runOnStacks,
   type StackResult,
   type StacksFlags,
@@ -67,7 +67,7 @@ export async function planStacks(
     await plans?.finish(selected);
     const planned = { paths: [selected.tree.root], flags, env: context.env };
     const applyCommand = isApplicable(shown) ? createStacksCommand(planned, { filter: flags, out }) : undefined;
-    return publishRun(run, shown, { applyCommand });
+    return reportStacksRun(run, shown, { applyCommand });
   });
 }
 
@@ -152,7 +152,7 @@ export async function validateStacks(
         options: diagnostics.length === 0 ? {} : { locate: subject.locate },
       };
     });
-    return publishRun(run, await leaveOutConflictingStacks(run, parts));
+    return reportStacksRun(run, await leaveOutConflictingStacks(run, parts));
   });
 }
 
@@ -179,7 +179,7 @@ export async function showDriftOfStacks(
         options: differs === EXIT.success && drift.diagnostics.length === 0 ? {} : { locate },
       };
     });
-    return publishRun(run, await leaveOutConflictingStacks(run, parts));
+    return reportStacksRun(run, await leaveOutConflictingStacks(run, parts));
   });
 }
 

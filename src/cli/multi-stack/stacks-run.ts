@@ -295,7 +295,7 @@ export function createStacksReport(
 }
 
 /** Shows the report of a run, and returns the most severe exit code of its parts. */
-export function publishRun(
+export function reportStacksRun(
   run: StacksRun,
   parts: readonly StackReportPart[],
   { applyCommand, ...more }: PublishOptions = {},

@@ -6,7 +6,14 @@ import { ApiError, NetworkError } from '../../model/errors.ts';
 import { escapeJobCommands, readCiPipeline } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { type FormatName, loadReportFormat, loadStacksReportFormat } from '../../report/formats.ts';
-import type { Failure, FormatOptions, Report, RuleDescription, SentEvents, StacksReport } from '../../report/report.ts';
+import type {
+  Failure,
+  FormatOptions,
+  Report,
+  RuleDescription,
+  StacksReport,
+  WrittenEvents,
+} from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/diagnostics.ts';
 import { InvalidManifests, type RunStack, StackError } from '../../stack/host.ts';
 import { type Context, VERSION } from '../context.ts';
@@ -21,7 +28,7 @@ interface Publication {
   /** The command line that applies the plan. */
   readonly applyCommand?: NonNullable<FormatOptions['applyCommand']>;
   /** The events of an apply that were sent so far. With `--format json-lines`, these events are on stdout already. */
-  readonly sent?: SentEvents;
+  readonly sent?: WrittenEvents;
   /** The exit code of the command. If a report cannot be written, a success becomes a failure. */
   readonly exitCode: ExitCode;
   /** Finds where the manifest of an address starts. Absent: there are no manifests. */
@@ -168,7 +175,7 @@ export interface FailedCommand extends RunStack {
   readonly command?: string;
   readonly flags: FormatFlags;
   /** Events that were sent before the command failed. */
-  readonly sent?: SentEvents;
+  readonly sent?: WrittenEvents;
 }
 
 /**

@@ -200,11 +200,11 @@ function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...f
 
 async function readApproved(file: string | undefined, context: Context): Promise<PlanApproval | undefined> {
   if (file === undefined) return undefined;
-  return readApproval(file, context);
+  return readApprovedPlanFile(file, context);
 }
 
 /** Reads an approved plan. Throws if another version of edgewise wrote it, or if it contains errors. */
-export async function readApproval(file: string, context: Context): Promise<PlanApproval> {
+export async function readApprovedPlanFile(file: string, context: Context): Promise<PlanApproval> {
   const approved = { plan: await readPlanFile(file, context), name: file };
   refuseUnusableApproval(approved, VERSION);
   return approved;

@@ -6,7 +6,7 @@ import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { isCoveredByApproval, isSamePlan } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { ApplyReport, FormatOptions, Report, SentEvents } from '../report.ts';
+import type { ApplyReport, FormatOptions, Report, WrittenEvents } from '../report.ts';
 import { countReportDangers } from '../view/danger-view.ts';
 import { redactDrift } from '../view/redact.ts';
 import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
@@ -134,14 +134,14 @@ function createSummary(
 export interface EventStream {
   readonly send: (body: EventBody) => void;
   /** Returns the text and the number of all events sent so far. */
-  readonly sent: () => SentEvents;
+  readonly sent: () => WrittenEvents;
 }
 
 /**
  * Creates a stream that passes each line to `write` and stores it for `sent`. Without `write`, it only counts events.
  */
 export function createEventStream(now: () => Date, write: ((line: string) => void) | undefined): EventStream {
-  let sent: SentEvents = { text: '', count: 0 };
+  let sent: WrittenEvents = { text: '', count: 0 };
   return {
     send: (body) => {
       const count = sent.count + 1;

@@ -157,7 +157,7 @@ export function renderInventoryJson(inventory: StackInventory): string {
 }
 
 /** The address of each resource, one per line. */
-export function renderInventoryNames({ resources }: StackInventory): string {
+export function renderResourceAddresses({ resources }: StackInventory): string {
   return resources.map((one) => `${formatOwnedAddress(one)}\n`).join('');
 }
 
@@ -202,7 +202,7 @@ export function checkFieldPath(kind: Kind, path: FieldPath): string | undefined 
  * any other value is JSON. Resources without a value are omitted. With `isNamed`, each line starts with the address of
  * its resource, to tell several resources apart.
  */
-export function renderFieldValues(inventory: StackInventory, path: FieldPath, isNamed: boolean): string {
+export function renderResourceFieldValues(inventory: StackInventory, path: FieldPath, isNamed: boolean): string {
   const lines = redactInventory(inventory).resources.flatMap((resource) => {
     const value = readPath(resource, path);
     const texts = isJsonArray(value) ? value.map(formatValue) : value === null ? [] : [formatValue(value)];

@@ -112,7 +112,7 @@ export interface ChangeView {
   readonly dangers: readonly DangerView[];
   readonly protect: boolean;
   /** Clauses that describe a created or deleted resource, such as `listens on …`. */
-  readonly traits: readonly TraitView[];
+  readonly traits: readonly SummaryClauseView[];
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
   /** The start of the resource's manifest. */
@@ -168,10 +168,10 @@ class LazyFields {
     this.#names = names;
   }
 
-  get traits(): readonly TraitView[] {
+  get traits(): readonly SummaryClauseView[] {
     const { change } = this.#share;
     const spec = this.#created ?? this.#deleted;
-    return spec === undefined ? [] : listTraitClauses(findKind(change.kind), spec, this.#names);
+    return spec === undefined ? [] : listSummaryClauses(findKind(change.kind), spec, this.#names);
   }
 
   get fields(): readonly FieldView[] {
@@ -302,7 +302,7 @@ function listChangeNotes(change: Change): readonly string[] {
 }
 
 /** A clause about a resource: a text such as `listens on`, then the values of a field. */
-interface TraitView {
+interface SummaryClauseView {
   readonly said: string;
   /** Empty if the clause needs no value. */
   readonly values: string;
@@ -312,7 +312,11 @@ interface TraitView {
  * Describes a resource in clauses: where it listens, what its target is, who may use it. The kind's table defines the
  * clause of a field in `summary`.
  */
-export function listTraitClauses(kind: Kind | undefined, spec: Spec, names: ResourceNames): readonly TraitView[] {
+export function listSummaryClauses(
+  kind: Kind | undefined,
+  spec: Spec,
+  names: ResourceNames,
+): readonly SummaryClauseView[] {
   if (kind === undefined) return [];
   return kind.specFields.flatMap(([name, { summary, type }]) => {
     if (summary === undefined) return [];

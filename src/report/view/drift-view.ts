@@ -18,7 +18,7 @@ import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions } from '../report.ts';
-import { listTraitClauses } from './change-view.ts';
+import { listSummaryClauses } from './change-view.ts';
 import { type DangerView, formatDangerCount, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
@@ -279,9 +279,9 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
   const context = { kind: findKind(kind), names };
   const next = formatNextClause(resource);
   const first = differences.find(isOfService) ?? differences[0];
-  const traits = (resource.expected === undefined ? [] : listTraitClauses(context.kind, resource.expected, names)).map(
-    ({ said, values }) => `${said} ${values}`.trim(),
-  );
+  const traits = (
+    resource.expected === undefined ? [] : listSummaryClauses(context.kind, resource.expected, names)
+  ).map(({ said, values }) => `${said} ${values}`.trim());
   return {
     kind: quoteIfNeeded(kind),
     address: quoteIfNeeded(address),

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
   type ConcurrentRequest,
-  type ExplanationExample,
+  type RunnableExample,
   renderFileText,
-  renderSeed,
+  renderSeedFile,
 } from '../src/explain/explanation.ts';
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
@@ -31,7 +31,7 @@ export async function runExample({
   live,
   faults,
   concurrentRequest,
-}: ExplanationExample): Promise<ExampleResult> {
+}: RunnableExample): Promise<ExampleResult> {
   const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
   try {
     for (const [name, file] of Object.entries(files)) {
@@ -42,7 +42,7 @@ export async function runExample({
       now: () => NOW,
       idSeed: 'example',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(renderSeed(live))) },
+      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(renderSeedFile(live))) },
     });
     const { handle } = faults === undefined ? server : withFaults(server, parseServerFaults(faults));
     const transport = concurrentRequest === undefined ? handle : withConcurrentRequest(handle, concurrentRequest);

@@ -4,15 +4,19 @@
  */
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
-export type { Journal, JournalEntry } from './apply/journal.ts';
+export type { JournalEntry, JournalWriter } from './apply/journal.ts';
 export { type JournalFile, openJournal } from './apply/journal.ts';
 export type { SinkContext, TokenCredential, TokenSink } from './apply/token-sinks.ts';
 export { createDirectorySink, createRescueSink, createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
-export { createFileWriter, readFiles, type WriteFile } from './apply/write-files.ts';
+export {
+  createPlannedFileWriter,
+  readPlannedFiles,
+  type WriteFile,
+} from './apply/write-files.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';
 export { type LiveRequest, readLive } from './client/read-live.ts';
 export type { WaitNotice } from './client/request-limiter.ts';
-export type { RequestNotice } from './client/request-notice.ts';
+export type { AttemptNotice } from './client/request-notice.ts';
 export type { RetryNotice } from './client/retry.ts';
 export {
   type ClosableTransport,
@@ -24,15 +28,19 @@ export {
 } from './client/undici-transport.ts';
 export type { SkippedResource } from './export/export-live.ts';
 export {
+  createFilePerDocument,
   type ExportedDocument,
   type ExportFile,
   type ExportOptions,
   type ExportResult,
   exportLive,
   renderSingleFile,
-  splitIntoFiles,
 } from './export/export-live.ts';
-export { type CelReading, type ReadCel, readCel } from './expressions/read-cel.ts';
+export {
+  type CelNamesOrFinding,
+  type CelReader,
+  readCelNames,
+} from './expressions/read-cel.ts';
 export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';
 export type { Kind } from './kinds/kind.ts';
 export { createPlanDocument, type PlanDocument, type PlanDocumentWrite } from './kinds/request-body.ts';
@@ -42,27 +50,27 @@ export type { ManifestEnvironment } from './manifest/environment.ts';
 export {
   createFieldFileReader,
   type LoadContext,
-  type LoadedManifests,
-  loadManifests,
+  type LoadedManifestSources,
   type ManifestBytes,
   type ManifestSource,
   type ManifestText,
+  readManifestFiles,
 } from './manifest/load.ts';
 export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
 export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, DifferenceCause } from './model/change.ts';
-export type { Danger, DangerCounts, DangerGroup, DangerName } from './model/danger.ts';
+export type { Danger, DangerGroup, DangerGroupCounts, DangerName } from './model/danger.ts';
 export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextRange } from './model/diagnostic.ts';
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic.ts';
 export type { OwnedResource, StackInventory } from './model/drift.ts';
 export {
-  countDriftCoverage,
+  countResourcesByOwner,
   type Drift,
-  type DriftCoverage,
   type DriftedField,
   type DriftState,
   hasDrift,
   type NextApplyAction,
+  type OwnershipCoverage,
   type ResourceDrift,
   type UnownedResource,
 } from './model/drift.ts';
@@ -72,11 +80,11 @@ export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
 export type { ApplyEvent, ApplyResult, FileOutcome, Outcome } from './model/outcome.ts';
 export {
-  type GuardViolation,
   PLAN_FORMAT,
   type Plan,
   type PlannedFile,
   type PlanSettings,
+  type SafetyViolation,
   type SuppressedDelete,
 } from './model/plan.ts';
 export {
@@ -90,7 +98,7 @@ export {
 export {
   computeMinimumRequestTimeMs,
   type LintSettings,
-  NO_SINKS,
+  NO_TOKEN_SETTINGS,
   parseRateLimit,
   type RateLimit,
   type RuleSeverity,
@@ -105,16 +113,23 @@ export { openStack, type StackOptions } from './open-stack.ts';
 export { comparePlans } from './plan/compare/compare-plans.ts';
 export { computeDrift, type DriftInput } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
-export { listFilePaths } from './plan/files.ts';
+export { listWriteToPaths } from './plan/files.ts';
 export { type Allowances, listBlockingViolations } from './plan/guard.ts';
 export type { PlanInput } from './plan/plan-input.ts';
-export { createDestroyState, createReleaseState } from './plan/plan-input.ts';
+export { createDestroyState, omitDesiredResources } from './plan/plan-input.ts';
 export type { StaleItem } from './plan/saved/check-plan.ts';
-export { checkPlan, createStaleCheckRequest, type PlanCheck } from './plan/saved/check-plan.ts';
-export { computeDriftAgainst, createDriftReadRequest } from './plan/saved/drift-against.ts';
+export { checkPlanAgainstLive, createStaleCheckRequest, type PlanCheck } from './plan/saved/check-plan.ts';
+export {
+  computeDriftFromSavedPlan,
+  createDriftReadRequest,
+} from './plan/saved/drift-against.ts';
 export { verifyPlan } from './plan/saved/verify-plan.ts';
 export { createReadRequest, type ReadRequest } from './plan/select-targets.ts';
-export { FORMAT_NAMES, type FormatName, loadReportFormat } from './report/formats.ts';
+export {
+  type FormatName,
+  GENERAL_FORMAT_NAMES,
+  loadReportRenderer,
+} from './report/formats.ts';
 export { renderApplyJson, renderPlanJson } from './report/machine/json.ts';
 export type {
   ApplyReport,
@@ -124,7 +139,7 @@ export type {
   FormatOptions,
   PlanReport,
   Report,
-  ReportFormat,
+  ReportRenderer,
   TextStyleOptions,
   Validation,
   ValidationReport,
@@ -140,7 +155,7 @@ export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts'
 export { InvalidManifests, StackError, type StackErrorReason } from './stack/host.ts';
 export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';
-export type { RunOptions } from './stack/run-plan.ts';
-export { UnapprovedPlanError } from './stack/saved-plan.ts';
-export type { RunSettings } from './stack/settings.ts';
+export type { ApplyRunOptions } from './stack/run-plan.ts';
+export { PlanExceedsApprovalError } from './stack/saved-plan.ts';
+export type { ServiceSettings } from './stack/settings.ts';
 export type { ApplyOptions, DriftOptions, ExportStackOptions, GetOptions, Stack } from './stack/stack.ts';

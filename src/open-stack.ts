@@ -3,12 +3,17 @@ import type { ClientOptions } from './client/client.ts';
 import type { ManifestSource } from './manifest/load.ts';
 import type { TokenSettings } from './model/stack.ts';
 import type { Transport } from './model/transport.ts';
-import type { Host, OpenOtherStacks, Rehearse } from './stack/host.ts';
+import type { Host, OpenTakeOverLookUp, Rehearse } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
-import { collectSecrets, parseTimeoutMs, resolveManifestSettings, type SettingOverrides } from './stack/settings.ts';
+import {
+  collectEnvironmentSecrets,
+  parseTimeoutMs,
+  resolveSettingsFromManifests,
+  type SettingOverrides,
+} from './stack/settings.ts';
 import { createAccount, createStack, type Stack } from './stack/stack.ts';
-import { readTrust, refuseUntrustedRender } from './stack/trust.ts';
+import { readManifestTrust, refuseUntrustedRender } from './stack/trust.ts';
 
 /** Manifests, service and callbacks of a stack. Every option is optional. */
 export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'> {
@@ -89,7 +94,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const host = await createHost(options);
   const read = { lint: 'for-plan', manifests, policies: apart } as const;
   const { state, diagnostics, policies } = await readValidManifests(paths, host, read);
-  const settings = resolveManifestSettings(parseGivenSettings(options), host, state.stack.api);
+  const settings = resolveSettingsFromManifests(parseGivenSettings(options), host, state.stack.api);
   const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
   const notices = {
     ...(onRetry !== undefined && { onRetry }),
@@ -107,19 +112,19 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
     ...own,
     // Imported only if a plan is rehearsed, because the import loads the whole bundled server.
     rehearse: async (...tried: Parameters<Rehearse>) => (await import('./rehearse/rehearse.ts')).rehearsePlan(...tried),
-    openNeighbours: async (...asked: Parameters<OpenOtherStacks>) =>
-      (await import('./repository/read-stack-tree.ts')).openOtherStacks(...asked),
+    openNeighbours: async (...asked: Parameters<OpenTakeOverLookUp>) =>
+      (await import('./repository/read-stack-tree.ts')).openTakeOverLookUp(...asked),
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
     ...(now !== undefined && { now }),
   };
   const flags = { env: offered, ...(untrusted !== undefined && { untrusted }), ...(root !== undefined && { root }) };
-  const { secrets, env: known } = collectSecrets(given);
+  const { secrets, env: known } = collectEnvironmentSecrets(given);
   if (apiKey !== undefined) secrets.add('the API key', apiKey);
-  const host = { ...given, env: known, secrets, ...readTrust(flags, given) };
+  const host = { ...given, env: known, secrets, ...readManifestTrust(flags, given) };
   if (render) refuseUntrustedRender(host);
   // Imported only if rendering is allowed.
-  return render ? { ...host, render: (await import('./stack/render.ts')).createRenderFunction(host) } : host;
+  return render ? { ...host, render: (await import('./stack/render.ts')).createRenderCommandRunner(host) } : host;
 }
 
 function parseGivenSettings({ timeouts = {}, ...options }: StackOptions): SettingOverrides {

@@ -1,17 +1,17 @@
 import {
   type ApplyEvent,
+  type AttemptNotice,
   type Diagnostic,
   type FailureReport,
   findKind,
   InvalidManifests,
   lintManifests,
   listBlockingViolations,
-  loadReportFormat,
+  loadReportRenderer,
   openStack,
   type Plan,
   type Report,
-  type RequestNotice,
-  readCel,
+  readCelNames,
   type Stack,
   type TokenSinks,
 } from 'edgewise';
@@ -110,7 +110,7 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
     });
     plan = await stack.plan();
     // The editor also shows the findings of `edgewise lint`.
-    const found = [...plan.diagnostics, ...lintManifests(stack.desired, { now: now(), readCel })];
+    const found = [...plan.diagnostics, ...lintManifests(stack.desired, { now: now(), readCel: readCelNames })];
     const diagnostics = [
       ...new Map(found.map((one) => [JSON.stringify([one.code, one.address, one.message]), one])).values(),
     ];
@@ -149,7 +149,7 @@ function createFailure(error: unknown, diagnostics: readonly Diagnostic[], plan:
 async function render(
   report: Report,
 ): Promise<Pick<Outcome, 'about' | 'html' | 'text' | 'markdown' | 'json' | 'sentence'>> {
-  const render = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadReportFormat(name))(report, LOOK);
+  const render = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadReportRenderer(name))(report, LOOK);
   const [html, text, markdown, json] = await Promise.all([
     render('html'),
     render('text'),
@@ -202,7 +202,7 @@ function createSinks(emit: Emit): TokenSinks {
   return { find: () => sink, rescue: sink };
 }
 
-function describe(notice: RequestNotice): string {
+function describe(notice: AttemptNotice): string {
   const what = `${notice.method} ${notice.path}${notice.attempt > 1 ? ` (attempt ${notice.attempt})` : ''}`;
   if (notice.event === 'sent') return `→ ${what}`;
   return notice.event === 'answered' ? `← ${notice.status} ${what}` : `× ${what}: ${notice.cause}`;

@@ -5,13 +5,13 @@ import { sleepFor } from '../model/elapsed.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Write, WriteId } from '../model/write.ts';
-import { listKnownIds } from '../plan/saved/plan-look-up.ts';
+import { listKnownIds } from '../plan/saved/live-resource-look-up.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
-import { type DuplicateResolutionContext, resolveDuplicates, SharedListRequests } from './duplicates.ts';
-import type { Journal } from './journal.ts';
+import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
+import type { JournalWriter } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
-import { type ApplyRequests, createRequests } from './requests.ts';
-import { type RunWritesOptions, runWrites, watchConnection } from './run-writes.ts';
+import { type ApplyRequests, createApplyRequests } from './requests.ts';
+import { runWrites, type WriteRunCallbacks, watchConnection } from './run-writes.ts';
 import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
@@ -37,9 +37,9 @@ export interface ApplyContext {
   /** The pipeline to record in marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks record no pipeline. */
   readonly by?: string | undefined;
   /** Receives an entry before and after each request. Absent: no journal is written. */
-  readonly journal?: Journal | undefined;
+  readonly journal?: JournalWriter | undefined;
   /** Set if plans of other stacks are applied at the same time. Absent: this plan is applied alone. */
-  readonly sideBySide?: MultiStackApplyContext | undefined;
+  readonly sideBySide?: MultiStackCoordination | undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface ApplyContext {
  * wait for a write of another plan is assigned to a numbered round. Rounds run after all other writes. A round begins
  * only when every plan has finished the previous round.
  */
-export interface MultiStackApplyContext {
+export interface MultiStackCoordination {
   /**
    * Whether plans of other stacks wait for the writes of this plan. If so, the check for duplicates runs before
    * `onWritten` is called, which then gets final outcomes. Otherwise the check waits until all plans are ready for
@@ -78,7 +78,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
   };
   const reach = watchConnection(signal);
   const untilEnd = AbortSignal.any([signal, reach.signal]);
-  const requests = createRequests({
+  const requests = createApplyRequests({
     ...context,
     signal: untilEnd,
     onStarted: (write) => onEvent({ event: 'write-started', write }),
@@ -141,10 +141,10 @@ async function runPhases(plan: Plan, context: ApplyContext, write: WriteContext)
       createRunOptions(plan, { context, write, ended }),
     );
   const written = await run(undefined, []);
-  const early = sideBySide?.isAwaited === true ? await resolveDuplicates(written, write.settle) : undefined;
+  const early = sideBySide?.isAwaited === true ? await deleteOwnDuplicates(written, write.settle) : undefined;
   sideBySide?.onWritten(early ?? written);
   await sideBySide?.untilRound(1);
-  const settled = early ?? (await resolveDuplicates(written, write.settle));
+  const settled = early ?? (await deleteOwnDuplicates(written, write.settle));
   const late: Outcome[] = [];
   for (let round = 1; round <= Math.max(0, ...rounds.values()); round += 1) {
     await sideBySide?.untilRound(round);
@@ -160,7 +160,7 @@ function createRunOptions(
     write: context,
     ended,
   }: { readonly context: ApplyContext; readonly write: WriteContext; readonly ended: readonly Outcome[] },
-): RunWritesOptions {
+): WriteRunCallbacks {
   return {
     ended,
     find: (write) =>

@@ -1,22 +1,22 @@
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
-import { fillHiddenFields, readAttachment, readResource } from '../kinds/read-response.ts';
+import { fillHiddenFields, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
-import { type CreatedIds, createWriteRequest, type WriteRequest } from '../kinds/request-body.ts';
+import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { type Mark, type MarkDraft, parseMetadata, renderMetadata } from '../model/mark.ts';
+import { type Mark, type MarkDraft, renderMetadata, splitMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
 import { createMarkFromDraft } from '../plan/writes.ts';
 
 /** Parses the response to a write: the whole resource or, after `set-module`, only that module. */
-export function readResponseBody(write: Write, answer: JsonObject): LiveResource {
+export function parseWriteResponse(write: Write, answer: JsonObject): LiveResource {
   const kind = getKind(write.kind);
   return write.type === 'set-module'
-    ? readAttachment(kind, {}, { [write.module]: answer })
+    ? readAttachedResource(kind, {}, { [write.module]: answer })
     : readResource(kind, answer);
 }
 
@@ -24,16 +24,16 @@ export function readResponseBody(write: Write, answer: JsonObject): LiveResource
  * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
  * service did not accept as sent; empty if it accepted everything.
  */
-export function describeUnacceptedFields(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
-  if (write.type !== 'set-module') return describeUnpersistedFields(write, sent, live);
+export function listUnacceptedFields(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+  if (write.type !== 'set-module') return listUnpersistedValues(write, sent, live);
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
 /**
- * Like `describeUnacceptedFields`, for a response that contains the whole resource. Reports a lost mark first, because later runs
+ * Like `listUnacceptedFields`, for a response that contains the whole resource. Reports a lost mark first, because later runs
  * do not recognize a resource without its mark.
  */
-export function describeUnpersistedFields(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+export function listUnpersistedValues(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
   const isKept = write.type === 'release' && live.mark !== undefined;
@@ -47,7 +47,7 @@ export function describeUnpersistedFields(write: Write, sent: ResolvedWrite, liv
 
 function isOtherMetadata({ body }: ResolvedWrite, { mark, spec }: LiveResource): boolean {
   if (typeof body?.['metadata'] !== 'string') return false;
-  const sent = parseMetadata(body['metadata']);
+  const sent = splitMetadata(body['metadata']);
   return (
     (sent.mark !== mark && !isSameJson(toJson(sent.mark), toJson(mark))) ||
     !isSameJson(sent.user, spec['metadata'] ?? '')
@@ -97,7 +97,7 @@ function show(value: Spec[string]): string {
 }
 
 /** The HTTP request of a write, with resource ids in place of addresses. */
-export interface ResolvedWrite extends WriteRequest {
+export interface ResolvedWrite extends WriteRequestLine {
   readonly body: JsonObject | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface ResolvedWrite extends WriteRequest {
  * validity into a start and an end. `ids` must contain every address to which the write refers.
  */
 export function resolveWriteRequest(write: Write, { ids, now, by }: WriteRequestContext): ResolvedWrite {
-  return { ...createWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
+  return { ...createWriteRequestLine(write, ids), body: resolveBody(write, { ids, now, by }) };
 }
 
 /** Facts that are known only when a write is sent. */

@@ -5,7 +5,7 @@ import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertNever } from '../model/errors.ts';
 import { isSameJson, type Json } from '../model/json.ts';
-import { UNMANAGED_DIGEST } from '../model/mark.ts';
+import { IGNORED_FIELD_DIGEST } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '../model/write.ts';
@@ -65,7 +65,7 @@ function listOthers(kind: Kind, { before, after, sent, digests }: Compared): rea
   const differing = kind.specFields
     .map(([name]) => name)
     .filter((name) => before[name] !== undefined && after[name] !== undefined && isOther(name, after[name]))
-    .filter((name) => !sent.includes(name) && digests[name] !== UNMANAGED_DIGEST);
+    .filter((name) => !sent.includes(name) && digests[name] !== IGNORED_FIELD_DIGEST);
   if (differing.length === 0) return [];
   const from = fillAllOmittedFields(kind, before);
   const known = fillHiddenFields(kind, after, from);

@@ -4,14 +4,14 @@ import type { Kind } from '../kinds/kind.ts';
 import { type ObservedResponseFields, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { ApiError, assertDefined, describeError, NetworkError } from '../model/errors.ts';
+import { ApiError, assertDefined, getErrorMessage, NetworkError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { compareByAge, type LiveResource } from '../model/state.ts';
-import type { CreateWrite, DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
-import { canBeCreatedTwice } from '../plan/duplicates.ts';
-import { readResponseBody } from './check-response.ts';
-import { JournalError } from './journal.ts';
+import type { CreateWrite, RecordDeliveryWrite, RedeliverWrite, Write } from '../model/write.ts';
+import { isCreateWithoutClaims } from '../plan/duplicates.ts';
+import { parseWriteResponse } from './check-response.ts';
+import { JournalWriteError } from './journal.ts';
 
 export interface CreatedResource {
   readonly write: CreateWrite;
@@ -28,7 +28,7 @@ interface ConcurrentDuplicates {
   readonly lacksMark: boolean;
 }
 
-export interface DuplicateContext {
+export interface DuplicateSearchContext {
   readonly lookUps: SharedListRequests;
   /** Ids of all live resources in the plan. */
   readonly known: ReadonlySet<string>;
@@ -43,20 +43,20 @@ const MAX_LOOK_UPS = 3;
 const PAUSE_MS = 1000;
 
 /** Lists the resources that have the mark of a write and are not in the plan, oldest first. */
-export async function listResourcesWithMark(
+export async function listUnplannedResourcesWithMark(
   write: WriteOfMark,
-  context: DuplicateContext,
+  context: DuplicateSearchContext,
 ): Promise<readonly LiveResource[]> {
   return pickMarkedResources(write, await context.lookUps.list(getKind(write.kind)), context);
 }
 
 /** A write that sets the mark of a new resource. */
-type WriteOfMark = CreateWrite | DeliverWrite | RedeliverWrite;
+type WriteOfMark = CreateWrite | RecordDeliveryWrite | RedeliverWrite;
 
 function pickMarkedResources(
   write: WriteOfMark,
   all: readonly LiveResource[],
-  { known }: DuplicateContext,
+  { known }: DuplicateSearchContext,
 ): readonly LiveResource[] {
   const { stack, name } = write.mark;
   const marked = listNamed(all, name).filter(({ id, mark }) => mark?.stack === stack && !known.has(id));
@@ -80,9 +80,9 @@ const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefi
  * delivered or, if no token was delivered, the oldest. A list without the created resource is stale and is read again.
  * The promise rejects with the client's error if a list request fails.
  */
-export async function listConcurrentDuplicates(
+export async function findConcurrentDuplicates(
   { write, id }: CreatedResource,
-  context: DuplicateContext,
+  context: DuplicateSearchContext,
 ): Promise<ConcurrentDuplicates> {
   for (let attempt = 1; ; attempt += 1) {
     const all = await context.lookUps.list(getKind(write.kind));
@@ -155,7 +155,7 @@ export class SharedListRequests {
   readResponseBody(write: Write, answer: JsonObject): LiveResource {
     const kind = getKind(write.kind);
     this.#shown.note(kind, write.type === 'set-module' ? { [write.module]: answer } : answer);
-    return this.#shown.complete(kind, readResponseBody(write, answer));
+    return this.#shown.complete(kind, parseWriteResponse(write, answer));
   }
 
   #readAll(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {
@@ -209,7 +209,7 @@ export function coalesceListRequests(list: Client['list']): List {
 const NOTHING = (): void => undefined;
 
 export interface DuplicateResolutionContext extends TakeBackContext {
-  readonly duplicates: DuplicateContext;
+  readonly duplicates: DuplicateSearchContext;
   readonly note: (diagnostic: Diagnostic) => void;
 }
 
@@ -219,7 +219,7 @@ export interface DuplicateResolutionContext extends TakeBackContext {
  * checked, because the service rejects its second creation. Returns the outcomes; the creation of a deleted duplicate
  * counts as failed.
  */
-export async function resolveDuplicates(
+export async function deleteOwnDuplicates(
   outcomes: readonly Outcome[],
   context: DuplicateResolutionContext,
 ): Promise<readonly Outcome[]> {
@@ -230,7 +230,7 @@ export async function resolveDuplicates(
  * Checks a new credential for duplicates before its token is delivered. Returns the reason not to deliver the token;
  * `undefined` if it can be delivered.
  */
-export async function resolveDuplicate(
+export async function resolveDuplicateCredential(
   made: CreatedResource,
   context: DuplicateResolutionContext,
 ): Promise<string | undefined> {
@@ -265,7 +265,7 @@ function createFailure({ write }: CreatedResource, message: string): Outcome {
  */
 function findCreatedResource(outcome: Outcome): CreatedResource | undefined {
   const { write } = outcome;
-  if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !canBeCreatedTwice(write)) return undefined;
+  if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !isCreateWithoutClaims(write)) return undefined;
   if (getKind(write.kind).oneTimeFields.length > 0) return undefined;
   return { write, id: assertDefined(outcome.id, `id of ${write.id}`) };
 }
@@ -275,11 +275,11 @@ interface Seen extends Omit<ConcurrentDuplicates, 'winner'> {
   readonly winner: LiveResource | string | undefined;
 }
 
-async function lookUp(made: CreatedResource, context: DuplicateContext): Promise<Seen> {
+async function lookUp(made: CreatedResource, context: DuplicateSearchContext): Promise<Seen> {
   try {
-    return await listConcurrentDuplicates(made, context);
+    return await findConcurrentDuplicates(made, context);
   } catch (error) {
-    if (isExternalError(error)) return { winner: describeError(error), losers: [], lacksMark: false };
+    if (isExternalError(error)) return { winner: getErrorMessage(error), losers: [], lacksMark: false };
     throw error;
   }
 }
@@ -288,7 +288,7 @@ async function lookUp(made: CreatedResource, context: DuplicateContext): Promise
  * Warns if a concurrent apply has created the resource. Called when the service rejects a creation as a duplicate.
  * Looks up each kind once in a run, and records the kind in `looked`. Ignores a failed look-up.
  */
-export async function reportConcurrentApply(
+export async function checkForConcurrentApply(
   write: CreateWrite,
   { duplicates, note }: DuplicateResolutionContext,
   looked: Set<string>,
@@ -386,5 +386,5 @@ export async function deleteOwnCreation(
 
 /** Whether the cause of a failure is the service, the network or the journal, and not a bug. */
 function isExternalError(error: unknown): error is Error {
-  return error instanceof ApiError || error instanceof NetworkError || error instanceof JournalError;
+  return error instanceof ApiError || error instanceof NetworkError || error instanceof JournalWriteError;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { isDevice, isOwnedByAnotherUser } from '../files/boundary.ts';
-import { ApiError, describeError } from '../model/errors.ts';
+import { ApiError, getErrorMessage } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 
 /**
@@ -32,10 +32,10 @@ export interface JournalEntry {
 }
 
 /** Stores an entry. Resolves when the entry would survive a crash. Rejects if the entry cannot be stored. */
-export type Journal = (entry: JournalEntry) => Promise<void>;
+export type JournalWriter = (entry: JournalEntry) => Promise<void>;
 
 /** A request was not sent, because its journal entry could not be written. */
-export class JournalError extends Error {
+export class JournalWriteError extends Error {
   override readonly name = 'JournalError';
 }
 
@@ -48,10 +48,10 @@ interface Sending<T> {
 
 /**
  * Writes a `before` entry, calls `send`, and writes an `after` entry with the result. If the `before` entry cannot be
- * written, sends nothing and rejects with `JournalError`; otherwise rejects as `send` does.
+ * written, sends nothing and rejects with `JournalWriteError`; otherwise rejects as `send` does.
  */
 export async function sendWithJournal<T>(
-  journal: Journal | undefined,
+  journal: JournalWriter | undefined,
   describe: () => Omit<JournalEntry, 'event'>,
   { send, findId, signal }: Sending<T>,
 ): Promise<T> {
@@ -74,28 +74,30 @@ export async function sendWithJournal<T>(
       ...entry,
       outcome: 'failed',
       ...status,
-      message: describeError(error),
+      message: getErrorMessage(error),
     });
     throw error;
   }
 }
 
-async function writeBefore(journal: Journal, entry: Omit<JournalEntry, 'event'>): Promise<void> {
+async function writeBefore(journal: JournalWriter, entry: Omit<JournalEntry, 'event'>): Promise<void> {
   try {
     await journal({ event: 'before', ...entry });
   } catch (cause) {
-    throw new JournalError(`the journal cannot be written, so nothing was sent: ${describeError(cause)}`, { cause });
+    throw new JournalWriteError(`the journal cannot be written, so nothing was sent: ${getErrorMessage(cause)}`, {
+      cause,
+    });
   }
 }
 
 /** Ignores errors, which would hide the result of the sent request. `JournalFile.close` reports lost entries. */
-async function writeAfter(journal: Journal, entry: JournalEntry): Promise<void> {
+async function writeAfter(journal: JournalWriter, entry: JournalEntry): Promise<void> {
   await journal(entry).catch(() => undefined);
 }
 
 /** A journal that is appended to a file. */
 export interface JournalFile {
-  readonly write: Journal;
+  readonly write: JournalWriter;
   /** Closes the file. Resolves with the error of the first entry that was not written; `undefined` if there is none. */
   readonly close: () => Promise<string | undefined>;
 }
@@ -138,14 +140,14 @@ export async function openJournal(
   let failure: string | undefined;
   let tail = endLastLine(handle);
   await tail;
-  const write: Journal = async (entry) => {
+  const write: JournalWriter = async (entry) => {
     const head = { format: JOURNAL_FORMAT, time: now().toISOString(), run, version: tool.version, stack, baseUrl };
     const line = redact(`${JSON.stringify({ ...head, ...entry })}\n`);
     tail = tail.then(() => append(handle, line));
     try {
       await tail;
     } catch (error) {
-      failure ??= describeError(error);
+      failure ??= getErrorMessage(error);
       throw error;
     }
   };

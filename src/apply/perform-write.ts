@@ -2,36 +2,36 @@ import type { FieldType } from '../kinds/field.ts';
 import { isRotatable, toObjectTypeOfKind } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
-import { findInnerType } from '../kinds/walk.ts';
+import { findMemberType } from '../kinds/walk.ts';
 import { ApiError, assertNever, NetworkError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import type { CreateWrite, RedeliverWrite, Write, WriteId } from '../model/write.ts';
-import { findContentToWrite } from '../plan/files.ts';
+import { findFileContentOfValue } from '../plan/files.ts';
 import {
-  describeUnacceptedFields,
-  describeUnpersistedFields,
+  listUnacceptedFields,
+  listUnpersistedValues,
   type ResolvedWrite,
   resolveWriteRequest,
 } from './check-response.ts';
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
 import {
-  type DuplicateContext,
+  checkForConcurrentApply,
   type DuplicateResolutionContext,
+  type DuplicateSearchContext,
   deleteOwnCreation,
-  listResourcesWithMark,
-  reportConcurrentApply,
-  resolveDuplicate,
+  listUnplannedResourcesWithMark,
+  resolveDuplicateCredential,
 } from './duplicates.ts';
-import { JournalError } from './journal.ts';
+import { JournalWriteError } from './journal.ts';
 import {
   type ApplyRequests,
   type DeliveryRecordWrite,
-  findResourceId,
+  findIdOfWrittenResource,
   isResourceGone,
-  markUndelivered,
+  markReplacementsUndelivered,
 } from './requests.ts';
 import type { TokenDeliveries } from './token-sinks.ts';
 
@@ -49,7 +49,7 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
-  /** Names of the kinds that `reportConcurrentApply` has looked up. */
+  /** Names of the kinds that `checkForConcurrentApply` has looked up. */
   readonly looked: Set<string>;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
@@ -63,7 +63,7 @@ export async function performWrite(write: Write, context: WriteContext): Promise
     return await perform(write, context);
   } catch (error) {
     if (write.type === 'create' && error instanceof ApiError && error.response.status === 409)
-      await reportConcurrentApply(write, context.settle, context.looked);
+      await checkForConcurrentApply(write, context.settle, context.looked);
     return classifyFailure(write, error);
   }
 }
@@ -121,9 +121,9 @@ async function exchange(write: Write, { requests, settle, ids, now, by }: WriteC
 }
 
 function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Outcome {
-  const failures = live === undefined ? [] : describeUnacceptedFields(write, sent, live);
+  const failures = live === undefined ? [] : listUnacceptedFields(write, sent, live);
   if (failures.length > 0) return createFailure(write, failures.join('; '));
-  return { outcome: 'applied', write, id: findResourceId(write) ?? ids.get(write.address) };
+  return { outcome: 'applied', write, id: findIdOfWrittenResource(write) ?? ids.get(write.address) };
 }
 
 /**
@@ -140,7 +140,10 @@ async function recordDelivery(write: DeliveryRecordWrite, context: WriteContext)
   } catch (error) {
     if (!isResourceGone(error)) throw error;
     const { requests, settle } = context;
-    return createFailure(write, await markUndelivered(write, { duplicates: settle.duplicates, patch: requests.patch }));
+    return createFailure(
+      write,
+      await markReplacementsUndelivered(write, { duplicates: settle.duplicates, patch: requests.patch }),
+    );
   }
 }
 
@@ -166,7 +169,7 @@ async function createResource(write: CreateWrite, context: WriteContext): Promis
   };
   const created = await createResourceOnce({
     send: () => requests.send(write, resolve),
-    look: () => listResourcesWithMark(write, settle.duplicates),
+    look: () => listUnplannedResourcesWithMark(write, settle.duplicates),
     sleep: settle.duplicates.sleep,
   });
   if (created === undefined) return createInterrupted(write);
@@ -225,9 +228,9 @@ function storeCreation(
   { ids, texts }: WriteContext,
 ): readonly string[] {
   ids.set(write.address, live.id);
-  const text = findContentToWrite(live.computed[getKind(write.kind).fileField ?? '']);
+  const text = findFileContentOfValue(live.computed[getKind(write.kind).fileField ?? '']);
   if (text !== undefined) texts.set(write.address, text);
-  return describeUnpersistedFields(write, sent, live);
+  return listUnpersistedValues(write, sent, live);
 }
 
 /** `T`: the response to the creation. */
@@ -300,7 +303,7 @@ async function lookUpTwice(
     const [late] = await look();
     return late;
   } catch (error) {
-    if (error instanceof ApiError || error instanceof NetworkError || error instanceof JournalError) throw unknown;
+    if (error instanceof ApiError || error instanceof NetworkError || error instanceof JournalWriteError) throw unknown;
     throw error;
   }
 }
@@ -331,13 +334,13 @@ async function verifyCreation(
   const isHidden = field !== undefined && token === undefined;
   const failures = [
     ...(isHidden ? [`the service did not show its ${field}`] : []),
-    ...(isRotatable(kind) ? describeUnpersistedFields(write, sent, live) : []),
+    ...(isRotatable(kind) ? listUnpersistedValues(write, sent, live) : []),
   ];
   if (failures.length > 0) {
     const message = await deleteOwnCreation(made, context, 'Delete it by hand, unless the next plan deletes it');
     return [...failures, message].join('; ');
   }
-  const lost = field === undefined ? undefined : await resolveDuplicate(made, context);
+  const lost = field === undefined ? undefined : await resolveDuplicateCredential(made, context);
   return lost ?? { live, token };
 }
 
@@ -348,10 +351,10 @@ async function verifyCreation(
 async function identify(
   write: CreateWrite,
   live: LiveResource,
-  duplicates: DuplicateContext,
+  duplicates: DuplicateSearchContext,
 ): Promise<LiveResource | undefined> {
   if (isId(live.id)) return live;
-  const marked = await listResourcesWithMark(write, duplicates).catch(ignoreExternal);
+  const marked = await listUnplannedResourcesWithMark(write, duplicates).catch(ignoreExternal);
   return marked.length === 1 ? marked[0] : undefined;
 }
 
@@ -385,18 +388,18 @@ function classifyFailure(write: Write, error: unknown): Outcome {
       return { outcome: 'applied', write, id: write.resourceId };
     if (write.type === 'remove-module' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.ids.id };
-    return { ...createFailure(write, error.message), ...describeRejection(write, error), isUnknown };
+    return { ...createFailure(write, error.message), ...getRejectionFacts(write, error), isUnknown };
   }
   if (error instanceof NetworkError)
     return { ...createFailure(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
-  if (error instanceof JournalError) return createFailure(write, error.message);
+  if (error instanceof JournalWriteError) return createFailure(write, error.message);
   throw error;
 }
 
 type RejectionFacts = Pick<Extract<Outcome, { readonly outcome: 'failed' }>, 'isAuthentication' | 'status' | 'field'>;
 
 /** The facts about a rejected write that reports show in addition to the message. */
-export function describeRejection(write: Write, error: ApiError): RejectionFacts {
+export function getRejectionFacts(write: Write, error: ApiError): RejectionFacts {
   const field = 'body' in write ? findNamedField(write, error) : undefined;
   return {
     isAuthentication: error.isAuthentication,
@@ -474,7 +477,7 @@ function keepKnown(root: FieldType, path: FieldPath): FieldPath {
   for (const step of path) {
     if (type?.type === 'list' && type.unordered) break;
     const own: string | number = type?.type === 'list' && /^\d+$/.test(String(step)) ? Number(step) : step;
-    type = findInnerType(type, own);
+    type = findMemberType(type, own);
     if (type === undefined) break;
     known.push(own);
   }

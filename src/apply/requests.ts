@@ -7,15 +7,15 @@ import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
 import { renderMetadata } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
-import type { DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
+import type { RecordDeliveryWrite, RedeliverWrite, Write } from '../model/write.ts';
 import type { ResolvedWrite } from './check-response.ts';
-import { type CreatedResource, type DuplicateContext, listResourcesWithMark } from './duplicates.ts';
-import { type Journal, type JournalEntry, sendWithJournal } from './journal.ts';
+import { type CreatedResource, type DuplicateSearchContext, listUnplannedResourcesWithMark } from './duplicates.ts';
+import { type JournalEntry, type JournalWriter, sendWithJournal } from './journal.ts';
 
 interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list'> & Partial<Pick<Client, 'get'>>;
   /** Receives an entry before and after each request. Absent: no journal is written. */
-  readonly journal?: Journal | undefined;
+  readonly journal?: JournalWriter | undefined;
   /** Called just before a write is sent. */
   readonly onStarted: (write: Write) => void;
   /** When aborted, no further request is sent. Requests under way finish. */
@@ -30,7 +30,7 @@ interface Exchanged {
 
 /**
  * Sends the requests of a run, and writes a journal entry before and after each. All functions reject as the client
- * does, or with `JournalError`.
+ * does, or with `JournalWriteError`.
  */
 export interface ApplyRequests {
   /**
@@ -50,7 +50,7 @@ export interface ApplyRequests {
   readonly patch: (write: DeliveryRecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
-export function createRequests(context: RequestContext): ApplyRequests {
+export function createApplyRequests(context: RequestContext): ApplyRequests {
   const { client, signal } = context;
   const { get } = client;
   const undo = async ({ id, address }: Write, { method, path, body }: ResolvedWrite, resourceId?: string) => {
@@ -126,13 +126,13 @@ async function sendAside<T>(
 
 function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
   const { id, address } = write;
-  const resourceId = findResourceId(write);
+  const resourceId = findIdOfWrittenResource(write);
   const known = resourceId === undefined ? {} : { id: resourceId };
   return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
 }
 
 /** The id of the resource that a write changes. `undefined` if the plan creates the resource. */
-export function findResourceId(write: Write): string | undefined {
+export function findIdOfWrittenResource(write: Write): string | undefined {
   if ('resourceId' in write) return write.resourceId;
   return 'ids' in write ? write.ids.id : undefined;
 }
@@ -155,14 +155,14 @@ function findId(answer: JsonObject | null): string | undefined {
  */
 
 /** A write that records in a mark that a token was delivered. */
-export type DeliveryRecordWrite = DeliverWrite | RedeliverWrite;
+export type DeliveryRecordWrite = RecordDeliveryWrite | RedeliverWrite;
 
 export function isResourceGone(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
 }
 
 interface LostDeliveryContext {
-  readonly duplicates: DuplicateContext;
+  readonly duplicates: DuplicateSearchContext;
   /** Like `Requests.patch`. */
   readonly patch: (write: DeliveryRecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
@@ -171,11 +171,13 @@ interface LostDeliveryContext {
  * Marks the replacements of a deleted credential as undelivered, so that the next apply replaces them. Returns a
  * message about the replacements. Rejects as the client does.
  */
-export async function markUndelivered(
+export async function markReplacementsUndelivered(
   write: DeliveryRecordWrite,
   { duplicates, patch }: LostDeliveryContext,
 ): Promise<string> {
-  const delivered = (await listResourcesWithMark(write, duplicates)).filter(({ mark }) => mark?.delivered === true);
+  const delivered = (await listUnplannedResourcesWithMark(write, duplicates)).filter(
+    ({ mark }) => mark?.delivered === true,
+  );
   for (const marked of delivered) await patch(write, marked.id, createUndeliveredBody(marked));
   if (delivered.length === 0)
     return 'it was deleted while its token was being delivered, so that token no longer works';

@@ -4,7 +4,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { describeError } from '../model/errors.ts';
+import { getErrorMessage } from '../model/errors.ts';
 import { toPrintable } from '../model/printable.ts';
 
 /** A program that is run once, without a shell. */
@@ -62,7 +62,7 @@ function start({ words, timeoutMs, cwd, env }: CommandRun, { input, errors }: St
     killSignal: 'SIGKILL',
   });
   return new Promise((end) => {
-    child.on('error', (cause) => end({ failure: `cannot be run: ${describeError(cause)}`, cause }));
+    child.on('error', (cause) => end({ failure: `cannot be run: ${getErrorMessage(cause)}`, cause }));
     child.on('exit', (code, signal) => end({ failure: formatFailure(code, signal, timeoutMs) }));
   });
 }

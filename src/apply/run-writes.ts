@@ -2,7 +2,7 @@ import { assertDefined, NetworkError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
-export interface RunWritesOptions {
+export interface WriteRunCallbacks {
   /** Outcomes of earlier calls of `runWrites`, on which these writes may depend. */
   readonly ended?: readonly Outcome[];
   /** Returns the outcome of a write that an earlier run has done; `undefined` if the write is still to be done. */
@@ -20,7 +20,7 @@ export interface RunWritesOptions {
  * are under way. Writes marked `last` start when all others have ended. If a write fails, the writes that depend on it
  * are skipped and the others continue. A write may depend only on writes before it in the list.
  */
-export async function runWrites(writes: readonly Write[], options: RunWritesOptions): Promise<readonly Outcome[]> {
+export async function runWrites(writes: readonly Write[], options: WriteRunCallbacks): Promise<readonly Outcome[]> {
   const early = writes.filter(({ last }) => !last);
   const late = writes.filter(({ last }) => last);
   const ended = new Map(options.ended?.map((outcome) => [outcome.write.id, outcome] as const));
@@ -80,7 +80,7 @@ interface Settle {
  */
 class Run {
   readonly #ended: Map<WriteId, Outcome>;
-  readonly #options: RunWritesOptions & Settle;
+  readonly #options: WriteRunCallbacks & Settle;
   /** For each waiting write, the number of its dependencies that have not ended. */
   readonly #open = new Map<WriteId, number>();
   readonly #waiting = new Map<WriteId, Write[]>();
@@ -89,7 +89,7 @@ class Run {
   #underWay = 0;
   #left = 0;
 
-  constructor(ended: Map<WriteId, Outcome>, options: RunWritesOptions & Settle) {
+  constructor(ended: Map<WriteId, Outcome>, options: WriteRunCallbacks & Settle) {
     this.#ended = ended;
     this.#options = options;
   }

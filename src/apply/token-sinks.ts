@@ -4,12 +4,12 @@ import { platform } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Client } from '../client/client.ts';
 import { checkWritable, writeAtomically } from '../files/atomic-file.ts';
-import { findFileOfAnotherUser, isOwnedByAnotherUser, resolvePathWithin } from '../files/boundary.ts';
+import { findFileReplaceableByOthers, isOwnedByAnotherUser, resolvePathWithin } from '../files/boundary.ts';
 import type { Address } from '../model/address.ts';
-import { withoutKeys } from '../model/api-key.ts';
-import { assertDefined, describeError } from '../model/errors.ts';
+import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
+import { assertDefined, getErrorMessage } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import { type CommandSinkSettings, findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
+import { type CommandSinkSettings, findSinkSettings, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { CreateWrite } from '../model/write.ts';
 import { runCommand } from './run-command.ts';
 
@@ -64,7 +64,7 @@ export interface TokenSinks {
 export function createTokenSinks(settings: TokenSettings, context: SinkContext): TokenSinks {
   const sinks = new Map<SinkSettings, TokenSink>();
   const find = (name: string): TokenSink | undefined => {
-    const chosen = findSink(settings, name);
+    const chosen = findSinkSettings(settings, name);
     if (chosen === undefined) return undefined;
     const sink = sinks.get(chosen) ?? createSink(chosen, context);
     sinks.set(chosen, sink);
@@ -121,7 +121,7 @@ function fillIn(word: string, { name, address, id, stack }: TokenCredential): st
 }
 
 function createEnvironment(env: SinkContext['env'], recipient?: TokenCredential): SinkContext['env'] {
-  const rest = withoutKeys(env);
+  const rest = withoutKeyAndTokenVariables(env);
   if (recipient === undefined) return rest;
   const { name, address, id, stack } = recipient;
   return { ...rest, EDGEWISE_NAME: name, EDGEWISE_ADDRESS: address, EDGEWISE_ID: id, EDGEWISE_STACK: stack };
@@ -163,7 +163,7 @@ export function createDirectorySink(
         checkInside(directory, roots);
         const warnings = listFolderWarnings(directory, shown, uid);
         await mkdir(directory, { recursive: true, mode: 0o700 });
-        const foreign = findFileOfAnotherUser(resolve(directory), uid);
+        const foreign = findFileReplaceableByOthers(resolve(directory), uid);
         if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
         await checkWritable(join(directory, 'probe'), PRIVATE);
         return warnings;
@@ -253,7 +253,7 @@ async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<
   try {
     return await act();
   } catch (error) {
-    const [why] = describeError(error).split(',');
+    const [why] = getErrorMessage(error).split(',');
     throw new Error(`the folder ${shown} cannot be written to: ${why}`, { cause: error });
   }
 }
@@ -295,7 +295,7 @@ async function deliverToken(
   try {
     return { token: { address, deliveredTo: await sink.deliver(recipient, token), rescued: false } };
   } catch (error) {
-    return rescueToken(recipient, token, { rescue, why: describeError(error) });
+    return rescueToken(recipient, token, { rescue, why: getErrorMessage(error) });
   }
 }
 
@@ -310,7 +310,7 @@ async function rescueToken(
     const failure = `it was created, but its token could not be delivered (${why}); the token is in ${place}. The next apply replaces the credential`;
     return { token: { address, deliveredTo: place, rescued: true }, failure };
   } catch (error) {
-    const failure = `it was created, but its token could neither be delivered (${why}) nor rescued (${describeError(error)}). The next apply replaces the credential`;
+    const failure = `it was created, but its token could neither be delivered (${why}) nor rescued (${getErrorMessage(error)}). The next apply replaces the credential`;
     return { failure };
   }
 }

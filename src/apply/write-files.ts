@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeAtomically } from '../files/atomic-file.ts';
-import { listRoots, resolveWritePathWithin } from '../files/boundary.ts';
+import { listRootsOfPaths, resolveWritePathWithin } from '../files/boundary.ts';
 import { InputError, readInput } from '../files/read-input.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
-import { describeError } from '../model/errors.ts';
+import { getErrorMessage } from '../model/errors.ts';
 import type { FileOutcome } from '../model/outcome.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 
@@ -47,7 +47,7 @@ async function writePlannedFile(
     await context.write(path, text);
     return { address, path, outcome: 'applied' };
   } catch (error) {
-    return { address, path, outcome: 'failed', message: describeError(error) };
+    return { address, path, outcome: 'failed', message: getErrorMessage(error) };
   }
 }
 
@@ -77,8 +77,8 @@ interface FileContext {
  * Creates a function that writes files atomically, and creates missing folders. It follows no symbolic links, because a
  * folder may have been replaced by a link after the plan was made.
  */
-export function createFileWriter(context: FileContext): WriteFile {
-  const { cwd, roots = listRoots([], context) } = context;
+export function createPlannedFileWriter(context: FileContext): WriteFile {
+  const { cwd, roots = listRootsOfPaths([], context) } = context;
   return async (path, text) => {
     try {
       const file = resolveWritable(path, roots, cwd);
@@ -86,7 +86,7 @@ export function createFileWriter(context: FileContext): WriteFile {
       await writeAtomically(resolveWritable(path, roots, cwd), text, { mode: MODE });
     } catch (error) {
       // Omit the resolved paths that Node appends after a comma.
-      const [why] = describeError(error).split(',');
+      const [why] = getErrorMessage(error).split(',');
       throw new Error(`it cannot be written: ${why}`, { cause: error });
     }
   };
@@ -102,9 +102,12 @@ function resolveWritable(path: string, roots: readonly string[], cwd: string): s
  * Reads existing files, and returns their contents by path. Omits a file that cannot be read or must not be written. A
  * later attempt to write the file reports the error.
  */
-export async function readFiles(paths: readonly string[], context: FileContext): Promise<ReadonlyMap<string, string>> {
+export async function readPlannedFiles(
+  paths: readonly string[],
+  context: FileContext,
+): Promise<ReadonlyMap<string, string>> {
   if (paths.length === 0) return new Map();
-  const { cwd, roots = listRoots([], context) } = context;
+  const { cwd, roots = listRootsOfPaths([], context) } = context;
   return new Map(
     paths.flatMap((path): [string, string][] => {
       const place = resolveWritePathWithin(path, roots, { cwd });

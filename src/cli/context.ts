@@ -16,7 +16,7 @@ export interface OutputStream {
 }
 
 /** The files that a run reads, and must not overwrite. */
-export interface InputRecorder {
+export interface InputFileSet {
   /** Records a file that the run reads. The path is relative to the working folder, or absolute. */
   readonly add: (file: string) => void;
   /** Whether a path leads to one of these files, even under another name (such as a link). */
@@ -37,7 +37,7 @@ export interface Context extends Host {
   /** Calls `listener` on each SIGINT and SIGTERM, until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
   /** The files that the run reads. `onInput` adds a file. Absent until the run begins. */
-  readonly inputs?: InputRecorder;
+  readonly inputs?: InputFileSet;
   /** Ends the process without waiting for open requests or files. */
   readonly exitNow: (code: number) => void;
 }

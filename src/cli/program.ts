@@ -4,11 +4,11 @@ import { readStream } from '../files/read-input.ts';
 import { sleepFor } from '../model/elapsed.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-code.ts';
-import { createOutput, flushOutputs } from './output/output.ts';
+import { createStreamOutput, flushOutputs } from './output/output.ts';
 import { run } from './run.ts';
 
-const stdout = createOutput(() => process.stdout, { isFile: () => isRegularFile(1) });
-const stderr = createOutput(() => process.stderr, { isFile: () => isRegularFile(2) });
+const stdout = createStreamOutput(() => process.stdout, { isFile: () => isRegularFile(1) });
+const stderr = createStreamOutput(() => process.stderr, { isFile: () => isRegularFile(2) });
 
 /** Creates the context of a command. In this folder, only this file and main.ts use `process`. */
 function createContext(): Context {
@@ -29,7 +29,7 @@ function createContext(): Context {
     onInterrupt,
     exitNow: (code) => process.exit(code),
     rehearse: async (...tried) => (await import('../rehearse/rehearse.ts')).rehearsePlan(...tried),
-    openNeighbours: async (...asked) => (await import('../repository/read-stack-tree.ts')).openOtherStacks(...asked),
+    openNeighbours: async (...asked) => (await import('../repository/read-stack-tree.ts')).openTakeOverLookUp(...asked),
     openTransport: async (settings) => (await import('../stack/process-host.ts')).openTransport(settings),
   };
 }
@@ -61,14 +61,14 @@ function isRegularFile(fd: number): boolean {
   }
 }
 
-export interface Terminal {
+export interface PromptTerminal {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable;
   readonly onInterrupt: Context['onInterrupt'];
 }
 
 /** Creates an `ask` for a terminal. If the user leaves the question (Ctrl-C, Ctrl-D, SIGTERM), the answer is empty. */
-export function createPrompt({ input, output, onInterrupt }: Terminal): Context['ask'] {
+export function createPrompt({ input, output, onInterrupt }: PromptTerminal): Context['ask'] {
   return async (question) => {
     if (input.isTTY !== true) return undefined;
     const prompt = question.slice(question.lastIndexOf('\n') + 1);

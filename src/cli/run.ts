@@ -3,24 +3,24 @@ import { createReadBudget } from '../files/read-input.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { toPrintable } from '../model/printable.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
-import type { RunStack } from '../stack/host.ts';
-import { collectSecrets } from '../stack/settings.ts';
-import { readTrust, refuseUntrustedRender } from '../stack/trust.ts';
-import { withDefaultWait } from './commands/options.ts';
-import { defineProgram } from './commands/program.ts';
+import type { StackOfRun } from '../stack/host.ts';
+import { collectEnvironmentSecrets } from '../stack/settings.ts';
+import { readManifestTrust, refuseUntrustedRender } from '../stack/trust.ts';
+import { addDefaultWaitToArgv } from './commands/options.ts';
+import { createProgramForArguments } from './commands/program.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
-import { redactOutputs } from './output/output.ts';
+import { createRedactedContext } from './output/output.ts';
 import { createRunInputRecorder } from './output/output-files.ts';
-import type { CommandAction, CommandFlags, FormatFlags, ReportTarget } from './output/present.ts';
-import type { FailedCommand } from './output/publish.ts';
+import type { FailedCommandContext } from './output/output-report.ts';
+import type { CommandRunner, FormatFlags, ReportFileTarget, RunFlags } from './output/present.ts';
 
 /** Runs one command line (without the program name) and returns its exit code. Shows every error. */
 export async function run(argv: readonly string[], host: Context): Promise<ExitCode> {
   const inputs = createRunInputRecorder(argv, host.cwd);
   const budget = createReadBudget(RUN_LIMITS);
-  const { secrets, env } = collectSecrets(host);
-  const guarded = redactOutputs({ ...host, env }, secrets);
+  const { secrets, env } = collectEnvironmentSecrets(host);
+  const guarded = createRedactedContext({ ...host, env }, secrets);
   const onFileInUse: Context['onFileInUse'] = (file, limitSeconds) =>
     guarded.stderr.write(
       `Another process uses ${toPrintable(file)}. Waiting for it, for at most ${limitSeconds} seconds.\n`,
@@ -28,15 +28,16 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   const context = { ...guarded, inputs, onInput: inputs.add, onFileInUse, budget };
   let exitCode: ExitCode = EXIT.success;
   let name = '';
-  const act: CommandAction = async (flags, body) => {
-    let subject: RunStack = {};
+  const act: CommandRunner = async (flags, body) => {
+    let subject: StackOfRun = {};
     let trusting: Context = context;
-    const onSubject = (more: RunStack): void => {
+    const onSubject = (more: StackOfRun): void => {
       subject = { ...subject, ...more };
     };
     try {
-      if (flags.report !== undefined) await (await import('./output/publish.ts')).checkReports(flags, context);
-      trusting = { ...context, ...readTrust(flags, context) };
+      if (flags.report !== undefined)
+        await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
+      trusting = { ...context, ...readManifestTrust(flags, context) };
       if (writesFiles(flags, trusting)) await prepareOutputs(flags, argv, trusting);
       if (flags.render === true) refuseUntrustedRender(trusting);
       exitCode = await body({ ...trusting, onSubject, ...(flags.render === true && (await allowRender(context))) });
@@ -44,14 +45,14 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
       exitCode = await showFailure(error, { command: name, flags, ...subject }, trusting);
     }
   };
-  const program = (await defineProgram(argv, context, act)).hook('preAction', (_, command) => {
+  const program = (await createProgramForArguments(argv, context, act)).hook('preAction', (_, command) => {
     name = formatCommandName(command);
   });
   if (isUnknownCommand(argv, program)) {
     return showFailure(createUnknownCommandError(argv, program), { flags: readFlags(argv) }, context);
   }
   try {
-    await program.parseAsync(withDefaultWait(argv), { from: 'user' });
+    await program.parseAsync(addDefaultWaitToArgv(argv), { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -62,14 +63,14 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   }
 }
 
-function writesFiles({ report = [], out, journal }: CommandFlags, { env }: Context): boolean {
+function writesFiles({ report = [], out, journal }: RunFlags, { env }: Context): boolean {
   return report.length > 0 || out !== undefined || (journal ?? env['EDGEWISE_JOURNAL'] ?? '') !== '';
 }
 
 /** Prepares the output files. Loads the code for that only if needed, because most runs write no files. */
-async function prepareOutputs(flags: CommandFlags, argv: readonly string[], context: Context): Promise<void> {
+async function prepareOutputs(flags: RunFlags, argv: readonly string[], context: Context): Promise<void> {
   const outputs = await import('./output/output-files.ts');
-  await outputs.prepareOutputs(flags, argv, context);
+  await outputs.checkAndClearOutputs(flags, argv, context);
 }
 
 /** Limits on everything that a run reads. Reading 100,000 resources three times uses half of these limits. */
@@ -77,14 +78,14 @@ const RUN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 500_000, of: 'one ru
 
 /** Loads the code that runs the commands of `spec.render`. Called only if the user allows it with `--render`. */
 async function allowRender(context: Context): Promise<Pick<Context, 'render'>> {
-  const { createRenderFunction } = await import('../stack/render.ts');
+  const { createRenderCommandRunner: createRenderFunction } = await import('../stack/render.ts');
   const { listenForInterrupts } = await import('./connection/stack-session.ts');
   return { render: createRenderFunction(context, { listen: () => listenForInterrupts(context) }) };
 }
 
 /** Loads the renderers of failures only if a command fails. */
-async function showFailure(error: unknown, command: FailedCommand, context: Context): Promise<ExitCode> {
-  return (await import('./output/publish.ts')).showFailure(error, command, context);
+async function showFailure(error: unknown, command: FailedCommandContext, context: Context): Promise<ExitCode> {
+  return (await import('./output/output-report.ts')).showFailure(error, command, context);
 }
 
 /** Whether the first word is neither a command nor an option. */
@@ -104,7 +105,7 @@ function readFlags(argv: readonly string[]): FormatFlags {
   return { format: readFormat(argv), report: readReports(argv), color: !argv.includes('--no-color') };
 }
 
-function readReports(argv: readonly string[]): readonly ReportTarget[] {
+function readReports(argv: readonly string[]): readonly ReportFileTarget[] {
   const named = argv.flatMap((word, index) => {
     if (word.startsWith('--report=')) return [word.slice('--report='.length)];
     return word === '--report' ? [argv[index + 1] ?? ''] : [];

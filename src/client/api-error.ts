@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
-import { type HttpRequest, type HttpResponse, isSuccess, readBodyText, type Send } from '../model/http.ts';
+import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Send } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
-import { redactJson, type Secrets } from '../model/secrets.ts';
+import { redactJson, type SecretRedactor } from '../model/secrets.ts';
 
 interface FailedResponse {
   readonly method: string;
@@ -147,7 +147,7 @@ export type SendOnce = (request: HttpRequest, count: number) => Promise<Received
 interface AttemptOptions {
   /** Redacts the messages of errors. */
   readonly redact: Redactor;
-  readonly secrets: Secrets;
+  readonly secrets: SecretRedactor;
 }
 
 /**
@@ -173,7 +173,7 @@ async function receive(
 ): Promise<Pick<ReceivedResponse, 'response' | 'body'>> {
   try {
     const response = await send(request);
-    return { response, body: readBodyText(response.body) };
+    return { response, body: decodeBodyText(response.body) };
   } catch (error) {
     const failure = toThrownNetworkError(error, request);
     if (!(failure instanceof NetworkError) || failure.head === undefined || request.method !== 'GET') throw failure;

@@ -1,7 +1,7 @@
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
 import { ApiError, NetworkError } from '../model/errors.ts';
-import type { WaitResult } from '../model/outcome.ts';
+import type { ResourceWaitResult } from '../model/outcome.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { Client } from './client.ts';
 import { readLive } from './read-live.ts';
@@ -23,7 +23,11 @@ export interface WaitOptions {
   /**
    * Called after each read, except the last. `open`: the unfinished results in `all`. `delayMs`: until the next read.
    */
-  readonly onReading?: (all: readonly WaitResult[], open: readonly WaitResult[], delayMs: number) => void;
+  readonly onReading?: (
+    all: readonly ResourceWaitResult[],
+    open: readonly ResourceWaitResult[],
+    delayMs: number,
+  ) => void;
 }
 
 /**
@@ -35,7 +39,7 @@ const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 30_000;
 
 /** Returns the resources whose kinds the service provisions asynchronously, each id once. */
-export function listPendingResources(subjects: readonly PendingResource[]): readonly PendingResource[] {
+export function listAsynchronousResources(subjects: readonly PendingResource[]): readonly PendingResource[] {
   const worked = subjects.filter(({ kind }) => findKind(kind)?.findWork !== undefined);
   return [...new Map(worked.map((one) => [one.id, one])).values()];
 }
@@ -44,13 +48,15 @@ export function listPendingResources(subjects: readonly PendingResource[]): read
  * Reads the resources until none is unfinished, time is up, or `signal` is aborted. After an `ApiError` or
  * `NetworkError`, resolves with the state `failed` and the error message for every resource.
  */
-export async function awaitWork(
+export async function awaitPendingResources(
   client: Omit<Client, 'send'>,
   subjects: readonly PendingResource[],
   { timeoutMs, now, sleep, signal, onReading = () => undefined }: WaitOptions,
-): Promise<readonly WaitResult[]> {
+): Promise<readonly ResourceWaitResult[]> {
   const deadline = now().getTime() + timeoutMs;
-  let found: readonly WaitResult[] = subjects.map((one) => createUnfinished(one, { message: 'it was not read' }));
+  let found: readonly ResourceWaitResult[] = subjects.map((one) =>
+    createUnfinished(one, { message: 'it was not read' }),
+  );
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     const read = await readAll(client, subjects, signal);
     if (read === undefined) return found;
@@ -70,7 +76,7 @@ async function readAll(
   client: Omit<Client, 'send'>,
   subjects: readonly PendingResource[],
   signal: AbortSignal,
-): Promise<readonly WaitResult[] | undefined> {
+): Promise<readonly ResourceWaitResult[] | undefined> {
   const kinds = [...new Set(subjects.map(({ kind }) => kind))].flatMap((name) => findKind(name) ?? []);
   try {
     const { resources } = await readLive(client, { kinds, attachments: [], signal });
@@ -84,7 +90,7 @@ async function readAll(
   }
 }
 
-function judge(subject: PendingResource, live: LiveResource | undefined): WaitResult {
+function judge(subject: PendingResource, live: LiveResource | undefined): ResourceWaitResult {
   if (live === undefined)
     return { ...createUnfinished(subject, { message: 'it is no longer there' }), state: 'failed' };
   const kind = findKind(subject.kind);
@@ -103,7 +109,7 @@ function judge(subject: PendingResource, live: LiveResource | undefined): WaitRe
 
 function createUnfinished(
   { address, id }: PendingResource,
-  { message }: Required<Pick<WaitResult, 'message'>>,
-): WaitResult {
+  { message }: Required<Pick<ResourceWaitResult, 'message'>>,
+): ResourceWaitResult {
   return { address, id, state: 'unfinished', message };
 }

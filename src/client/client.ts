@@ -1,11 +1,11 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { ObservedResponseFields } from '../kinds/read-response.ts';
-import { getElapsedMs, sleepFor } from '../model/elapsed.ts';
+import { getMonotonicMs, sleepFor } from '../model/elapsed.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
 import { type HttpRequest, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { createRedactor, createSecretRegistry, type Secrets } from '../model/secrets.ts';
+import { createKeyRedactor, createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
 import type { RateLimit } from '../model/stack.ts';
 import {
   createApiError,
@@ -22,7 +22,7 @@ import {
   createRequestLimiter,
   type WaitNotice,
 } from './request-limiter.ts';
-import { type RequestNotice, withNotices } from './request-notice.ts';
+import { type AttemptNotice, withAttemptNotices } from './request-notice.ts';
 import { type RetryNotice, type RetryOptions, type SendWithRetries, withRetries } from './retry.ts';
 
 /**
@@ -38,10 +38,10 @@ export interface ClientOptions extends RetryOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   /**
-   * Secrets to redact in responses and errors. The client adds the API key to this object, and rejects a request whose
+   * SecretRedactor to redact in responses and errors. The client adds the API key to this object, and rejects a request whose
    * URL or body contains a secret. Absent: the API key is the only secret.
    */
-  readonly secrets?: Secrets | undefined;
+  readonly secrets?: SecretRedactor | undefined;
   readonly versionHeader: string;
   /** Resources per list request. */
   readonly pageSize: number;
@@ -56,7 +56,7 @@ export interface ClientOptions extends RetryOptions {
   readonly now?: () => number;
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called when a request is sent, and when it ends. */
-  readonly onRequest?: ((notice: RequestNotice) => void) | undefined;
+  readonly onRequest?: ((notice: AttemptNotice) => void) | undefined;
   /** Called before a request waits for the rate limit, or for the end of a pause after a 429. */
   readonly onWait?: (notice: WaitNotice) => void;
 }
@@ -118,11 +118,11 @@ export function createClient(options: ClientOptions): Client {
   const { secrets = createSecretRegistry() } = options;
   secrets.add('the API key', apiKey);
   const redact = createFullRedactor(apiKey, secrets);
-  const { sleep = sleepFor, now = getElapsedMs } = options;
+  const { sleep = sleepFor, now = getMonotonicMs } = options;
   const limiter = createRequestLimiter({ ...options, sleep, now });
   const { onRequest } = options;
   const bare = createSendOnce(counted, { redact, secrets });
-  const attempt = onRequest === undefined ? bare : withNotices(bare, { now, redact, onRequest });
+  const attempt = onRequest === undefined ? bare : withAttemptNotices(bare, { now, redact, onRequest });
   const persist = withRetries(attempt, limiter, { ...options, onRetry: withoutKey(options, redact) });
   const exchange = createExchange({ persist, apiKey, versionHeader, redact, secrets });
   const excerpt = (json: Json) => formatBodyExcerpt(JSON.stringify(json), redact);
@@ -235,8 +235,8 @@ function isUnset(json: Json | undefined): boolean {
  * Creates a redactor for all secrets. Redacts the API key separately, because `secrets` ignores a key that is too
  * short.
  */
-function createFullRedactor(apiKey: string, secrets: Secrets): Redactor {
-  const redactKey = createRedactor(apiKey);
+function createFullRedactor(apiKey: string, secrets: SecretRedactor): Redactor {
+  const redactKey = createKeyRedactor(apiKey);
   return (text) => redactKey(secrets.redact(text));
 }
 
@@ -303,7 +303,7 @@ interface ExchangeOptions {
   readonly apiKey: string;
   readonly versionHeader: string;
   readonly redact: Redactor;
-  readonly secrets: Secrets;
+  readonly secrets: SecretRedactor;
 }
 
 /** Creates the function that makes calls. Adds the API key to each request, and redacts secrets in each error. */
@@ -335,7 +335,7 @@ function expectObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined
 }
 
 /** Throws `NetworkError` if the URL or the body of a request contains a secret. Only a header may contain one. */
-function checkSecrets({ method, url, body }: HttpRequest, { find, redact }: Secrets): void {
+function checkSecrets({ method, url, body }: HttpRequest, { find, redact }: SecretRedactor): void {
   const found = find(url) ?? find(String(body ?? ''));
   if (found === undefined) return;
   const path = redact(formatUrlPath(new URL(url)));

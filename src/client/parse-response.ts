@@ -3,14 +3,14 @@ import type { Kind } from '../kinds/kind.ts';
 import { ID_DESCRIPTION, isId } from '../kinds/paths.ts';
 import { NetworkError } from '../model/errors.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
-import { createModuleSchema, createResponseSchema } from '../schemas/field.ts';
+import { createModuleBodySchema, createResourceResponseSchema } from '../schemas/field.ts';
 
 export interface ListedResource {
   readonly id: string;
   readonly json: JsonObject;
 }
 
-type Schema = ReturnType<typeof createResponseSchema>;
+type Schema = ReturnType<typeof createResourceResponseSchema>;
 
 /** Caches the schema of each kind and module, because building a schema takes longer than using it. */
 const SCHEMAS = new WeakMap<Kind | Field, Schema>();
@@ -31,14 +31,14 @@ export function parseListedResource(kind: Kind, json: Json, { place, excerpt }: 
     throw new NetworkError(`${place} is not an object with an id${formatExcerpt(json, excerpt)}`);
   if (!isId(id))
     throw new NetworkError(`${place} has an invalid id. An id is ${ID_DESCRIPTION}${formatExcerpt(json, excerpt)}`);
-  const schema = getSchema(kind, () => createResponseSchema(kind, 'response'));
+  const schema = getSchema(kind, () => createResourceResponseSchema(kind, 'response'));
   expectFit(json, schema, { place: `${place} (${id})`, excerpt });
   return { id, json };
 }
 
 /** Throws `NetworkError` if the JSON of a module does not match the field's schema. */
 export function assertModuleMatchesSchema(field: Field, json: JsonObject, origin: ResponseSource): void {
-  const schema = getSchema(field, () => createModuleSchema(field, 'response'));
+  const schema = getSchema(field, () => createModuleBodySchema(field, 'response'));
   expectFit(json, schema, origin);
 }
 

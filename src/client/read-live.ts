@@ -1,6 +1,6 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type ModuleAttachment, toModulePath } from '../kinds/paths.ts';
-import { readAttachment, readResource } from '../kinds/read-response.ts';
+import { type AttachedModules, toModulePath } from '../kinds/paths.ts';
+import { readAttachedResource, readResource } from '../kinds/read-response.ts';
 import type { Address } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -12,7 +12,7 @@ import { assertModuleMatchesSchema } from './parse-response.ts';
 export interface LiveRequest {
   /** Owned kinds. `readLive` reads the whole list of each kind. */
   readonly kinds: readonly Kind[];
-  readonly attachments: readonly ModuleAttachment[];
+  readonly attachments: readonly AttachedModules[];
   /** When aborted, `readLive` rejects with the reason of the abort. */
   readonly signal?: AbortSignal;
 }
@@ -72,7 +72,7 @@ function readResources(
 
 async function readAttachments(
   client: ModuleReader,
-  attachments: readonly ModuleAttachment[],
+  attachments: readonly AttachedModules[],
   stop: AbortController,
 ): Promise<readonly (readonly [Address, LiveResource])[]> {
   const read = await Promise.all(attachments.map((each) => readModules(client, each, stop)));
@@ -86,7 +86,7 @@ type ModuleReader = Pick<Client, 'readModule' | 'excerpt' | 'shown'>;
 
 async function readModules(
   client: ModuleReader,
-  attachment: ModuleAttachment,
+  attachment: AttachedModules,
   stop: AbortController,
 ): Promise<LiveResource> {
   const { kind, ids, modules } = attachment;
@@ -102,5 +102,5 @@ async function readModules(
   });
   const json = Object.fromEntries(await Promise.all(answers));
   client.shown.note(kind, json);
-  return readAttachment(kind, ids, json);
+  return readAttachedResource(kind, ids, json);
 }

@@ -114,7 +114,7 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
 
 const NEVER_PAUSED = Number.NEGATIVE_INFINITY;
 
-const UNLIMITED: RollingWindow = { computeWaitMs: () => 0, start: () => undefined, end: () => undefined };
+const UNLIMITED: RollingRequestCounter = { computeWaitMs: () => 0, start: () => undefined, end: () => undefined };
 
 /**
  * Creates a clock. After a sleep, its time is at least the planned end of the sleep, even if `now` advanced less.
@@ -131,7 +131,7 @@ function createClock(now: () => number): { readonly now: () => number; readonly 
 }
 
 /** Counts requests against a rate limit. */
-export interface RollingWindow {
+export interface RollingRequestCounter {
   /** Returns the milliseconds until a request may start. `Infinity`: not before a running request ends. */
   readonly computeWaitMs: (now: number) => number;
   readonly start: () => void;
@@ -144,7 +144,7 @@ export interface RollingWindow {
  * service may count it at any time between start and end. So no window that the service measures contains more requests
  * than the limit.
  */
-export function createRollingWindow({ requests, windowMs }: RateLimit): RollingWindow {
+export function createRollingWindow({ requests, windowMs }: RateLimit): RollingRequestCounter {
   let underWay = 0;
   let ends: number[] = [];
   let oldest = 0;

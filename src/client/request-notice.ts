@@ -1,4 +1,4 @@
-import { describeError } from '../model/errors.ts';
+import { getErrorMessage } from '../model/errors.ts';
 import { isSuccess } from '../model/http.ts';
 import {
   findOperationId,
@@ -10,7 +10,7 @@ import {
 } from './api-error.ts';
 
 /** Reports that a request is sent, or how it ended. Never contains the API key, a token or a body. */
-export type RequestNotice = SentNotice | AnsweredNotice | FailedNotice;
+export type AttemptNotice = SentNotice | AnsweredNotice | FailedNotice;
 
 interface NoticeStart {
   readonly method: string;
@@ -50,11 +50,11 @@ interface NoticeOptions {
   /** Returns milliseconds since a fixed moment. */
   readonly now: () => number;
   readonly redact: Redactor;
-  readonly onRequest: (notice: RequestNotice) => void;
+  readonly onRequest: (notice: AttemptNotice) => void;
 }
 
 /** Wraps an attempt: reports its start and its end to `onRequest`. */
-export function withNotices(attempt: SendOnce, options: NoticeOptions): SendOnce {
+export function withAttemptNotices(attempt: SendOnce, options: NoticeOptions): SendOnce {
   const { now, redact, onRequest } = options;
   return async (request, count) => {
     const start = { method: request.method, path: redact(formatUrlPath(new URL(request.url))), attempt: count };
@@ -65,7 +65,7 @@ export function withNotices(attempt: SendOnce, options: NoticeOptions): SendOnce
       onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer, redact) });
       return answer;
     } catch (error) {
-      const cause = toOneLine(redact(describeError(error)));
+      const cause = toOneLine(redact(getErrorMessage(error)));
       onRequest({ event: 'failed', ...start, ms: now() - startedAt, cause });
       throw error;
     }

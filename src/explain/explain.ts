@@ -6,12 +6,12 @@ import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import {
   type CodePage,
   createCodePage,
-  createFieldPage,
   createKindPage,
+  createLifecycleFieldPage,
   createSchemaPage,
-  createSettingPage,
-  type FieldPage,
   type FieldPageResult,
+  findFieldPage,
+  type KindOrFieldPage,
   listSchemaPaths,
 } from './pages.ts';
 
@@ -40,7 +40,7 @@ export interface ExplainTopic {
   readonly sentence: string;
 }
 
-export type ExplanationPage = CodePage | FieldPage | FieldsPage | TopicsPage;
+export type ExplanationPage = CodePage | KindOrFieldPage | FieldsPage | TopicsPage;
 
 interface UnknownTopic {
   readonly message: string;
@@ -94,8 +94,8 @@ function createPage(kind: string, steps: readonly string[]): FieldPageResult {
   const [part, name = '', ...more] = steps;
   const isSetting = part === 'lifecycle' && more.length === 0 && Object.hasOwn(table.lifecycle, name);
   const setting = isSetting ? table.lifecycle[name] : undefined;
-  if (setting !== undefined) return createSettingPage(table, name, setting);
-  const found = createFieldPage(table, inSpec);
+  if (setting !== undefined) return createLifecycleFieldPage(table, name, setting);
+  const found = findFieldPage(table, inSpec);
   const isOutside = steps[0] !== undefined && OUTSIDE_SPEC.includes(steps[0]);
   return 'unknown' in found && isOutside ? createSchemaPage(kind, steps) : found;
 }

@@ -6,7 +6,7 @@ export interface Explanation {
   readonly meaning: string;
   readonly remedy: string;
   /** An example in which edgewise reports the code. */
-  readonly bad: ExplanationExample;
+  readonly bad: RunnableExample;
   readonly good: Fix;
 }
 
@@ -14,18 +14,18 @@ export interface Explanation {
 interface Fix {
   readonly command?: string;
   readonly files?: Readonly<Record<string, string | null>>;
-  readonly live?: LiveResources;
+  readonly live?: ExampleLiveResources;
   readonly faults?: null;
   readonly concurrentRequest?: null;
 }
 
 /** A command, with its own folder of files and its own service. */
-export interface ExplanationExample {
+export interface RunnableExample {
   /** The command line without the name of the program. */
   readonly command: string;
   readonly files: Readonly<Record<string, FileText>>;
   /** The live resources before the command runs. */
-  readonly live?: LiveResources;
+  readonly live?: ExampleLiveResources;
   /** Text of a faults file of the bundled server. */
   readonly faults?: string;
   /** A concurrent request by another client. */
@@ -33,7 +33,7 @@ export interface ExplanationExample {
 }
 
 /** Resources by kind, as in `resources` of a seed of the bundled server. */
-export type LiveResources = Readonly<Record<string, readonly JsonObject[]>>;
+export type ExampleLiveResources = Readonly<Record<string, readonly JsonObject[]>>;
 
 /** The text of a file. `latin1`: the file is in that encoding instead of UTF-8. */
 type FileText = string | { readonly latin1: string };
@@ -51,7 +51,7 @@ export function renderFileText(file: FileText): string {
 }
 
 /** Formats a seed file. A bundled server that loads it starts with these live resources. */
-export function renderSeed(live: LiveResources): string {
+export function renderSeedFile(live: ExampleLiveResources): string {
   return `${JSON.stringify({ resources: live }, null, 2)}\n`;
 }
 
@@ -61,7 +61,7 @@ export function renderMarkedMetadata(stack: string, name: string, more: JsonObje
 }
 
 /** Returns the corrected example of a code. */
-export function createCorrectedExample({ bad, good }: Explanation): ExplanationExample {
+export function createCorrectedExample({ bad, good }: Explanation): RunnableExample {
   const {
     files = {},
     command = bad.command,
@@ -82,7 +82,7 @@ export function createCorrectedExample({ bad, good }: Explanation): ExplanationE
 }
 
 /** Formats a manifest document. `lines` follow its metadata. */
-export function renderManifest(kind: string, name: string, ...lines: readonly string[]): string {
+export function formatExampleManifest(kind: string, name: string, ...lines: readonly string[]): string {
   return ['apiVersion: edgewise/v1', `kind: ${kind}`, 'metadata:', `  name: ${name}`, ...lines, ''].join('\n');
 }
 

@@ -17,9 +17,9 @@ import { inlineDefs } from '../schemas/text.ts';
 import {
   type ConcurrentRequest,
   createCorrectedExample,
-  type ExplanationExample,
+  type RunnableExample,
   renderFileText,
-  renderSeed,
+  renderSeedFile,
 } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
@@ -74,7 +74,7 @@ export function createCodePage(code: DiagnosticCode): CodePage {
   };
 }
 
-function createShownExample({ command, files, live, faults, concurrentRequest }: ExplanationExample): ShownExample {
+function createShownExample({ command, files, live, faults, concurrentRequest }: RunnableExample): ShownExample {
   return {
     command,
     files: Object.entries(files).map(([name, file]) => ({
@@ -83,14 +83,14 @@ function createShownExample({ command, files, live, faults, concurrentRequest }:
       ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
     })),
     removed: [],
-    ...(live !== undefined && { seed: renderSeed(live) }),
+    ...(live !== undefined && { seed: renderSeedFile(live) }),
     ...(faults !== undefined && { faults }),
     ...(concurrentRequest !== undefined && { concurrentRequest }),
   };
 }
 
 /** Returns the parts of the corrected example that differ from the example. */
-function createDifference(bad: ExplanationExample, fixed: ExplanationExample): ShownExample {
+function createDifference(bad: RunnableExample, fixed: RunnableExample): ShownExample {
   const { seed, faults: _, concurrentRequest: __, ...rest } = createShownExample(fixed);
   return {
     ...rest,
@@ -101,7 +101,7 @@ function createDifference(bad: ExplanationExample, fixed: ExplanationExample): S
 }
 
 /** The page of a kind, a field or a setting. */
-export interface FieldPage {
+export interface KindOrFieldPage {
   readonly about: 'kind' | 'field';
   /** The full path of the field, such as `TCPEdge.backend.backend_id`. */
   readonly path: string;
@@ -125,11 +125,11 @@ export interface FieldRow {
  * there.
  */
 export type FieldPageResult =
-  | FieldPage
+  | KindOrFieldPage
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
 
 /** Creates the page of the field at a path. If a step is unknown or the path is empty, returns the known steps. */
-export function createFieldPage(kind: Kind, steps: readonly string[]): FieldPageResult {
+export function findFieldPage(kind: Kind, steps: readonly string[]): FieldPageResult {
   const way = resolvePathFields(kind, steps);
   if ('unknown' in way) return way;
   const field = way.fields.at(-1);
@@ -274,7 +274,7 @@ function listBehaviourFacts(
 }
 
 /** Creates the page of a `lifecycle` setting that only this kind has. */
-export function createSettingPage(kind: Kind, name: string, field: Field): FieldPage {
+export function createLifecycleFieldPage(kind: Kind, name: string, field: Field): KindOrFieldPage {
   return {
     about: 'field',
     path: `${kind.name}.lifecycle.${name}`,
@@ -285,7 +285,7 @@ export function createSettingPage(kind: Kind, name: string, field: Field): Field
 }
 
 /** Creates the page of a kind that has a table of fields. */
-export function createKindPage(name: string): FieldPage {
+export function createKindPage(name: string): KindOrFieldPage {
   const kind = getKind(name);
   const written = kind.specFields.map(([field]) => field);
   const replacing = kind.specFields.flatMap(([field, { lifecycle }]) => (lifecycle === 'immutable' ? [field] : []));
@@ -354,7 +354,7 @@ interface Member {
   readonly isRequired: boolean;
 }
 
-function createMemberPage(path: string, { schema, isRequired }: Member): FieldPage {
+function createMemberPage(path: string, { schema, isRequired }: Member): KindOrFieldPage {
   const isKind = !path.includes('.');
   const members = [...indexMembers(schema)];
   const hasChoice = listAlternatives(schema).length > 1;

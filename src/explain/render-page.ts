@@ -1,8 +1,8 @@
-import { renderJsonDocument } from '../report/machine/json.ts';
+import { renderPrintableJson } from '../report/machine/json.ts';
 import type { TextStyleOptions } from '../report/report.ts';
 import { createPainter, wrapProse, wrapWithPrefix } from '../report/text/layout.ts';
 import type { ExplainTopic, ExplanationPage } from './explain.ts';
-import type { CodePage, FieldPage, FieldRow, ShownExample, ShownFile } from './pages.ts';
+import type { CodePage, FieldRow, KindOrFieldPage, ShownExample, ShownFile } from './pages.ts';
 
 export function renderPageText(page: ExplanationPage, options: TextStyleOptions): string {
   return `${renderPage(page, options).join('\n').trimEnd()}\n`;
@@ -95,7 +95,10 @@ function indent(text: string, columns = 2): readonly string[] {
     .map((line) => (line === '' ? '' : `${' '.repeat(columns)}${line}`));
 }
 
-function renderField({ path, description, facts, fields }: FieldPage, options: TextStyleOptions): readonly string[] {
+function renderField(
+  { path, description, facts, fields }: KindOrFieldPage,
+  options: TextStyleOptions,
+): readonly string[] {
   const names = Math.max(0, ...facts.map(([name]) => name.length));
   return [
     ...renderHeading(path, options),
@@ -119,5 +122,5 @@ function renderRow({ name, type, description }: FieldRow, { width, color }: Text
 
 export function renderPageJson(page: ExplanationPage): string {
   const { about, ...rest } = 'facts' in page ? { ...page, facts: Object.fromEntries(page.facts) } : page;
-  return renderJsonDocument({ format: 1, command: 'explain', ok: true, about, ...rest });
+  return renderPrintableJson({ format: 1, command: 'explain', ok: true, about, ...rest });
 }

@@ -1,7 +1,7 @@
 import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { type Kind, toHyphenated } from '../kinds/kind.ts';
-import { getDefaultValue, normalizeSpec } from '../kinds/normalize.ts';
+import { getNormalUnsetValue, normalizeSpec } from '../kinds/normalize.ts';
 import { fillHiddenFields } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -11,11 +11,11 @@ import { validateManifests } from '../manifest/validate.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
-import { type Mark, UNMANAGED_DIGEST } from '../model/mark.ts';
+import { IGNORED_FIELD_DIGEST, type Mark } from '../model/mark.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { assignNames, chooseNameFromId, choosePreferredName } from './name-resources.ts';
+import { assignNames, choosePreferredName, createNameFromId } from './name-resources.ts';
 
 /**
  * Exports live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A
@@ -119,7 +119,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
 function createDocuments(resources: readonly NamedResource[]): readonly ExportedDocument[] {
   const addresses = new Map(resources.map(({ kind, name, live }) => [live.id, toAddress(kind.name, name)]));
   const unknown = new Set(resources.flatMap(listReferredIds).filter((id) => !addresses.has(id)));
-  const externals = assignNames([...unknown].map((id) => ({ id, base: chooseNameFromId(id), isFixed: false })));
+  const externals = assignNames([...unknown].map((id) => ({ id, base: createNameFromId(id), isFixed: false })));
   for (const [id, name] of externals) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
     const { kind, name, stated } = resource;
@@ -191,7 +191,9 @@ function createDocument({ kind, name, live }: NamedResource, spec: Spec): JsonOb
 function readMarkedLifecycle(kind: Kind, mark: Mark | undefined): JsonObject {
   const ignore = kind.specFields
     .map(([name]) => name)
-    .filter((name) => mark !== undefined && Object.hasOwn(mark.fields, name) && mark.fields[name] === UNMANAGED_DIGEST);
+    .filter(
+      (name) => mark !== undefined && Object.hasOwn(mark.fields, name) && mark.fields[name] === IGNORED_FIELD_DIGEST,
+    );
   return { ...(mark?.protect === true && { protect: true }), ...(ignore.length > 0 && { ignore }) };
 }
 
@@ -334,7 +336,7 @@ function minimizeSpec(kind: Kind, spec: Spec): Spec {
 function minimizeFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
   const entries = fields.flatMap(([name, field]): [string, Json][] => {
     const value = values[name];
-    if (value === undefined || (!field.required && isSameJson(value, getDefaultValue(field)))) return [];
+    if (value === undefined || (!field.required && isSameJson(value, getNormalUnsetValue(field)))) return [];
     return [[name, minimizeValue(field.type, value)]];
   });
   return Object.fromEntries(entries);
@@ -386,7 +388,7 @@ interface LayoutOptions {
  * Returns one file per document, so that a review shows each resource in a file of its own. The first file starts with
  * the preface.
  */
-export function splitIntoFiles(
+export function createFilePerDocument(
   { documents, preface }: ExportResult,
   { schema }: LayoutOptions = {},
 ): readonly ExportFile[] {

@@ -40,11 +40,11 @@ export function choosePreferredName(kind: Kind, live: LiveResource): string {
   const found = [...listKeys(kind, live, true), String(description), ...listKeys(kind, live, false)]
     .map(createSlug)
     .find((slug) => slug !== '');
-  return found ?? chooseNameFromId(live.id);
+  return found ?? createNameFromId(live.id);
 }
 
 /** Creates a name from the prefix and the last characters of an id. */
-export function chooseNameFromId(id: string): string {
+export function createNameFromId(id: string): string {
   return createSlug(`${id.split('_')[0]}-${getIdTail(id)}`) || 'x';
 }
 

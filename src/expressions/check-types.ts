@@ -1,6 +1,12 @@
 import { type ASTNode, TypeError as CelTypeError, Environment } from '@marcbachmann/cel-js';
-import { listNodes } from './read-cel.ts';
-import { type CelDeclarations, type CelFields, defineType, replaceTypeNames, toNonNullable } from './values.ts';
+import { listOperandNodes } from './read-cel.ts';
+import {
+  type CelDeclarations,
+  type CelFieldTypes,
+  defineType,
+  replaceNamesInType,
+  toNonNullableType,
+} from './values.ts';
 
 /**
  * Type-checks expressions more strictly than evaluation does, but without rejecting valid ones. A nullable value has
@@ -81,7 +87,7 @@ function isSame(one: CheckedType, other: { readonly error: CelTypeError }): bool
 
 /** Lists the types that an error may concern: the types in its message, and the types of the nodes at its position. */
 function listNamedTypes({ node, summary }: CelTypeError): readonly string[] {
-  const nodes = node === undefined ? [] : [node, ...listNodes(node.op === 'value' ? [] : node.args)];
+  const nodes = node === undefined ? [] : [node, ...listOperandNodes(node.op === 'value' ? [] : node.args)];
   return [...new Set([summary, ...nodes.map(getTypeName)].flatMap((text) => text.match(/[\w.]+/g) ?? []))];
 }
 
@@ -104,7 +110,7 @@ function withoutNull(text: string, root: ASTNode): string {
   let changed = text;
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const { op, args, range } = node;
-    if (op !== 'value') open.push(...listNodes(args));
+    if (op !== 'value') open.push(...listOperandNodes(args));
     else if (args === null && text.slice(range.start, range.end) === 'null')
       changed = changed.slice(0, range.start) + ANYTHING + changed.slice(range.end);
   }
@@ -116,9 +122,9 @@ const ANYTHING = 'NULL';
 function createEnvironment({ types, records, unions, variables }: CelDeclarations, assumed: Assumed): Environment {
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   const toName = (name: string): string => assumed.get(name) ?? name;
-  const toFields = (fields: CelFields): CelFields =>
+  const toFields = (fields: CelFieldTypes): CelFieldTypes =>
     Object.fromEntries(
-      Object.entries(fields).map(([name, type]) => [name, replaceTypeNames(toNonNullable(type), toName)]),
+      Object.entries(fields).map(([name, type]) => [name, replaceNamesInType(toNonNullableType(type), toName)]),
     );
   for (const [name, fields] of Object.entries({ ...types, ...records }))
     environment.registerType(name, { ctor: defineType(name, fields).ctor, fields: toFields(fields) });
@@ -126,7 +132,7 @@ function createEnvironment({ types, records, unions, variables }: CelDeclaration
   // The library's evaluation supports this comparison, but its type check does not.
   environment.registerOperator('int == double', isNever);
   for (const name of [...Object.keys(records), ...Object.keys(unions)]) registerOperators(environment, name);
-  for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, toNonNullable(type));
+  for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, toNonNullableType(type));
   return environment.registerVariable(ANYTHING, 'dyn');
 }
 

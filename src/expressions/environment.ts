@@ -8,13 +8,13 @@ import {
 import type { Json } from '../model/json.ts';
 import { type CheckTypes, createTypeCheck } from './check-types.ts';
 import { BudgetError, type CelBudget, type MeteredProgram, meterProgram } from './metered-program.ts';
-import { listNames } from './read-cel.ts';
+import { listVariablePaths } from './read-cel.ts';
 import {
   type CelDeclarations,
-  type CelType,
-  type CelTypes,
+  type CelObjectType,
+  type DeclaredCelTypes,
   defineType,
-  replaceTypeNames,
+  replaceNamesInType,
   toCelValue,
   toJson,
 } from './values.ts';
@@ -63,7 +63,7 @@ const MAX_DEPTH = 50;
 export function createCelCompiler(declarations: CelDeclarations): CelCompiler {
   const variables = new Map(Object.entries(declarations.variables));
   const messages = Object.entries(declarations.types).map(([name, fields]) => defineType(name, fields));
-  const types: CelTypes = {
+  const types: DeclaredCelTypes = {
     messages: new Map(messages.map((type) => [type.name, type])),
     records: declarations.records,
   };
@@ -78,12 +78,12 @@ export function createCelCompiler(declarations: CelDeclarations): CelCompiler {
  * Creates the environment for evaluation. Nullable values, doubles, records and unions have the type `dyn` here, so
  * that evaluation accepts all their possible values. `CheckTypes` checks their types.
  */
-function createEnvironment(declarations: CelDeclarations, messages: readonly CelType[]): Environment {
+function createEnvironment(declarations: CelDeclarations, messages: readonly CelObjectType[]): Environment {
   const { records, unions, variables } = declarations;
   const isLoose = (name: string): boolean =>
     name === 'double' || Object.hasOwn(records, name) || Object.hasOwn(unions, name);
   const toType = (type: string): string =>
-    type.endsWith('?') ? 'dyn' : replaceTypeNames(type, (name) => (isLoose(name) ? 'dyn' : name));
+    type.endsWith('?') ? 'dyn' : replaceNamesInType(type, (name) => (isLoose(name) ? 'dyn' : name));
   const limits = { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH };
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits });
   for (const { name, fields, ctor } of messages) {
@@ -115,7 +115,9 @@ function compile(
     if (error !== undefined || type === undefined) return { finding: createFinding(error, text, declarations) };
     const checked = checkTypes(text, parsed.ast);
     if ('error' in checked) return { finding: createFinding(checked.error, text, declarations) };
-    const names = listNames(parsed.ast).filter((name) => Object.hasOwn(declarations.variables, toVariable(name)));
+    const names = listVariablePaths(parsed.ast).filter((name) =>
+      Object.hasOwn(declarations.variables, toVariable(name)),
+    );
     const program = meterProgram(parsed);
     const used = new Set(names.map(toVariable));
     return {

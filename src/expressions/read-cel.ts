@@ -1,18 +1,20 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 
 /** The names that a CEL expression uses, or why it cannot be parsed. `column` counts from 1. */
-export type CelReading = { readonly names: readonly string[] } | { readonly finding: string; readonly column: number };
+export type CelNamesOrFinding =
+  | { readonly names: readonly string[] }
+  | { readonly finding: string; readonly column: number };
 
 /** Lists the names that a CEL expression uses. Never throws: returns a finding if the expression cannot be parsed. */
-export type ReadCel = (text: string) => CelReading;
+export type CelReader = (text: string) => CelNamesOrFinding;
 
 /**
  * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once. Does
  * not evaluate the expression.
  */
-export function readCel(text: string): CelReading {
+export function readCelNames(text: string): CelNamesOrFinding {
   try {
-    return { names: listNames(PARSER.parse(text).ast) };
+    return { names: listVariablePaths(PARSER.parse(text).ast) };
   } catch (error) {
     if (error instanceof ParseError) return { finding: error.summary, column: (error.range?.start ?? 0) + 1 };
     if (error instanceof RangeError) return { finding: 'It is nested too deeply', column: 1 };
@@ -25,7 +27,7 @@ export function readCel(text: string): CelReading {
  * be parsed.
  */
 export function readNamesGuardedByHas(text: string): readonly string[] {
-  return 'names' in readCel(text) ? listGuardedNames(PARSER.parse(text).ast) : [];
+  return 'names' in readCelNames(text) ? listGuardedNames(PARSER.parse(text).ast) : [];
 }
 
 /**
@@ -48,7 +50,7 @@ interface Scoped {
  * Lists the variables of a parsed expression with the members selected from them, each once. Uses its own stack instead
  * of recursion, because a long chain of operators is a deep tree.
  */
-export function listNames(root: ASTNode): readonly string[] {
+export function listVariablePaths(root: ASTNode): readonly string[] {
   const names = new Set<string>();
   const open: Scoped[] = [{ node: root, bound: [] }];
   for (let scoped = open.pop(); scoped !== undefined; scoped = open.pop()) {
@@ -68,7 +70,7 @@ function listGuardedNames(root: ASTNode): readonly string[] {
     const tested = findTestedNode(node);
     const name = tested === undefined ? undefined : findName(tested);
     if (name !== undefined) names.push(name);
-    open.push(...listNodes(node.op === 'value' ? [] : node.args));
+    open.push(...listOperandNodes(node.op === 'value' ? [] : node.args));
   }
   return names;
 }
@@ -91,7 +93,7 @@ function findName(node: ASTNode): string | undefined {
 
 function listOperands({ node, bound }: Scoped): readonly Scoped[] {
   if (node.op === 'rcall') return listCallOperands(node, bound);
-  return listNodes(node.op === 'value' ? [] : node.args).map((inner) => ({ node: inner, bound }));
+  return listOperandNodes(node.op === 'value' ? [] : node.args).map((inner) => ({ node: inner, bound }));
 }
 
 type MethodCall = Extract<ASTNode, { readonly op: 'rcall' }>;
@@ -123,8 +125,8 @@ const TYPES = new Set(
 );
 
 /** Lists the syntax nodes among the operands of a node, including nodes in nested lists. */
-export function listNodes(operands: unknown): readonly ASTNode[] {
-  if (Array.isArray(operands)) return operands.flatMap(listNodes);
+export function listOperandNodes(operands: unknown): readonly ASTNode[] {
+  if (Array.isArray(operands)) return operands.flatMap(listOperandNodes);
   return typeof operands === 'object' && operands !== null && 'op' in operands
     ? [operands as ASTNode] // only nodes have an operator
     : [];

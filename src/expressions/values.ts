@@ -2,14 +2,14 @@ import type { TextRange } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 
 /** A type with fields. The library identifies it by the constructor of its values. */
-export interface CelType {
+export interface CelObjectType {
   readonly name: string;
-  readonly fields: CelFields;
+  readonly fields: CelFieldTypes;
   readonly ctor: new (fields: Readonly<Record<string, unknown>>) => object;
 }
 
 /** Creates a type that can be registered in the library's environment. */
-export function defineType(name: string, fields: CelFields): CelType {
+export function defineType(name: string, fields: CelFieldTypes): CelObjectType {
   const ctor = class {
     constructor(values: Readonly<Record<string, unknown>>) {
       Object.assign(this, values);
@@ -18,8 +18,8 @@ export function defineType(name: string, fields: CelFields): CelType {
   return { name, fields, ctor };
 }
 
-export interface CelTypes {
-  readonly messages: ReadonlyMap<string, CelType>;
+export interface DeclaredCelTypes {
+  readonly messages: ReadonlyMap<string, CelObjectType>;
   readonly records: CelDeclarations['records'];
 }
 
@@ -27,9 +27,9 @@ export interface CelTypes {
  * Converts a value to the library's representation of the declared type. A value of another type is converted as `dyn`,
  * so an expression that relies on the declared type fails.
  */
-export function toCelValue(declared: string, value: Json | Date | undefined, types: CelTypes): unknown {
+export function toCelValue(declared: string, value: Json | Date | undefined, types: DeclaredCelTypes): unknown {
   if (value === undefined || value instanceof Date) return value;
-  const type = toNonNullable(declared);
+  const type = toNonNullableType(declared);
   const [, member] = /^list<(.+)>$/.exec(type) ?? [];
   if (member !== undefined && isJsonArray(value)) return value.map((one) => toCelValue(member, one, types));
   if (isJsonObject(value)) return convertObject(type, value, types);
@@ -38,7 +38,7 @@ export function toCelValue(declared: string, value: Json | Date | undefined, typ
 
 type Members = Readonly<Record<string, Json>>;
 
-function convertObject(type: string, value: Members, types: CelTypes): unknown {
+function convertObject(type: string, value: Members, types: DeclaredCelTypes): unknown {
   const message = types.messages.get(type);
   if (message !== undefined) return createMessage(message, value, types);
   const fields = Object.hasOwn(types.records, type) ? (types.records[type] ?? {}) : {};
@@ -47,7 +47,7 @@ function convertObject(type: string, value: Members, types: CelTypes): unknown {
   return new Map(Object.entries(value).map(([name, one]) => [name, toCelValue(toType(name), one, types)]));
 }
 
-function createMessage({ fields, ctor }: CelType, value: Members, types: CelTypes): object {
+function createMessage({ fields, ctor }: CelObjectType, value: Members, types: DeclaredCelTypes): object {
   const known = Object.entries(fields).filter(([name]) => Object.hasOwn(value, name));
   return new ctor(Object.fromEntries(known.map(([name, type]) => [name, toCelValue(type, value[name], types)])));
 }
@@ -89,24 +89,24 @@ function toObjectJson(value: unknown): Json {
  */
 export interface CelDeclarations {
   /** Maps the name of each declared type to the types of its fields. */
-  readonly types: Readonly<Record<string, CelFields>>;
+  readonly types: Readonly<Record<string, CelFieldTypes>>;
   /** Like `types`. In addition, a value of these types is accepted wherever a map is expected. */
-  readonly records: Readonly<Record<string, CelFields>>;
+  readonly records: Readonly<Record<string, CelFieldTypes>>;
   /** Maps the name of a union to the types that its values can have. */
   readonly unions: Readonly<Record<string, readonly string[]>>;
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /** Maps the name of each field to its type. */
-export type CelFields = Readonly<Record<string, string>>;
+export type CelFieldTypes = Readonly<Record<string, string>>;
 
 /** Removes the `?` of a nullable type. */
-export function toNonNullable(type: string): string {
+export function toNonNullableType(type: string): string {
   return type.endsWith('?') ? type.slice(0, -1) : type;
 }
 
 /** Replaces each name in a type. For example, `list<Rule>` contains the names `list` and `Rule`. */
-export function replaceTypeNames(type: string, toName: (name: string) => string): string {
+export function replaceNamesInType(type: string, toName: (name: string) => string): string {
   return type.replace(/[\w.]+/g, toName);
 }
 

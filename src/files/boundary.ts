@@ -27,7 +27,7 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
  * - Without `root`: the repository of each path. For a path in no repository, the working folder if the path is below
  *   it, otherwise the folder of the path.
  */
-export function listRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
+export function listRootsOfPaths(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
   const starts = paths.map((path) => resolveStartFolder(path, cwd));
   if (root === undefined) {
     const found = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRootsOfPath(start, cwd));
@@ -59,7 +59,7 @@ export function findRepository(start: string): string | undefined {
  * Checks a path from the command line. If the path is inside a repository or `--root`, its real path must be too,
  * because a symbolic link in a checkout must not lead outside. Any other path is allowed.
  */
-export function resolveNamedPath(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
+export function resolveCommandLinePath(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
   const whole = resolve(cwd, path);
   const top = root === undefined ? findRepository(resolveFolder(whole)) : resolve(cwd, root);
   const mustCheck = top !== undefined && isBelow(whole, top) && !isInsideGit(relative(top, whole));
@@ -146,7 +146,7 @@ const ROOT = 0;
  * users can write to, such as `/tmp`. That user could replace it with a link after edgewise checked the path.
  * `undefined` if there is none.
  */
-export function findFileOfAnotherUser(path: string, uid: number | undefined): string | undefined {
+export function findFileReplaceableByOthers(path: string, uid: number | undefined): string | undefined {
   return [...listAncestors(path), ...listAncestors(resolveLinks(path))].find((at) => {
     const found = findStats(at);
     return found !== undefined && isOwnedByAnotherUser(at, found, uid) && isOpenToAll(dirname(at));

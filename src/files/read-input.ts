@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { describeError } from '../model/errors.ts';
+import { getErrorMessage } from '../model/errors.ts';
 
 /** Maximum size of one file, or of standard input. A plan file of ten thousand changes is half as large. */
 const MAX_INPUT_BYTES = 32 * 1024 * 1024;
@@ -145,7 +145,7 @@ function formatFileType(stats: Stats): string {
 export function describeFileError(error: unknown): string {
   if (error instanceof InputError) return error.finding;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return FINDINGS[code] ?? `cannot be read: ${describeError(error)}`;
+  return FINDINGS[code] ?? `cannot be read: ${getErrorMessage(error)}`;
 }
 
 const FINDINGS: Readonly<Record<string, string>> = {

@@ -51,7 +51,7 @@ export async function postComment(forge: Forge, marker: string, text: string): P
  * Creates an issue, or updates the open issue with the same marker. If `isResolved`, sets the text of that issue and
  * closes it, and never creates one.
  */
-export async function postIssue(
+export async function syncIssue(
   forge: Forge,
   { marker, text, isResolved }: { readonly marker: string; readonly text: string; readonly isResolved: boolean },
 ): Promise<PostResult> {

@@ -56,7 +56,7 @@ export function createGitHub({ apiUrl, repository, token, number }: GitHubOption
 }
 
 /** Returns the number of a pull request with the commit, preferably a merged one. `undefined` if there is none. */
-export async function findPullRequest(
+export async function findPullRequestOfCommit(
   { apiUrl, repository, token }: Omit<GitHubOptions, 'number'>,
   sha: string,
 ): Promise<number | undefined> {

@@ -45,7 +45,7 @@ export function createGitLab({ host, project, token, number }: GitLabOptions): F
 }
 
 /** Returns the `iid` of a merge request with the commit, preferably a merged one. `undefined` if there is none. */
-export async function findMergeRequest(
+export async function findMergeRequestOfCommit(
   { host, project, token }: Omit<GitLabOptions, 'number'>,
   sha: string,
 ): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-import { GITHUB_TOKENS, GITLAB_TOKENS } from '../model/api-key.ts';
+import { GITHUB_TOKEN_VARIABLES, GITLAB_TOKEN_VARIABLES } from '../model/api-key.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import type { Forge } from './forge.ts';
 
@@ -33,9 +33,9 @@ export async function openForge(context: ForgeContext): Promise<Forge> {
 
 async function openGitHub(repository: string, context: ForgeContext): Promise<Forge> {
   const { env } = context;
-  const token = requireToken(env, GITHUB_TOKENS);
+  const token = requireToken(env, GITHUB_TOKEN_VARIABLES);
   const where = { apiUrl: env['GITHUB_API_URL'] ?? 'https://api.github.com', repository, token };
-  const { createGitHub, findPullRequest } = await import('./github.ts');
+  const { createGitHub, findPullRequestOfCommit: findPullRequest } = await import('./github.ts');
   const sha = env['GITHUB_SHA'];
   const number = await findNumber(context, {
     given: context.number ?? (await readEventNumber(context)),
@@ -46,9 +46,9 @@ async function openGitHub(repository: string, context: ForgeContext): Promise<Fo
 
 async function openGitLab(project: string, context: ForgeContext): Promise<Forge> {
   const { env } = context;
-  const token = requireToken(env, GITLAB_TOKENS);
+  const token = requireToken(env, GITLAB_TOKEN_VARIABLES);
   const where = { host: env['CI_SERVER_URL'] ?? 'https://gitlab.com', project, token };
-  const { createGitLab, findMergeRequest } = await import('./gitlab.ts');
+  const { createGitLab, findMergeRequestOfCommit: findMergeRequest } = await import('./gitlab.ts');
   const sha = env['CI_COMMIT_SHA'];
   const number = await findNumber(context, {
     given: parseNumber(env['CI_MERGE_REQUEST_IID']),

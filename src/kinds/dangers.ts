@@ -1,4 +1,4 @@
-import { type Danger, type DangerGroup, sortDangers } from '../model/danger.ts';
+import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
@@ -22,12 +22,12 @@ export interface ResourceState {
  * desired state. For drift, `from` is the expected and `to` the live state. A state is `undefined` if the resource does
  * not exist in it.
  */
-export function listTransitionDangers(
+export function listResourceTransitionDangers(
   kind: Kind,
   from: ResourceState | undefined,
   to: ResourceState | undefined,
 ): readonly Danger[] {
-  return sortDangers([
+  return sortDangersByGroup([
     ...listAccessFacts(kind, from?.spec, to?.spec).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
     ...listLockouts(kind, from?.spec, to?.spec),
     ...listTrafficFacts(kind, from?.spec, to?.spec).map((fact) => ({ group: 'traffic' as const, ...fact })),
@@ -274,14 +274,16 @@ function listUnmatched(
 }
 
 function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): boolean {
-  const [one, other] = [left, right].map(({ rule }) => findRuleCaption(type.type === 'list' ? type.of : type, rule));
+  const [one, other] = [left, right].map(({ rule }) =>
+    findAccessRuleCaption(type.type === 'list' ? type.of : type, rule),
+  );
   return one !== undefined && one === other;
 }
 
 /**
  * Returns the caption of a rule of this type, or `undefined` if it has none. Changing a caption does not affect access.
  */
-export function findRuleCaption(type: FieldType | undefined, rule: Json): string | undefined {
+export function findAccessRuleCaption(type: FieldType | undefined, rule: Json): string | undefined {
   if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
   const name = type.namedFields.find(([, { isCaption }]) => isCaption)?.[0];
   const caption = name === undefined ? undefined : rule[name];
@@ -354,7 +356,7 @@ function listSecretDangers(kind: Kind, from: Spec | undefined, to: Spec | undefi
 
 /** Returns the group of the first danger that the absence of the resource causes. `undefined` if it causes none. */
 export function findDangerGroupOfMissingResource(kind: Kind, spec: Spec): DangerGroup | undefined {
-  const [first] = listTransitionDangers(kind, { spec }, undefined);
+  const [first] = listResourceTransitionDangers(kind, { spec }, undefined);
   return first?.group;
 }
 

@@ -24,7 +24,7 @@ export type FieldType =
   | ListType
   | MapType
   | ObjectType
-  | JsonType
+  | JsonObjectType
   /** The metadata field, whose value is text. A manifest may contain a mapping instead. */
   | { readonly type: 'metadata'; readonly maxBytes: number };
 
@@ -90,7 +90,7 @@ export interface MapType {
 /**
  * An object with any JSON, which is kept unchanged. `references` has the names of members that are lists of references.
  */
-export interface JsonType {
+export interface JsonObjectType {
   readonly type: 'json';
   readonly references: Readonly<Record<string, ReferenceType>>;
 }
@@ -105,11 +105,11 @@ export interface ObjectType {
   /** Whether the object is a module: it has `enabled`, and is set and removed as a whole. */
   readonly module: boolean;
   /** Lists reasons why an object has no effect. `undefined` if this type has no such check. */
-  readonly findInactiveReasons: ((value: JsonObject) => readonly InactiveReason[]) | undefined;
+  readonly findInactiveReasons: ((value: JsonObject) => readonly InactiveObjectReason[]) | undefined;
 }
 
 /** A reason why an object has no effect. `field`: the field that causes it. */
-export interface InactiveReason {
+export interface InactiveObjectReason {
   readonly code: LintCode;
   readonly field: string;
   readonly message: string;
@@ -132,7 +132,7 @@ interface UnsetAdvice {
  * - `by-rules`: a list of rules. Each rule may admit callers or keep them out.
  * - `unproven`: access is decided elsewhere, so only the fact of a change is known.
  */
-export type AccessRestrictionType =
+export type AccessRestrictionMode =
   | 'while-on'
   | 'by-each'
   | 'allow-list'
@@ -195,7 +195,7 @@ export interface Field {
   /** Whether a field left out of a response has its default. If false, `ObservedResponseFields` decides what the absence means. */
   readonly absentWhenDefault: boolean;
   /** How the field restricts access. Decides which changes are dangers. `undefined` if it does not restrict access. */
-  readonly restriction: AccessRestrictionType | undefined;
+  readonly restriction: AccessRestrictionMode | undefined;
   /** How the field carries traffic. Decides which changes are dangers. `undefined` if it does not carry traffic. */
   readonly carries: TrafficRole | undefined;
   /** The consequence of a changed or removed value, as a clause: `agents with the old token are disconnected`. */
@@ -254,7 +254,7 @@ export const boolean: FieldType = { type: 'boolean' };
 export const timestamp: FieldType = { type: 'timestamp' };
 
 /** Creates the type of an object with any JSON. `references` has the names of members that are lists of references. */
-export function jsonWithReferences(references: JsonType['references'] = {}): JsonType {
+export function jsonWithReferences(references: JsonObjectType['references'] = {}): JsonObjectType {
   return { type: 'json', references };
 }
 
@@ -319,7 +319,7 @@ export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<
 }
 
 /** Creates the type of an edge module: an object with `enabled`, which is true by default. */
-export function moduleOf(
+export function moduleTypeOf(
   fields: Readonly<Record<string, Field>>,
   options: Partial<Pick<ObjectType, 'findInactiveReasons'>> = {},
 ): ObjectType {

@@ -48,20 +48,20 @@ export interface Kind {
    */
   readonly checkFile: (text: string, spec: Spec) => string | undefined;
   /** How a resource is submitted and decided. Set for submitted kinds only. */
-  readonly submission: Submission | undefined;
+  readonly submission: SubmissionDetails | undefined;
   /** Checks several fields together. Called only if each field is valid by itself. */
   readonly check: (spec: Spec) => readonly SpecFinding[];
   /** Checks several settings of `lifecycle` together if each is valid. Paths in findings start below `lifecycle`. */
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecFinding[];
   /** Lists the tasks that the service currently cannot complete for a resource, according to its computed fields. */
-  readonly checkHealth: (computed: JsonObject) => readonly HealthFinding[];
+  readonly checkHealth: (computed: JsonObject) => readonly BlockedServiceTask[];
   /** Summarizes the state of the resource from its computed fields, such as `certificate renews in 60 days`. */
   readonly describeState: (computed: JsonObject, now: Date) => readonly string[];
   /**
    * Returns the work that the service continues after its response, or `undefined` if the work is done. The function
    * itself is `undefined` if the kind has no such work.
    */
-  readonly findWork: ((resource: LiveSpecAndComputed) => BackgroundWork | undefined) | undefined;
+  readonly findWork: ((resource: LiveSpecAndComputed) => BackgroundWorkStatus | undefined) | undefined;
   /** Whether resources of this kind restrict access to other resources. Deleting such a resource opens the others. */
   readonly restrictsAccess: boolean;
   /** Whether a resource with this spec can lock edgewise out of the API. Its writes are then sent last. */
@@ -83,7 +83,7 @@ export interface LiveSpecAndComputed {
 }
 
 /** Work that the service continues on a resource after its response to a write. */
-export interface BackgroundWork {
+export interface BackgroundWorkStatus {
   /** The work as a clause, such as `its certificate is being provisioned`. */
   readonly message: string;
   /** Whether the work failed and continues only after the user fixes the cause (see `checkHealth`). */
@@ -91,7 +91,7 @@ export interface BackgroundWork {
 }
 
 /** A task that the service currently cannot complete for a resource. */
-export interface HealthFinding {
+export interface BlockedServiceTask {
   /** The problem as a clause, such as `its certificate cannot be provisioned`. */
   readonly message: string;
   readonly remedy: string;
@@ -185,7 +185,7 @@ export function toHyphenated(name: string): string {
     .toLowerCase();
 }
 
-export type SubmittedKind = Kind & { readonly submission: Submission };
+export type SubmittedKind = Kind & { readonly submission: SubmissionDetails };
 
 /** Whether resources of a kind are created by a submission, and then only read. */
 export function isSubmitted(kind: Kind): kind is SubmittedKind {
@@ -208,7 +208,7 @@ export function isRotatable(kind: Kind): boolean {
 }
 
 /** How the command line submits a resource of a submitted kind, and how the service decides about each part. */
-export interface Submission {
+export interface SubmissionDetails {
   /** A short name of the submission, such as `report`. */
   readonly noun: string;
   /** The user's action, such as `report URLs with suspected abusive content`. */
@@ -219,27 +219,27 @@ export interface Submission {
   readonly examples: readonly [string, string];
   /** The computed field with the status, and its value when every part is decided. */
   readonly status: { readonly field: string; readonly decided: string };
-  readonly parts: ReviewedPartsField;
+  readonly parts: SubmissionPartsField;
 }
 
 /** The computed list of the parts that the service decides about. Each part has a name and a status. */
-export interface ReviewedPartsField {
+export interface SubmissionPartsField {
   readonly field: string;
   /** The display name of a part, such as `host name`. */
   readonly title: string;
   readonly name: string;
   readonly status: string;
   /** Maps each status of a part to the decision that the status means. */
-  readonly decisions: Readonly<Record<string, ServiceDecision>>;
+  readonly decisions: Readonly<Record<string, SubmissionDecision>>;
 }
 
 /** The decision about a part. `open` means that the service has not decided yet. */
-export type ServiceDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
+export type SubmissionDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
 
 type Fields = Readonly<Record<string, Field>>;
 
 /** Returns how the submission contradicts the fields of the table. `undefined` if it is consistent. */
-function checkSubmission(fields: Fields, submission: Submission): string | undefined {
+function checkSubmission(fields: Fields, submission: SubmissionDetails): string | undefined {
   const { argumentField, status, parts } = submission;
   const list = fields[argumentField]?.type;
   if (list?.type !== 'list' || list.of.type !== 'text') return `${argumentField} is not a list of texts`;

@@ -5,7 +5,7 @@ import type { Spec } from '../model/state.ts';
 import type { Field, FieldType, ListType, ObjectType } from './field.ts';
 import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
-import { mapDirectMembers, mapPresentFields, type TypeVisitor } from './walk.ts';
+import { mapDirectMembers, mapPresentFields, type TypedValueMapper } from './walk.ts';
 
 /**
  * Returns the spec in normal form: values with the same meaning become equal. Desired and live specs are compared,
@@ -32,7 +32,7 @@ export function normalizeField(field: Field, value: Json | undefined): Json {
 }
 
 /** Returns the normal form of a field that a manifest does not set. */
-export function getDefaultValue(field: Field): Json {
+export function getNormalUnsetValue(field: Field): Json {
   return normalizeField(field, undefined);
 }
 
@@ -62,7 +62,7 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
   }
 }
 
-const NORMALIZE: TypeVisitor = {
+const NORMALIZE: TypedValueMapper = {
   visit: (type, value) => normalizeValue(type, value, undefined),
   visitFields: ({ namedFields }, value) => {
     const normal: Record<string, Json> = {};
@@ -122,11 +122,11 @@ export function isDisabledAndEmpty(value: Json): boolean {
 }
 
 /** Lists the fields whose digest a mark contains: all that differ from their default. `normal`: a normalized spec. */
-export function listFieldsInMark(kind: Kind, normal: Spec): readonly string[] {
+export function listFieldsWithDigest(kind: Kind, normal: Spec): readonly string[] {
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];
     if (value === undefined) return [];
-    return field.serviceDefault || !isSameJson(value, getDefaultValue(field)) ? [name] : [];
+    return field.serviceDefault || !isSameJson(value, getNormalUnsetValue(field)) ? [name] : [];
   });
 }
 
@@ -134,7 +134,7 @@ export function listFieldsInMark(kind: Kind, normal: Spec): readonly string[] {
  * Drops optional fields that are null, because null means the same as leaving the field out. Keeps null in required
  * fields, lists and maps, where it is an error, and in free JSON, where it is a value.
  */
-export function withoutNulls(kind: Kind, spec: JsonObject): JsonObject {
+export function omitOptionalNulls(kind: Kind, spec: JsonObject): JsonObject {
   return leaveOutNulls(kind.specType, spec);
 }
 
@@ -152,18 +152,18 @@ function leaveOutInside(type: FieldType, value: Json): Json {
 
 /** Sorts the lists whose order has no meaning, and changes nothing else. */
 export function sortSets(kind: Kind, spec: Spec): Spec {
-  return mapPresentFields(kind.specFields, spec, sortSetsIn);
+  return mapPresentFields(kind.specFields, spec, sortSetsInValue);
 }
 
 /** Like `sortSets`, for a value of any type. */
-export function sortSetsIn(type: FieldType, value: Json): Json {
+export function sortSetsInValue(type: FieldType, value: Json): Json {
   const sorted = mapDirectMembers(type, value, SORT);
   return isSet(type) && isJsonArray(sorted) ? sortMembers(sorted) : sorted;
 }
 
-const SORT: TypeVisitor = {
-  visit: sortSetsIn,
-  visitFields: ({ namedFields }, value) => mapPresentFields(namedFields, value, sortSetsIn),
+const SORT: TypedValueMapper = {
+  visit: sortSetsInValue,
+  visitFields: ({ namedFields }, value) => mapPresentFields(namedFields, value, sortSetsInValue),
 };
 
 function isSet(type: FieldType): type is ListType {

@@ -1,6 +1,6 @@
 import type { Field } from './field.ts';
 import type { Kind } from './kind.ts';
-import { toPathTemplate } from './paths.ts';
+import { getResourcePathTemplate } from './paths.ts';
 import { KINDS } from './tables/registry.ts';
 
 /** The effect of an API operation on a resource, or on a module with its own path. */
@@ -37,10 +37,10 @@ export interface Operation {
   readonly path: string;
   readonly kind: Kind;
   /** The module that the operation concerns. `undefined` if it concerns the whole resource. */
-  readonly module: OperationModule | undefined;
+  readonly module: NamedModule | undefined;
 }
 
-export interface OperationModule {
+export interface NamedModule {
   readonly name: string;
   readonly field: Field;
 }
@@ -52,7 +52,7 @@ export const OPERATIONS: readonly Operation[] = KINDS.flatMap((kind) => [
 ]);
 
 /** Converts a name for operation ids and schema names: `user_agent_filter` → `UserAgentFilter`. */
-export function toPascalCase(name: string): string {
+export function convertSnakeToPascalCase(name: string): string {
   return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
@@ -61,7 +61,7 @@ function toPlural(name: string): string {
 }
 
 function listResourceOperations(kind: Kind): readonly Operation[] {
-  const path = toPathTemplate(kind);
+  const path = getResourcePathTemplate(kind);
   const createOperation = (id: string, action: OperationAction): Operation => ({
     id,
     action,
@@ -86,8 +86,8 @@ function listResourceOperations(kind: Kind): readonly Operation[] {
 function listModuleOperations(kind: Kind): readonly Operation[] {
   const modules = Object.entries(kind.fields).filter(([, field]) => field.hasPath);
   return modules.flatMap(([name, field]): readonly Operation[] => {
-    const slot = { kind, module: { name, field }, path: `${toPathTemplate(kind)}/${name}` };
-    const title = `${kind.name}${toPascalCase(name)}`;
+    const slot = { kind, module: { name, field }, path: `${getResourcePathTemplate(kind)}/${name}` };
+    const title = `${kind.name}${convertSnakeToPascalCase(name)}`;
     const createOperation = (id: string, action: OperationAction): Operation => ({
       ...slot,
       id,

@@ -27,7 +27,7 @@ export const ID_DESCRIPTION = 'at most 120 letters, digits, `_` and `-`, startin
 type Prefixes = Pick<ReferenceType, 'prefixes'>;
 
 /** Returns a regular expression, without anchors, for ids with one of the prefixes. */
-export function toIdPattern({ prefixes }: Prefixes): string {
+export function formatIdPattern({ prefixes }: Prefixes): string {
   return `(${prefixes.join('|')})_${OWN_TEXT}`;
 }
 
@@ -42,7 +42,7 @@ export function isIdOf({ prefixes }: Prefixes, text: string): boolean {
 }
 
 /** Describes the expected ids: `bkdhr_… or bkdtg_…`. */
-export function describeIds({ prefixes }: Prefixes): string {
+export function describeIdPrefixes({ prefixes }: Prefixes): string {
   return prefixes.map((prefix) => `${prefix}_…`).join(' or ');
 }
 
@@ -67,22 +67,25 @@ export const UNKNOWN_ID_PLACEHOLDER = '{id}';
 export function toResourcePath(kind: Kind, ids: Spec): string {
   // The usual case needs no template.
   if (kind.role !== 'attached') return `${kind.path}/${encodeId(kind, 'id', ids)}`;
-  return toPathTemplate(kind).replace(/\{(\w+)\}/g, (_, name: string) => encodeId(kind, name, ids));
+  return getResourcePathTemplate(kind).replace(/\{(\w+)\}/g, (_, name: string) => encodeId(kind, name, ids));
 }
 
 /** Returns the path of one resource with `{id}` and the names of parents' ids as placeholders. */
-export function toPathTemplate(kind: Kind): string {
+export function getResourcePathTemplate(kind: Kind): string {
   return kind.role === 'attached' ? kind.path : `${kind.path}/{id}`;
 }
 
 /** Lists the names of the ids in the path of a resource, parents first. For attached kinds, they are spec fields. */
-export function listPathFields(kind: Kind): readonly string[] {
-  return listPathParameters(toPathTemplate(kind));
+export function listPathIdNames(kind: Kind): readonly string[] {
+  return listPathParameters(getResourcePathTemplate(kind));
 }
 
 /** Returns the ids in the path of one resource: `id` and, for attached kinds, the ids in `spec`. */
-export function toUrlPathIds(kind: Kind, { id, spec = {} }: { readonly id: string; readonly spec?: Spec }): PathIds {
-  const ids = listPathFields(kind).map((name) => [name, name === 'id' ? id : String(spec[name])] as const);
+export function getPathIdsOfResource(
+  kind: Kind,
+  { id, spec = {} }: { readonly id: string; readonly spec?: Spec },
+): PathIds {
+  const ids = listPathIdNames(kind).map((name) => [name, name === 'id' ? id : String(spec[name])] as const);
   return { ...Object.fromEntries(ids), id };
 }
 
@@ -107,7 +110,7 @@ const EXTERNALS: Readonly<Record<string, { readonly path: string; readonly title
 };
 
 /** Returns the path of a resource whose type is in `EXTERNALS`, relative to the base URL. */
-export function toExternalIdPath(id: string): string {
+export function toExternalUrlPath(id: string): string {
   return `${EXTERNALS[toPrefix(id)]?.path ?? ''}/${encodeURIComponent(id)}`;
 }
 
@@ -124,7 +127,7 @@ function encodeId(kind: Kind, name: string, ids: Spec): string {
 }
 
 /** Modules of an existing resource, each read at its own path. */
-export interface ModuleAttachment {
+export interface AttachedModules {
   /** Address of the manifest that attaches the modules. */
   readonly address: Address;
   readonly kind: Kind;
@@ -142,11 +145,11 @@ interface AttachmentSource {
 }
 
 /** Selects which modules of an attached resource are read. */
-export function createModuleReadRequest(
+export function selectAttachedModules(
   kind: Kind,
   { address, spec, isRead = () => true }: AttachmentSource,
-): ModuleAttachment {
-  const ids = Object.fromEntries(listPathFields(kind).map((name) => [name, spec[name] ?? null]));
+): AttachedModules {
+  const ids = Object.fromEntries(listPathIdNames(kind).map((name) => [name, spec[name] ?? null]));
   const modules = kind.specFields.flatMap(([name, field]) => (isModule(field) && isRead(name) ? [name] : []));
   return { address, kind, ids, modules };
 }

@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { parseMetadata } from '../model/mark.ts';
+import { splitMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { Field, FieldType, NamedField, ObjectType } from './field.ts';
 import type { Kind } from './kind.ts';
@@ -11,7 +11,7 @@ import { mapDirectMembers } from './walk.ts';
  * the JSON leaves out is absent from the spec. `ObservedResponseFields` decides later whether the field is empty or unknown.
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
-  const metadata = parseMetadata(toText(json['metadata']));
+  const metadata = splitMetadata(toText(json['metadata']));
   const spec = readFields(kind.specFields, json);
   if ('metadata' in kind.fields) spec['metadata'] = metadata.user;
   return {
@@ -32,7 +32,7 @@ function pickComputed(kind: Kind, json: JsonObject): Spec {
 }
 
 /** Reads an attached resource. `modules` has the response to the GET of each module, or null for an unset one. */
-export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): LiveResource {
+export function readAttachedResource(kind: Kind, ids: Spec, modules: JsonObject): LiveResource {
   return {
     kind: kind.name,
     id: toText(ids['id']),
@@ -94,7 +94,7 @@ function keepShown(fields: readonly NamedField[], shown: JsonObject, normal: Jso
  * fields are unknown. Only a module that is known to be empty equals an unset one.
  */
 function normalizeDisabled(field: Field, shown: Json): Json {
-  if (field.clear !== 'disable' || !isFieldHidden(field.type, shown)) return null;
+  if (field.clear !== 'disable' || !isValueHidden(field.type, shown)) return null;
   return normalizeField({ ...field, clear: undefined }, shown);
 }
 
@@ -137,12 +137,12 @@ export function fillHiddenFields(kind: Kind, live: Spec, from: Spec): Spec {
 }
 
 /** Whether the service does not show a field of a live spec, or shows only a part of it. */
-export function isFieldHidden(type: FieldType, value: Json | undefined): boolean {
+export function isValueHidden(type: FieldType, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (type.type === 'object' && isJsonObject(value))
-    return type.namedFields.some(([name, field]) => isFieldHidden(field.type, value[name]));
+    return type.namedFields.some(([name, field]) => isValueHidden(field.type, value[name]));
   return (
-    type.type === 'list' && isJsonArray(value) && value.some((member) => isFieldHidden(type.of, member ?? undefined))
+    type.type === 'list' && isJsonArray(value) && value.some((member) => isValueHidden(type.of, member ?? undefined))
   );
 }
 
@@ -199,7 +199,7 @@ function fillEmpty(fields: readonly NamedField[], value: JsonObject, isMeant: Is
 
 function fillValueInside(field: Field, value: Json, isMeant: IsMeant): Json {
   const filled = fillInside(field.type, value, isMeant);
-  return filled === value || isFieldHidden(field.type, filled) ? filled : nullIfDisabled(field, filled);
+  return filled === value || isValueHidden(field.type, filled) ? filled : nullIfDisabled(field, filled);
 }
 
 function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {

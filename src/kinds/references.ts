@@ -5,7 +5,7 @@ import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, ReferenceType } from './field.ts';
 import type { Kind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
-import { listNestedTypes, mapDirectMembers, mapPresentFields } from './walk.ts';
+import { listSelfAndNestedTypes, mapDirectMembers, mapPresentFields } from './walk.ts';
 
 /** A position in a spec that contains the id or the address of another resource. */
 export interface Reference {
@@ -63,7 +63,7 @@ export function isReferable({ idPrefix }: Kind): boolean {
 }
 
 function listPrefixesOf(type: FieldType): readonly string[] {
-  return listNestedTypes(type).flatMap((inner) => (inner.type === 'reference' ? inner.prefixes : []));
+  return listSelfAndNestedTypes(type).flatMap((inner) => (inner.type === 'reference' ? inner.prefixes : []));
 }
 
 function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {

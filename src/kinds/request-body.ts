@@ -1,5 +1,5 @@
-import { countShownActions, type ShownTotals } from '../model/change.ts';
-import { countDangers, type DangerCounts } from '../model/danger.ts';
+import { countActionsForDisplay, type PublishedTotals } from '../model/change.ts';
+import { countDangersByGroup, type DangerGroupCounts } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
@@ -13,7 +13,7 @@ import { getKind } from './tables/registry.ts';
 /**
  * Returns the value that resets a field in a PATCH. `undefined` if the reset needs a DELETE of the field's own path.
  */
-export function findClearValue(field: Field): Json | undefined {
+export function findPatchClearValue(field: Field): Json | undefined {
   switch (field.clear) {
     case 'delete':
       return undefined;
@@ -26,7 +26,7 @@ export function findClearValue(field: Field): Json | undefined {
   }
 }
 
-export interface WriteRequest {
+export interface WriteRequestLine {
   readonly method: (typeof METHODS)[WriteAction];
   /** The path relative to the base URL. `{id}` is the placeholder for an id that is known only after apply. */
   readonly path: string;
@@ -36,7 +36,7 @@ export interface WriteRequest {
 export type CreatedIds = ReadonlyMap<string, string>;
 
 /** Returns method and path of the request for a write. Throws `InvariantError` if an id in the path is invalid. */
-export function createWriteRequest(write: Write, created: CreatedIds = new Map()): WriteRequest {
+export function createWriteRequestLine(write: Write, created: CreatedIds = new Map()): WriteRequestLine {
   return { method: METHODS[toOperationAction(write)], path: createPath(write, created) };
 }
 
@@ -89,12 +89,12 @@ function createPath(write: Write, created: CreatedIds): string {
 }
 
 /** A write in a plan file, with the method and path of its request. */
-export type PlanDocumentWrite = Write & WriteRequest;
+export type PlanDocumentWrite = Write & WriteRequestLine;
 
 /** The content of a plan file: the plan and, for readers, the totals, dangers and requests that are derived from it. */
 export type PlanDocument = Omit<Plan, 'writes'> & {
-  readonly totals: ShownTotals;
-  readonly dangers: DangerCounts;
+  readonly totals: PublishedTotals;
+  readonly dangers: DangerGroupCounts;
   readonly writes: readonly PlanDocumentWrite[];
 };
 
@@ -102,8 +102,8 @@ export type PlanDocument = Omit<Plan, 'writes'> & {
 export function createPlanDocument(plan: Plan): PlanDocument {
   return {
     ...plan,
-    totals: countShownActions(plan.changes),
-    dangers: countDangers(plan.changes.flatMap(({ dangers = [] }) => dangers)),
-    writes: plan.writes.map((write) => ({ ...write, ...createWriteRequest(write) })),
+    totals: countActionsForDisplay(plan.changes),
+    dangers: countDangersByGroup(plan.changes.flatMap(({ dangers = [] }) => dangers)),
+    writes: plan.writes.map((write) => ({ ...write, ...createWriteRequestLine(write) })),
   };
 }

@@ -13,7 +13,7 @@ export interface SshPublicKey {
 }
 
 /** The members of a private key that are used here. */
-export interface PrivateKey {
+export interface SshSigningKey {
   readonly toPublic: () => SshPublicKey;
   readonly createSign: (hash: 'sha512') => KeySigner;
 }
@@ -44,7 +44,7 @@ export function parseSshPublicKey(text: string): SshPublicKey | undefined {
 }
 
 /** Parses a private key in PKCS #8 PEM format. Throws on any other input. */
-export function parsePkcs8Key(pem: string | Buffer): PrivateKey {
+export function parsePkcs8Key(pem: string | Buffer): SshSigningKey {
   return sshpk.parsePrivateKey(pem, 'pkcs8');
 }
 

@@ -4,7 +4,7 @@ import type { FieldPath } from '../model/state.ts';
 import {
   type Field,
   type FieldType,
-  type JsonType,
+  type JsonObjectType,
   type ListType,
   listOf,
   type MapType,
@@ -17,7 +17,7 @@ import {
  * it again.
  */
 
-export interface TypeVisitor {
+export interface TypedValueMapper {
   /** Returns the new value of a member. `at`: its path, or empty for a single value that stands for a list. */
   readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;
   /** Returns the new fields of an object. If absent, known fields are visited and unknown ones are kept. */
@@ -33,7 +33,7 @@ type Fields = Readonly<Record<string, Field>>;
  * returned unchanged. If no member changes, returns the same object to avoid copies: most values are already in their
  * final form, and ten thousand copies take longer to garbage-collect than to create.
  */
-export function mapDirectMembers(type: FieldType, value: Json, visitor: TypeVisitor): Json {
+export function mapDirectMembers(type: FieldType, value: Json, visitor: TypedValueMapper): Json {
   if (isLeaf(type)) return value;
   switch (type.type) {
     case 'list':
@@ -51,7 +51,7 @@ export function mapDirectMembers(type: FieldType, value: Json, visitor: TypeVisi
 }
 
 /** Types whose values have no members of a known type. */
-type LeafType = Exclude<FieldType, ListType | MapType | ObjectType | JsonType>;
+type LeafType = Exclude<FieldType, ListType | MapType | ObjectType | JsonObjectType>;
 
 const LEAVES: Readonly<Record<LeafType['type'], true>> = {
   text: true,
@@ -68,7 +68,7 @@ function isLeaf(type: FieldType): type is LeafType {
 }
 
 /** Visits the fields that are in the table, and keeps all others. */
-function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<TypeVisitor, 'visit'>): JsonObject {
+function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<TypedValueMapper, 'visit'>): JsonObject {
   return mapEntries(value, (name, member) => {
     const field = pickOwn(fields, name);
     return [name, field === undefined ? member : visit(field.type, member, [name])];
@@ -94,12 +94,12 @@ export function mapPresentFields(
 }
 
 /** Lists a type and all types inside it. */
-export function listNestedTypes(type: FieldType): readonly FieldType[] {
-  return [type, ...listInnerTypes(type).flatMap(listNestedTypes)];
+export function listSelfAndNestedTypes(type: FieldType): readonly FieldType[] {
+  return [type, ...listInnerTypes(type).flatMap(listSelfAndNestedTypes)];
 }
 
 /** Returns the type of the member at a step of a path. `undefined` if no table describes the member. */
-export function findInnerType(type: FieldType | undefined, step: string | number): FieldType | undefined {
+export function findMemberType(type: FieldType | undefined, step: string | number): FieldType | undefined {
   if (type === undefined || isLeaf(type)) return undefined;
   switch (type.type) {
     case 'object':
@@ -130,23 +130,23 @@ function listInnerTypes(type: FieldType): readonly FieldType[] {
   }
 }
 
-function visitKnownFields(visitor: TypeVisitor): (type: ObjectType, value: JsonObject) => Json {
+function visitKnownFields(visitor: TypedValueMapper): (type: ObjectType, value: JsonObject) => Json {
   return ({ fields }, value) => mapFields(fields, value, visitor);
 }
 
-function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: TypeVisitor): JsonObject {
+function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: TypedValueMapper): JsonObject {
   return mapEntries(value, (key, member) => [visitKey?.(type, key) ?? key, visit(type.of, member, [key])]);
 }
 
 /** Visits the lists of references in free JSON, and keeps all other members. */
-function mapKnownLists(type: JsonType, value: JsonObject, { visit }: TypeVisitor): JsonObject {
+function mapKnownLists(type: JsonObjectType, value: JsonObject, { visit }: TypedValueMapper): JsonObject {
   return mapEntries(value, (key, member) => {
     const held = findKnownListType(type, key);
     return [key, held === undefined || !isJsonArray(member) ? member : visit(held, member, [key])];
   });
 }
 
-function findKnownListType(type: JsonType, key: string | number): FieldType | undefined {
+function findKnownListType(type: JsonObjectType, key: string | number): FieldType | undefined {
   const member = pickOwn(type.references, key);
   return member === undefined ? undefined : listOf(member);
 }

@@ -1,4 +1,4 @@
-import type { CelReading, ReadCel } from '../expressions/read-cel.ts';
+import type { CelNamesOrFinding, CelReader } from '../expressions/read-cel.ts';
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
 import { shortenMessage } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
@@ -7,21 +7,21 @@ import {
   type LintCode,
   type Severity,
   type SourcePlace,
-  sortByPlace,
+  sortDiagnosticsInSourceOrder,
   type TextRange,
 } from '../model/diagnostic.ts';
 import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import {
-  hasExpressionFields,
-  type IdReplacement,
   type LintContext,
+  type LintedResource,
   type LintFinding,
   type LintRule,
-  type LintSubject,
   listSpecNodes,
+  type ReplacementAddress,
+  setsExpressionField,
 } from './rule.ts';
-import { LINT_RULES, lintTokenSinks } from './rules.ts';
+import { LINT_RULES, lintTokenCommandPlaceholders } from './rules.ts';
 
 /**
  * Lint finds valid manifests that are probably mistakes. It reads the desired state and never the live state. Manifests
@@ -32,9 +32,9 @@ export interface LintOptions {
   /** The current time. Used as the start of a validity whose start is not set. */
   readonly now: Date;
   /** Parses CEL. If absent, rules about expressions are not checked. */
-  readonly readCel?: ReadCel | undefined;
+  readonly readCel?: CelReader | undefined;
   /**
-   * Whether the findings are for a plan. Warnings are then not sorted, because `limitLintWarnings` sorts them. Rules
+   * Whether the findings are for a plan. Warnings are then not sorted, because `limitWarningsPerLintRule` sorts them. Rules
    * for which the plan has its own warning are skipped, unless the Stack sets their severity to `error`.
    */
   readonly isForPlan?: boolean;
@@ -48,14 +48,17 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
     ...lintSinks(state.stack, rules),
     ...[...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context)),
   ];
-  if (options.isForPlan !== true) return sortByPlace(found.map(createDiagnostic), state.inputs);
+  if (options.isForPlan !== true) return sortDiagnosticsInSourceOrder(found.map(createDiagnostic), state.inputs);
   const [errors, warnings] = [found.filter(isError), found.filter((one) => !isError(one))];
-  return [...sortByPlace(errors.map(createDiagnostic), state.inputs), ...warnings.map(createDiagnostic)];
+  return [
+    ...sortDiagnosticsInSourceOrder(errors.map(createDiagnostic), state.inputs),
+    ...warnings.map(createDiagnostic),
+  ];
 }
 
 /** Whether any manifest contains an expression to check. */
 export function hasCelExpressions({ resources }: DesiredState): boolean {
-  return [...resources.values()].some((resource) => hasExpressionFields(getKind(resource.kind), resource));
+  return [...resources.values()].some((resource) => setsExpressionField(getKind(resource.kind), resource));
 }
 
 /** Returns the severity that the Stack sets for a rule, otherwise the rule's default severity. */
@@ -78,7 +81,7 @@ function listChecked(settings: LintSettings, { readCel, isForPlan = false }: Lin
 }
 
 function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): LintContext {
-  const readings = new Map<string, CelReading>();
+  const readings = new Map<string, CelNamesOrFinding>();
   return {
     settings: state.stack.lint,
     now,
@@ -95,9 +98,9 @@ function createContext(state: DesiredState, { now, readCel = () => ({ names: [] 
  * Maps an id to the address that manifests can use instead. If an attached resource and an `External` have the same id,
  * uses the attached resource, because its position can be shown.
  */
-function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<string, IdReplacement> {
+function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<string, ReplacementAddress> {
   const attached = new Set(ATTACHED_KINDS.map(({ name }) => name));
-  const names = new Map<string, IdReplacement>([...externals].map(([address, id]) => [id, { address }]));
+  const names = new Map<string, ReplacementAddress>([...externals].map(([address, id]) => [id, { address }]));
   for (const { address, kind, spec, locate } of resources.values()) {
     const { id } = spec;
     if (attached.has(kind) && typeof id === 'string') names.set(id, { address, locate: () => locate(['spec', 'id']) });
@@ -111,7 +114,7 @@ function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly Chec
   if (checked === undefined || locate === undefined) return [];
   const { rule, severity } = checked;
   const resource = { address: toAddress('Stack', name), locate };
-  return lintTokenSinks(tokens).map((finding) => ({ finding, rule, severity, resource }));
+  return lintTokenCommandPlaceholders(tokens).map((finding) => ({ finding, rule, severity, resource }));
 }
 
 function lintResource(
@@ -120,7 +123,7 @@ function lintResource(
   context: LintContext,
 ): readonly Finding[] {
   const kind = getKind(resource.kind);
-  const subject: LintSubject = { kind, resource, spots: listSpecNodes(kind, resource) };
+  const subject: LintedResource = { kind, resource, spots: listSpecNodes(kind, resource) };
   const findings: Finding[] = [];
   const idle: string[] = [];
   for (const { rule, severity, isReported } of rules) {

@@ -1,8 +1,8 @@
-import type { CelReading } from '../expressions/read-cel.ts';
+import type { CelNamesOrFinding } from '../expressions/read-cel.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
-import { listNestedTypes } from '../kinds/walk.ts';
+import { listSelfAndNestedTypes } from '../kinds/walk.ts';
 import type { LintCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
@@ -14,7 +14,7 @@ export interface LintRule {
   readonly severity: RuleSeverity;
   /** The remedy of findings that have no remedy of their own. */
   readonly remedy: string;
-  readonly check: (subject: LintSubject, context: LintContext) => readonly LintFinding[];
+  readonly check: (subject: LintedResource, context: LintContext) => readonly LintFinding[];
   readonly usesCel?: true;
   /**
    * Whether plans have their own warning about the same mistake. `lint.ts` then skips the rule for a plan, unless the
@@ -23,7 +23,7 @@ export interface LintRule {
   readonly isToldByPlan?: true;
 }
 
-export interface LintSubject {
+export interface LintedResource {
   readonly kind: Kind;
   readonly resource: DesiredResource;
   /** Every node of the spec that rules check. */
@@ -34,13 +34,13 @@ export interface LintSubject {
 export interface LintContext {
   readonly settings: LintSettings;
   readonly now: Date;
-  readonly readCel: (text: string) => CelReading;
+  readonly readCel: (text: string) => CelNamesOrFinding;
   /** Maps an id to the address that manifests can use instead. */
-  readonly names: ReadonlyMap<string, IdReplacement>;
+  readonly names: ReadonlyMap<string, ReplacementAddress>;
 }
 
 /** An address that a manifest can use instead of an id. */
-export interface IdReplacement {
+export interface ReplacementAddress {
   readonly address: string;
   /** Returns the position of `spec.id` in the attached resource with this address. Absent for an `External`. */
   readonly locate?: (() => SourcePlace) | undefined;
@@ -100,7 +100,7 @@ function isChecked({ type, whenUnset }: Field, value: Json | undefined): boolean
 }
 
 /** Whether a spec sets a field that may contain expressions. */
-export function hasExpressionFields(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
+export function setsExpressionField(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
   const fields = EXPRESSION_FIELDS.get(kind.name) ?? [];
   return fields.some((name) => spec[name] !== undefined && !lifecycle.ignore.includes(name));
 }
@@ -109,7 +109,7 @@ export function hasExpressionFields(kind: Kind, { spec, lifecycle }: DesiredReso
 const EXPRESSION_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   KINDS.map(({ name, specFields }) => [
     name,
-    specFields.filter(([, { type }]) => listNestedTypes(type).some(isExpression)).map(([field]) => field),
+    specFields.filter(([, { type }]) => listSelfAndNestedTypes(type).some(isExpression)).map(([field]) => field),
   ]),
 );
 

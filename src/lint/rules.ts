@@ -10,7 +10,7 @@ import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import type { CommandSinkSettings, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import type { LintContext, LintFinding, LintRule, LintSubject, SpecNode } from './rule.ts';
+import type { LintContext, LintedResource, LintFinding, LintRule, SpecNode } from './rule.ts';
 
 /** A rule without its id. The id is the key in `FACTS`. */
 type RuleFacts = Omit<LintRule, 'id'>;
@@ -91,7 +91,7 @@ export const LINT_RULES: readonly LintRule[] = Object.entries(FACTS).map(([id, f
   ...facts,
 }));
 
-function checkCelSyntax({ spots }: LintSubject, { readCel }: LintContext): readonly LintFinding[] {
+function checkCelSyntax({ spots }: LintedResource, { readCel }: LintContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text }): LintFinding[] => {
     const reading = readCel(text);
     if (!('finding' in reading)) return [];
@@ -106,7 +106,7 @@ function checkCelSyntax({ spots }: LintSubject, { readCel }: LintContext): reado
  * Finds undeclared variables in expressions: neither the field nor `spec.lint.cel_variables` of the Stack declares
  * them.
  */
-function checkCelVariables({ spots }: LintSubject, { readCel, settings }: LintContext): readonly LintFinding[] {
+function checkCelVariables({ spots }: LintedResource, { readCel, settings }: LintContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
     const reading = readCel(text);
     const known = [...variables, ...settings.celVariables];
@@ -129,7 +129,7 @@ interface Expression {
   readonly variables: readonly string[];
 }
 
-function listExpressions(spots: LintSubject['spots']): readonly Expression[] {
+function listExpressions(spots: LintedResource['spots']): readonly Expression[] {
   const found: Expression[] = [];
   for (const { path, type, value } of spots)
     if (type.type === 'text' && type.cel !== undefined && typeof value === 'string')
@@ -169,7 +169,7 @@ function checkEach(
 }
 
 /** Creates a check that reports each unset field for which the kind's table has a warning with the code `id`. */
-function createUnsetCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
+function createUnsetCheck(id: LintCode): (subject: LintedResource) => readonly LintFinding[] {
   return ({ spots }) =>
     checkEach(spots, ({ path, field, value }) => {
       const advice = field?.whenUnset;
@@ -190,7 +190,7 @@ function isUnset(field: Field, value: Json | undefined): boolean {
  * Creates a check for enabled modules that have no effect according to the kind's table. A disabled module is skipped:
  * it is meant to have no effect.
  */
-function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
+function createIdleCheck(id: LintCode): (subject: LintedResource) => readonly LintFinding[] {
   return ({ spots }) =>
     checkEach(spots, ({ path, type, value }) => {
       if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return NONE;
@@ -203,7 +203,7 @@ function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintF
 }
 
 /** Finds texts that are not among the known values of their field. */
-function checkKnownValues({ spots }: LintSubject): readonly LintFinding[] {
+function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
   return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return NONE;
     if (type.known.includes(value)) return [];
@@ -219,7 +219,7 @@ function checkKnownValues({ spots }: LintSubject): readonly LintFinding[] {
 }
 
 /** Finds maps of traffic shares that are empty or add up to zero. */
-function checkShares({ spots }: LintSubject): readonly LintFinding[] {
+function checkShares({ spots }: LintedResource): readonly LintFinding[] {
   return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'map' || !type.isShares) return NONE;
     const shares = isJsonObject(value) ? Object.values(value) : [];
@@ -230,13 +230,13 @@ function checkShares({ spots }: LintSubject): readonly LintFinding[] {
 }
 
 /** Finds values that an unordered list contains twice, even if their spelling differs. */
-function checkRepeated({ spots, resource }: LintSubject): readonly LintFinding[] {
+function checkRepeated({ spots, resource }: LintedResource): readonly LintFinding[] {
   return checkEach(spots, (spot) => listRepeated(spot, resource));
 }
 
 function listRepeated(
   { path, field, type, value }: SpecNode,
-  { locate }: LintSubject['resource'],
+  { locate }: LintedResource['resource'],
 ): readonly LintFinding[] {
   if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return NONE;
   if (value.length < 2) return NONE;
@@ -253,7 +253,7 @@ function listRepeated(
 }
 
 /** Finds certificates that are valid for longer than the Stack allows. A missing start is assumed to be now. */
-function checkValidity({ kind, resource }: LintSubject, { settings, now }: LintContext): readonly LintFinding[] {
+function checkValidity({ kind, resource }: LintedResource, { settings, now }: LintContext): readonly LintFinding[] {
   const { validity } = kind;
   if (validity === undefined) return [];
   const span = findValidity(resource.spec, { ...validity, settings: resource.lifecycle.settings, now });
@@ -282,14 +282,14 @@ function findValidity(
 }
 
 /** Finds resources that can lock out the user who applies them. */
-function checkLockout({ kind, resource }: LintSubject): readonly LintFinding[] {
+function checkLockout({ kind, resource }: LintedResource): readonly LintFinding[] {
   if (!kind.canLockOut(resource.spec)) return [];
   const message = 'it restricts the API, the dashboard or agents, and may lock out the user who applies it';
   return [{ path: ['spec'], message }];
 }
 
 /** Finds ids that the manifest could replace by the address of a document. */
-function checkLiterals({ kind, resource }: LintSubject, { names }: LintContext): readonly LintFinding[] {
+function checkLiterals({ kind, resource }: LintedResource, { names }: LintContext): readonly LintFinding[] {
   if (names.size === 0) return [];
   return listReferences(kind, resource.written).flatMap(({ path, value }): LintFinding[] => {
     const name = isAddress(value) ? undefined : names.get(value);
@@ -319,7 +319,7 @@ const IS_TEXT = /[\s;|&$()<>"'`]/;
  * Finds placeholders in code that a token sink's command passes to a shell or another interpreter. The interpreter
  * would also run the value that replaces the placeholder.
  */
-export function lintTokenSinks(tokens: TokenSettings): readonly LintFinding[] {
+export function lintTokenCommandPlaceholders(tokens: TokenSettings): readonly LintFinding[] {
   const sinks = [
     { path: ['default'], sink: tokens.default },
     ...Object.entries(tokens.credentials).map(([name, sink]) => ({ path: ['credentials', name], sink })),

@@ -16,13 +16,13 @@ interface YamlLimits {
 export const YAML_LIMITS: YamlLimits = { nodes: 300_000, lexemes: 2_000_000, text: 1_048_576 };
 
 /** The limits that remain for the files that are not read yet. */
-export interface YamlBudget {
+export interface RemainingYamlBudget {
   readonly limits: YamlLimits;
   lexemes: number;
 }
 
 /** Creates the limits for all files of a run. */
-export function createYamlBudget(limits: YamlLimits = YAML_LIMITS): YamlBudget {
+export function createYamlBudget(limits: YamlLimits = YAML_LIMITS): RemainingYamlBudget {
   return { limits, lexemes: limits.lexemes };
 }
 
@@ -44,7 +44,11 @@ const MAX_OPEN = 3 * MAX_DEPTH;
 const DOCUMENT_WORDS = 10;
 
 /** Yields parser tokens, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. */
-export function* parseYamlWithin(parser: Parser, text: string, allowance: YamlBudget): ReturnType<Parser['parse']> {
+export function* parseYamlTokensWithinBudget(
+  parser: Parser,
+  text: string,
+  allowance: RemainingYamlBudget,
+): ReturnType<Parser['parse']> {
   const { limits } = allowance;
   let parts = 0;
   let before = '';
@@ -179,14 +183,14 @@ export function describeOmittedDiagnostics(
 const RUN_AGAIN = 'Correct the ones above, and run the command again.';
 
 /** Limits the diagnostics of a run before they are located, because locating one takes longer than finding it. */
-export interface DiagnosticCounter {
+export interface DiagnosticLimiter {
   /** Counts a diagnostic. Returns whether it is shown. */
   readonly shouldShow: (code: DiagnosticCode) => boolean;
   /** Returns one diagnostic in place of all omitted ones. Empty if none was omitted. */
   readonly listRest: () => readonly Diagnostic[];
 }
 
-export function createDiagnosticCounter(): DiagnosticCounter {
+export function createDiagnosticCounter(): DiagnosticLimiter {
   let counted = 0;
   let first: DiagnosticCode | undefined;
   return {

@@ -3,20 +3,20 @@ import { type DeepFormatChecks, listDeepFormatFindings } from '../kinds/deep-for
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
-import { withoutNulls } from '../kinds/normalize.ts';
+import { omitOptionalNulls } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { checkPrintable } from '../model/printable.ts';
-import type { Secrets } from '../model/secrets.ts';
+import { checkStorableText } from '../model/printable.ts';
+import type { SecretRedactor } from '../model/secrets.ts';
 import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { forEachFinding } from '../schemas/findings.ts';
+import { yieldSchemaFindings } from '../schemas/findings.ts';
 import {
-  type DiagnosticCounter,
+  type DiagnosticLimiter,
   describeOmittedDiagnostics,
   limitDiagnosticsPerCode,
-  type YamlBudget,
+  type RemainingYamlBudget,
 } from './bounded-yaml.ts';
 import type { FieldFileResult, ManifestEnvironment, ReadFieldFile } from './environment.ts';
 import {
@@ -27,10 +27,10 @@ import {
   locateDiagnostic,
   type ManifestDocument,
   type ManifestFinding,
-  toFinding,
+  toManifestFinding,
 } from './finding.ts';
 import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
-import { findSecretInDocument, withSecretCheck } from './secrets.ts';
+import { findKnownSecretInDocument, withRefusalOfSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
 
@@ -44,13 +44,13 @@ export interface ReadDocuments {
 
 export interface ReadContext {
   readonly env: ManifestEnvironment;
-  readonly secrets: Pick<Secrets, 'redact' | 'find'>;
+  readonly secrets: Pick<SecretRedactor, 'redact' | 'find'>;
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
   readonly deepChecks: DeepFormatChecks;
   /** `allowance` and `counter` are the remaining limits for YAML and for diagnostics. */
-  readonly allowance: YamlBudget;
-  readonly counter: DiagnosticCounter;
+  readonly allowance: RemainingYamlBudget;
+  readonly counter: DiagnosticLimiter;
 }
 
 /** Reads every document of a file, including members of a `List`. `onlyDefaults`: ignores all but Defaults. */
@@ -150,7 +150,7 @@ interface Inspected {
 
 function inspect(candidate: Candidate, context: ReadContext): Inspected {
   // Skip a broken value: aliases can make it huge, and only its address is used.
-  const held = candidate.isBroken ? undefined : findSecretInDocument(candidate.value, context.secrets);
+  const held = candidate.isBroken ? undefined : findKnownSecretInDocument(candidate.value, context.secrets);
   if (held === undefined) return inspectValue(candidate, context);
   const { value, path, message, remedy } = held;
   const inspected = inspectValue({ ...candidate, value }, context);
@@ -190,7 +190,7 @@ function inspectKind(
     return { subject: { position, kind, address: document.address }, document, findings: [], maybeStack: false };
   }
   const header = findHeaderFinding(value);
-  const readFile = withSecretCheck(context.readFile, context.secrets);
+  const readFile = withRefusalOfSecretFiles(context.readFile, context.secrets);
   const filled = fillInFiles(kind, withoutOptionalNulls(kind, value), (path) => readFile(position.source.file, path));
   const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position }, context)];
   const findings = header === undefined ? found : [header];
@@ -207,7 +207,7 @@ function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
     return rest;
   }
   const table = findKind(kind);
-  const stated = table !== undefined && isJsonObject(spec) ? withoutNulls(table, spec) : spec;
+  const stated = table !== undefined && isJsonObject(spec) ? omitOptionalNulls(table, spec) : spec;
   return stated === undefined || stated === spec ? value : { ...value, spec: stated };
 }
 
@@ -287,12 +287,12 @@ function listFieldFindings(
   { deepChecks }: ReadContext,
 ): readonly ManifestFinding[] {
   const schema = findDocumentSchema(kind);
-  const { shown, more } = limitDiagnosticsPerCode(schema === undefined ? [] : forEachFinding(schema, value));
+  const { shown, more } = limitDiagnosticsPerCode(schema === undefined ? [] : yieldSchemaFindings(schema, value));
   if (shown.length > 0)
     return [
-      ...shown.map((finding) => toFinding(finding, kind, position)),
+      ...shown.map((finding) => toManifestFinding(finding, kind, position)),
       ...more.map(({ first, count }) => ({
-        ...toFinding(first, kind, position),
+        ...toManifestFinding(first, kind, position),
         ...describeOmittedDiagnostics(first.code, count),
       })),
     ];
@@ -372,7 +372,7 @@ function findFilePath(value: Json | undefined): string | undefined {
 }
 
 function checkText({ format }: TextType, text: string): string | undefined {
-  const finding = checkPrintable(text);
+  const finding = checkStorableText(text);
   if (finding !== undefined) return finding;
   if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
   return `does not hold ${FORMATS[format].expected}`;

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import { isWithheldVariable } from '../model/api-key.ts';
+import { isForbiddenInManifests } from '../model/api-key.ts';
 import { parseRenderSource } from '../model/stack.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
@@ -40,7 +40,7 @@ interface FilledText {
  * Replaces `${env:NAME}` and `${env:NAME:-default}`, and unescapes `$${` to `${`. The default is used if the variable
  * is unset, empty or not offered. A default cannot contain braces. Any other `$` stays unchanged.
  */
-export function fillEnvironment(text: string, env: ManifestEnvironment): FilledText {
+export function replaceEnvironmentVariables(text: string, env: ManifestEnvironment): FilledText {
   if (!text.includes('${')) return { text, unset: [], withheld: [], malformed: [] };
   const [unset, withheld, malformed]: [string[], string[], string[]] = [[], [], []];
   let [length, isTooLong] = [text.length, false];
@@ -51,7 +51,7 @@ export function fillEnvironment(text: string, env: ManifestEnvironment): FilledT
       return whole;
     }
     const found = readVariable(name, env);
-    const isDefaulted = fallback !== undefined && !isWithheldVariable(name);
+    const isDefaulted = fallback !== undefined && !isForbiddenInManifests(name);
     if ('finding' in found && !isDefaulted) (found.finding === 'withheld' ? withheld : unset).push(name);
     const value = 'finding' in found ? undefined : found.value;
     const filled = isDefaulted ? value || fallback : (value ?? whole);
@@ -68,7 +68,7 @@ function readVariable(
   { variables, offered }: ManifestEnvironment,
 ): { readonly value: string } | { readonly finding: 'unset' | 'withheld' } {
   const isOffered = offered.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one));
-  if (!isOffered || isWithheldVariable(name)) return { finding: 'withheld' };
+  if (!isOffered || isForbiddenInManifests(name)) return { finding: 'withheld' };
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   return value === undefined ? { finding: 'unset' } : { value };
 }
@@ -79,7 +79,7 @@ const MAX_LENGTH = YAML_LIMITS.text;
 /** Matches an escape, a variable, or a malformed variable up to its apparent end. */
 const VARIABLE = /\$\$\{|\$\{env:(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|[^}\n]*\}?)/g;
 
-export const STDIN = '<stdin>';
+export const STDIN_FILE_NAME = '<stdin>';
 
 /**
  * The text of a file that a manifest names, or the reason why it cannot be read. `finding`: a clause such as `does not
@@ -98,7 +98,7 @@ export const REFUSE_FIELD_FILES: ReadFieldFile = () => ({
 /**
  * Resolves a path in a manifest against the manifest's folder. The result is relative to the same folder as `manifest`.
  */
-export function resolveManifestPath(manifest: string, path: string): string {
+export function joinToManifestFolder(manifest: string, path: string): string {
   const file = parseRenderSource(manifest)?.file ?? manifest;
-  return isAbsolute(path) ? path : join(file === STDIN ? '.' : dirname(file), path);
+  return isAbsolute(path) ? path : join(file === STDIN_FILE_NAME ? '.' : dirname(file), path);
 }

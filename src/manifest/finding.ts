@@ -14,15 +14,15 @@ import { type FieldType, getNestedFields, objectOf, type ReferenceType } from '.
 import type { Kind } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { findInnerType } from '../kinds/walk.ts';
+import { findMemberType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, DiagnosticCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
-import { composeFirstDocument, toSpan } from './parse.ts';
-import { locatePart, type SourceText, type Span } from './source-text.ts';
+import { composeFirstDocument, getNodeSpan } from './parse.ts';
+import { locateTextRange, type SourceText, type Span } from './source-text.ts';
 import { suggestRemedy } from './suggest.ts';
 
 /** A document whose kind is known. */
@@ -63,7 +63,7 @@ export interface DocumentFinding {
 }
 
 /** Maps each address to the first document that has it. */
-export type DocumentIndex = ReadonlyMap<Address, ManifestDocument>;
+export type DocumentsByAddress = ReadonlyMap<Address, ManifestDocument>;
 
 /** The subject of a finding: a document, or a value that should be a document. */
 export type DiagnosticSubject = Pick<ManifestDocument, 'position'> &
@@ -141,11 +141,11 @@ export function locateSource(
 ): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
-  const found = source.toPlace(part === undefined ? span : locatePart(source.text, span, part));
+  const found = source.toPlace(part === undefined ? span : locateTextRange(source.text, span, part));
   return origin === undefined ? found : { ...found, origin };
 }
 
-export function toFinding(finding: SchemaFinding, kind: string, position: DocumentPosition): ManifestFinding {
+export function toManifestFinding(finding: SchemaFinding, kind: string, position: DocumentPosition): ManifestFinding {
   const { code, path, at, message, repeats } = finding;
   return {
     code,
@@ -195,8 +195,8 @@ function findNameRemedy(
 function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path' | 'at'>): ReferenceType | undefined {
   const [spec, ...steps] = path.slice(0, -1);
   const { fields = {} } = (spec === 'spec' ? findKind(kind) : undefined) ?? {};
-  const holder = steps.reduce<FieldType | undefined>(findInnerType, objectOf(fields));
-  const type = holder?.type === 'map' && at === 'key' ? holder.keys : findInnerType(holder, path.at(-1) ?? '');
+  const holder = steps.reduce<FieldType | undefined>(findMemberType, objectOf(fields));
+  const type = holder?.type === 'map' && at === 'key' ? holder.keys : findMemberType(holder, path.at(-1) ?? '');
   return type?.type === 'reference' ? type : undefined;
 }
 
@@ -239,7 +239,7 @@ export interface Locator {
   readonly forget: () => void;
 }
 
-export function createLocator(): Locator {
+export function createReparsingLocator(): Locator {
   let last: LastDocument | undefined;
   return {
     locate: ({ source, span, base }, path, target) => {
@@ -345,9 +345,9 @@ function indexMembers({ members }: Tree, map: YAMLMap<Node, Node | null>): Reado
 function findTargetSpan({ node, key }: FoundNode, target: Target): Span | undefined {
   const isWide = isCollection(node) && node.flow !== true;
   const isEmpty = node === null || node.range?.[0] === node.range?.[1];
-  if (key !== undefined && (target === 'key' || isWide || isEmpty)) return toSpan(key);
+  if (key !== undefined && (target === 'key' || isWide || isEmpty)) return getNodeSpan(key);
   if (node === null) return undefined;
-  return isWide ? locateFirst(node) : toSpan(node);
+  return isWide ? locateFirst(node) : getNodeSpan(node);
 }
 
 /** Returns the span of the first key or first scalar in a collection. */
@@ -355,5 +355,5 @@ function locateFirst(node: Node): Span {
   const [first] = isCollection(node) ? node.items : [];
   if (isMap(node) && first !== undefined) return locateFirst((first as Pair<Node>).key); // the items of a map are pairs
   if (isSeq<Node>(node) && node.items[0] !== undefined) return locateFirst(node.items[0]);
-  return toSpan(node);
+  return getNodeSpan(node);
 }

@@ -5,8 +5,8 @@ import {
   BOUNDARY_REMEDY,
   type BoundaryResult,
   checkPathDepth,
-  listRoots,
-  resolveNamedPath,
+  listRootsOfPaths,
+  resolveCommandLinePath,
   resolvePathWithin,
 } from '../files/boundary.ts';
 import {
@@ -23,10 +23,10 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
-import { NO_ENVIRONMENT, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
+import { joinToManifestFolder, NO_ENVIRONMENT, type ReadFieldFile, STDIN_FILE_NAME } from './environment.ts';
 import { parseDocuments } from './parse.ts';
 import {
-  createStackFilter,
+  createStackFileFilter,
   expandListDocument,
   type FoundManifest,
   mayContainDefaultsDocument,
@@ -81,7 +81,7 @@ export function createStackBudget(run?: ReadBudget): ReadBudget {
 }
 
 /** The files that were read, and diagnostics of files that could not be read. */
-export interface LoadedManifests {
+export interface LoadedManifestSources {
   readonly sources: readonly ManifestBytes[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -91,17 +91,20 @@ export interface LoadedManifests {
  * reads only `*.yaml`, `*.yml` and `*.json`. Skips hidden files, node_modules, and files of edgewise, kustomize and
  * other tools. If a folder contains a `Stack`, skips subfolders that contain another `Stack`.
  */
-export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
-  const { sources, findings } = await loadManifestsWithFolders(paths, context);
+export async function readManifestFiles(
+  paths: readonly string[],
+  context: LoadContext,
+): Promise<LoadedManifestSources> {
+  const { sources, findings } = await loadManifestsWithDiagnosticFolders(paths, context);
   return { sources, diagnostics: findings.map(({ diagnostic }) => diagnostic) };
 }
 
-/** Reads manifests like `loadManifests`, and returns the folder of each finding. */
-export async function loadManifestsWithFolders(
+/** Reads manifests like `readManifestFiles`, and returns the folder of each finding. */
+export async function loadManifestsWithDiagnosticFolders(
   paths: readonly string[],
   context: LoadContext,
 ): Promise<LocatedManifests> {
-  const { roots = listRoots(paths, context), budget = createStackBudget() } = context;
+  const { roots = listRootsOfPaths(paths, context), budget = createStackBudget() } = context;
   const reading: Reading = { sources: [], findings: [], seen: new Set(), roots, budget, isFull: false };
   for (const path of paths) {
     if (path === '-') await readStdin(context, reading);
@@ -111,16 +114,16 @@ export async function loadManifestsWithFolders(
 }
 
 /** Calls `visit` for every manifest file below a folder, in reading order, until `isDone` returns true. */
-export function visitManifests(
+export function visitManifestFiles(
   root: string,
   { isDone = () => false, ...context }: Omit<LoadContext, 'readStdin'> & { readonly isDone?: () => boolean },
   visit: (found: FoundManifest) => void,
-): readonly FolderDiagnostic[] {
-  const findings: FolderDiagnostic[] = [];
+): readonly UnreadableInputDiagnostic[] {
+  const findings: UnreadableInputDiagnostic[] = [];
   const folder = { shown: root, real: resolve(context.cwd, root) };
   const { budget = createStackBudget() } = context;
-  const roots = listRoots([root], context);
-  const place = resolveNamedPath(root, context);
+  const roots = listRootsOfPaths([root], context);
+  const place = resolveCommandLinePath(root, context);
   if ('finding' in place) return [{ folder: root, diagnostic: createRefusedDiagnostic(root, place) }];
   try {
     readFolder(folder, { seen: new Set(), folders: new Set(), visit, findings, isDone, roots, budget, isFull: false });
@@ -131,15 +134,15 @@ export function visitManifests(
 }
 
 /** Reads files with Defaults in these folders and their parents, up to the root. Skips files in `known`. */
-export function readDefaults(
+export function readDefaultsUpward(
   folders: readonly string[],
   known: readonly string[],
   { cwd, roots, budget }: Pick<LoadContext, 'cwd' | 'budget'> & { readonly roots: readonly string[] },
-): LoadedManifests {
+): LoadedManifestSources {
   const reading: Reading = {
     sources: [],
     findings: [],
-    seen: new Set(known.filter((file) => file !== STDIN).map((file) => resolve(cwd, file))),
+    seen: new Set(known.filter((file) => file !== STDIN_FILE_NAME).map((file) => resolve(cwd, file))),
     roots,
     budget: budget ?? createStackBudget(),
     isFull: false,
@@ -193,20 +196,20 @@ function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
 const MAX_DEFAULTS_BYTES = 1_048_576;
 
 /** A diagnostic of a file or folder that could not be read, with the folder. */
-export interface FolderDiagnostic {
+export interface UnreadableInputDiagnostic {
   /** The folder as it is shown. `''` for standard input, which has no folder. */
   readonly folder: string;
   readonly diagnostic: Diagnostic;
 }
 
 /** The files that were read, and a diagnostic for each file or folder that could not be read. */
-interface LocatedManifests extends Pick<LoadedManifests, 'sources'> {
-  readonly findings: readonly FolderDiagnostic[];
+interface LocatedManifests extends Pick<LoadedManifestSources, 'sources'> {
+  readonly findings: readonly UnreadableInputDiagnostic[];
 }
 
 interface Reading {
   readonly sources: ManifestBytes[];
-  readonly findings: FolderDiagnostic[];
+  readonly findings: UnreadableInputDiagnostic[];
   /** Real paths of the files that were already read. */
   readonly seen: Set<string>;
   readonly roots: readonly string[];
@@ -216,14 +219,14 @@ interface Reading {
 }
 
 async function readStdin(context: LoadContext, reading: Reading): Promise<void> {
-  if (reading.seen.has(STDIN)) return;
-  reading.seen.add(STDIN);
+  if (reading.seen.has(STDIN_FILE_NAME)) return;
+  reading.seen.add(STDIN_FILE_NAME);
   try {
     const bytes = await context.readStdin();
     reading.budget.spend(bytes.byteLength);
-    keep({ file: STDIN, bytes }, reading);
+    keep({ file: STDIN_FILE_NAME, bytes }, reading);
   } catch (error) {
-    reading.findings.push({ folder: '', diagnostic: createUnreadableDiagnostic(STDIN, error) });
+    reading.findings.push({ folder: '', diagnostic: createUnreadableDiagnostic(STDIN_FILE_NAME, error) });
   }
 }
 
@@ -231,13 +234,15 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
 function keep(source: ManifestBytes, reading: Reading): void {
   reading.sources.push(source);
   const remedy =
-    source.file === STDIN ? 'Check the command before the pipe.' : 'Remove the path, or write manifests to the file.';
-  if (!isBlank(source.bytes)) return;
-  const folder = source.file === STDIN ? '' : dirname(source.file);
+    source.file === STDIN_FILE_NAME
+      ? 'Check the command before the pipe.'
+      : 'Remove the path, or write manifests to the file.';
+  if (!isOnlyWhitespace(source.bytes)) return;
+  const folder = source.file === STDIN_FILE_NAME ? '' : dirname(source.file);
   reading.findings.push({ folder, diagnostic: createEmptyDiagnostic(source.file, 'is empty', remedy) });
 }
 
-export function isBlank(bytes: Uint8Array): boolean {
+export function isOnlyWhitespace(bytes: Uint8Array): boolean {
   return bytes.every(isSpace);
 }
 
@@ -249,7 +254,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
   if (reading.isFull) return;
   const { cwd, roots } = context;
   const file = { shown: path, real: resolve(cwd, path) };
-  const place = roots === undefined ? resolveNamedPath(path, context) : resolvePathWithin(file.real, roots);
+  const place = roots === undefined ? resolveCommandLinePath(path, context) : resolvePathWithin(file.real, roots);
   if ('finding' in place) {
     reading.findings.push({ folder: dirname(path), diagnostic: createRefusedDiagnostic(path, place) });
     return;
@@ -285,7 +290,7 @@ function suggestPath({ shown, real }: Path): string | undefined {
 function readNamedFolder(folder: Path, reading: Reading): void {
   const found: FoundManifest[] = [];
   const reals: string[] = [];
-  const findings: FolderDiagnostic[] = [];
+  const findings: UnreadableInputDiagnostic[] = [];
   const visit = (manifest: FoundManifest, real: string): void => {
     found.push(manifest);
     reals.push(real);
@@ -295,7 +300,7 @@ function readNamedFolder(folder: Path, reading: Reading): void {
   const walk: Walk = { seen, folders: new Set(), visit, findings, isDone, roots, budget, isFull: false };
   const count = readFolder(folder, walk);
   reading.isFull = walk.isFull;
-  const isOwn = createStackFilter(folder.shown, found);
+  const isOwn = createStackFileFilter(folder.shown, found);
   for (const [index, manifest] of found.entries()) {
     if (isOwn(manifest)) reading.sources.push(manifest);
     else reading.seen.delete(reals[index] ?? '');
@@ -451,9 +456,14 @@ interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'budget'> {
  * input to the working folder.
  */
 export function createFieldFileReader(context: FieldFileContext): ReadFieldFile {
-  const { cwd, onInput = () => undefined, roots = listRoots([], context), budget = createStackBudget() } = context;
+  const {
+    cwd,
+    onInput = () => undefined,
+    roots = listRootsOfPaths([], context),
+    budget = createStackBudget(),
+  } = context;
   return (manifest, path) => {
-    const named = resolve(cwd, resolveManifestPath(manifest, path));
+    const named = resolve(cwd, joinToManifestFolder(manifest, path));
     const place = resolvePathWithin(named, roots);
     if ('finding' in place) return { ...place, isRefused: true };
     onInput(named);
@@ -499,7 +509,7 @@ function hasField(json: JsonObject): boolean {
 }
 
 /** Lists the addresses in manifests for command-line completion, without checks. Stops when `isLate` returns true. */
-export function listAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
+export function listUncheckedAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
   const found = new Set<Address>();
   const allowance = createYamlBudget();
   for (const { bytes } of sources) {

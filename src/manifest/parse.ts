@@ -16,22 +16,22 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { isKeyVariable, isWithheldVariable } from '../model/api-key.ts';
+import { isForbiddenInManifests, isKeyOrKeyFileVariable } from '../model/api-key.ts';
 import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { type Json, MAX_DEPTH } from '../model/json.ts';
-import { checkPrintable } from '../model/printable.ts';
+import { checkStorableText } from '../model/printable.ts';
 import {
   createYamlBudget,
   describeOmittedDiagnostics,
   limitDiagnosticsPerCode,
   NESTING_REMEDY,
-  parseYamlWithin,
+  parseYamlTokensWithinBudget,
+  type RemainingYamlBudget,
   TOO_DEEP_MESSAGE,
-  type YamlBudget,
   YamlLimitError,
 } from './bounded-yaml.ts';
-import { fillEnvironment, type ManifestEnvironment } from './environment.ts';
-import { locatePart, type Span } from './source-text.ts';
+import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
+import { locateTextRange, type Span } from './source-text.ts';
 
 export interface ParsedDocument {
   /** The position in the file. The text of this span can be parsed on its own. */
@@ -51,12 +51,12 @@ export interface ParsedDocument {
 export function* parseDocuments(
   text: string,
   env: ManifestEnvironment,
-  allowance: YamlBudget = createYamlBudget(),
+  allowance: RemainingYamlBudget = createYamlBudget(),
 ): Generator<ParsedDocument> {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
   try {
-    for (const document of composer.compose(parseYamlWithin(parser, text, allowance)))
+    for (const document of composer.compose(parseYamlTokensWithinBudget(parser, text, allowance)))
       yield convertDocument(document, { env, text });
     const { errors } = composer.streamInfo();
     if (errors.length > 0) yield createBrokenDocument(errors.map((error) => createSyntaxFinding(error, text)));
@@ -303,7 +303,7 @@ function keepAnchor(
 }
 
 function resolveAlias(alias: Alias, walk: Walk): Json {
-  const span = toSpan(alias);
+  const span = getNodeSpan(alias);
   const found = walk.open?.has(alias.source) ? undefined : walk.anchors?.get(alias.source);
   if (found === undefined) {
     walk.findings.push(createAliasFinding(alias.source, span, walk));
@@ -336,7 +336,7 @@ function reportDepth(node: Node, walk: Walk): Json {
     code: 'yaml-syntax',
     message,
     remedy: NESTING_REMEDY,
-    span: toSpan(node),
+    span: getNodeSpan(node),
   });
   return null;
 }
@@ -353,7 +353,7 @@ function reportMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
     code: 'yaml-syntax',
     message: `this has ${node.items.length.toLocaleString('en')} ${what}; the limit is ${MAX_MEMBERS.toLocaleString('en')}`,
     remedy: `Split it: no field of a manifest needs that many ${what}.`,
-    span: toSpan(node),
+    span: getNodeSpan(node),
   });
   return isMap(node) ? {} : [];
 }
@@ -390,7 +390,7 @@ function createRepeatFinding(name: string, key: Scalar, repeats: Repeats): Synta
     code: 'yaml-syntax',
     message: `the key \`${name}\` appears twice in one mapping`,
     remedy: 'Keep one of them.',
-    span: toSpan(key),
+    span: getNodeSpan(key),
     ...(first !== undefined && { related: { message: 'first here', span: first } }),
   };
 }
@@ -400,7 +400,7 @@ function hasScalarKey(pair: Pair): pair is Pair<Scalar> {
 }
 
 function toEntry({ key }: Pair<Scalar>): readonly [string, Span] {
-  return [String(key.value), toSpan(key)];
+  return [String(key.value), getNodeSpan(key)];
 }
 
 function convertList(list: YAMLSeq, walk: Walk, depth: number): Json {
@@ -421,8 +421,8 @@ function convertText(value: string, scalar: Scalar, walk: Walk): string {
 }
 
 function fillText(value: string, scalar: Scalar, walk: Walk): string {
-  const { text, unset, withheld, malformed, isTooLong } = fillEnvironment(value, walk.env);
-  const span = toSpan(scalar);
+  const { text, unset, withheld, malformed, isTooLong } = replaceEnvironmentVariables(value, walk.env);
+  const span = getNodeSpan(scalar);
   if (isTooLong)
     walk.findings.push({
       code: 'bad-value',
@@ -431,13 +431,13 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
       span,
     });
   const toPart = (part: string) => ({
-    span: locatePart(walk.text, span, { of: part, start: 0, length: part.length }),
+    span: locateTextRange(walk.text, span, { of: part, start: 0, length: part.length }),
     within: span,
   });
   for (const part of new Set(malformed)) walk.findings.push({ ...createMalformedFinding(part), ...toPart(part) });
   for (const name of new Set(withheld)) {
     // Such a variable is withheld even if it has a default, so its name may be followed by `:-` instead of `}`.
-    const part = isWithheldVariable(name) ? `\${env:${name}` : `\${env:${name}}`;
+    const part = isForbiddenInManifests(name) ? `\${env:${name}` : `\${env:${name}}`;
     walk.findings.push({ ...createWithheldFinding(name), ...toPart(part) });
   }
   for (const name of new Set(unset))
@@ -452,8 +452,8 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
 
 function createWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
   const code = 'env-not-offered';
-  if (isWithheldVariable(name)) {
-    const what = isKeyVariable(name) ? 'an API key' : 'a token';
+  if (isForbiddenInManifests(name)) {
+    const what = isKeyOrKeyFileVariable(name) ? 'an API key' : 'a token';
     return {
       code,
       message: `the environment variable ${name} is for ${what}, which no manifest can have`,
@@ -469,13 +469,13 @@ function createWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'mess
 
 /** Rejects text that services cannot store unchanged, because it would always differ from the live resource. */
 function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Walk): void {
-  const finding = checkPrintable(text);
+  const finding = checkStorableText(text);
   if (finding === undefined) return;
   walk.findings.push({
     code: 'bad-value',
     message: `this ${what} ${finding}`,
     remedy: 'Remove it: services cannot store it.',
-    span: toSpan(node),
+    span: getNodeSpan(node),
   });
 }
 
@@ -494,12 +494,12 @@ function convertNumber(value: number, scalar: Scalar, walk: Walk): Json {
     code: 'bad-value',
     message: `the number ${scalar.source ?? value} cannot be stored exactly`,
     remedy: `If it is text, put it in quotes: "${scalar.source ?? value}".`,
-    span: toSpan(scalar),
+    span: getNodeSpan(scalar),
   });
   return 0;
 }
 
-export function toSpan(node: Node): Span {
+export function getNodeSpan(node: Node): Span {
   const [start, end] = node.range ?? [0, 0];
   return { start, end };
 }

@@ -5,7 +5,7 @@ import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { CrossStackReference, Spec } from '../model/state.ts';
-import type { DocumentFinding, DocumentIndex, ManifestDocument, ManifestFinding } from './finding.ts';
+import type { DocumentFinding, DocumentsByAddress, ManifestDocument, ManifestFinding } from './finding.ts';
 import { suggest } from './suggest.ts';
 
 export interface ResolvedReferences {
@@ -21,7 +21,10 @@ export interface ResolvedReferences {
 }
 
 /** Resolves every reference of every document. Continues after a reference that cannot be resolved. */
-export function resolveReferences(documents: readonly ManifestDocument[], index: DocumentIndex): ResolvedReferences {
+export function resolveReferences(
+  documents: readonly ManifestDocument[],
+  index: DocumentsByAddress,
+): ResolvedReferences {
   const { ids, crossStackReferences, cycles } = resolveWrittenIds(index);
   const findings: DocumentFinding[] = [...cycles];
   const resolution: Resolution = { index, ids, crossStackReferences, addresses: [...index.keys()], dangling: 0 };
@@ -36,7 +39,7 @@ export function resolveReferences(documents: readonly ManifestDocument[], index:
 }
 
 interface Resolution {
-  readonly index: DocumentIndex;
+  readonly index: DocumentsByAddress;
   /** Ids that are written in manifests. */
   readonly ids: ReadonlyMap<Address, string>;
   readonly crossStackReferences: ReadonlyMap<Address, CrossStackReference>;
@@ -184,7 +187,7 @@ interface ResolvableIds {
  * Resolves the ids that are written in manifests: in Externals, HTTPS edges and HTTPS routes. Instead of an id, these
  * documents may contain the address of another one. So documents form chains, and a chain can be a circle.
  */
-export function resolveWrittenIds(index: DocumentIndex): ResolvableIds {
+export function resolveWrittenIds(index: DocumentsByAddress): ResolvableIds {
   const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
   const cycles: DocumentFinding[] = [];
   const stating = [...index].filter(([, { kind }]) => mayStateId(kind));
@@ -220,7 +223,7 @@ function findCrossStackReference(document: ManifestDocument | undefined): CrossS
 /** Lists a document and the chain that its `id` leads to. Stops at a repetition, or at a document in `ends`. */
 function listChain(
   document: ManifestDocument,
-  index: DocumentIndex,
+  index: DocumentsByAddress,
   ends: ReadonlyMap<ManifestDocument, unknown>,
 ): readonly ManifestDocument[] {
   const chain = new Set<ManifestDocument>();
@@ -232,7 +235,7 @@ function listChain(
   return [...chain];
 }
 
-function findNext(document: ManifestDocument, index: DocumentIndex): ManifestDocument | undefined {
+function findNext(document: ManifestDocument, index: DocumentsByAddress): ManifestDocument | undefined {
   const id = findStatedId(document);
   return id !== undefined && isAddress(id) ? index.get(id) : undefined;
 }

@@ -1,7 +1,7 @@
 import { Document, Scalar, visit } from 'yaml';
 import type { JsonObject } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
-import { fillEnvironment, NO_ENVIRONMENT } from './environment.ts';
+import { NO_ENVIRONMENT, replaceEnvironmentVariables } from './environment.ts';
 
 /** Matches invisible characters. They are escaped so that a reader sees everything that a manifest contains. */
 const INVISIBLE = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
@@ -22,7 +22,7 @@ export function renderManifestDocument(value: JsonObject, comment: readonly stri
 }
 
 /** Renders a value that is not a manifest as YAML. Does not escape variables, because no reader fills them in. */
-export function renderYaml(value: JsonObject): string {
+export function renderPlainYaml(value: JsonObject): string {
   return renderStyled(value, (text) => text);
 }
 
@@ -55,7 +55,7 @@ function styleValue(scalar: Scalar, write: (text: string) => string): void {
 
 /** Escapes `${` only in text that contains a variable or an escaped variable, because other tools also use `${…}`. */
 function escapeVariables(text: string): string {
-  const { text: filled, withheld, malformed } = fillEnvironment(text, NO_ENVIRONMENT);
+  const { text: filled, withheld, malformed } = replaceEnvironmentVariables(text, NO_ENVIRONMENT);
   const isLeftAlone = filled === text && withheld.length + malformed.length === 0;
   return isLeftAlone ? text : text.replaceAll('${', () => '$${');
 }

@@ -1,16 +1,16 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
-import { redactJson, type SecretMatch, type Secrets } from '../model/secrets.ts';
+import { redactJson, type SecretMatch, type SecretRedactor } from '../model/secrets.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { ReadFieldFile } from './environment.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
 
 /**
  * No manifest may contain a secret of the run, from any source: the file itself, a variable, a file that a field names,
- * or a combination of them. Secrets are redacted before any other code reads the text, so no message quotes them.
+ * or a combination of them. SecretRedactor are redacted before any other code reads the text, so no message quotes them.
  */
 
-type Search = Pick<Secrets, 'redact' | 'find'>;
+type Search = Pick<SecretRedactor, 'redact' | 'find'>;
 
 const REMEDY = 'Remove it. If others can read its source, replace the secret.';
 
@@ -45,7 +45,7 @@ interface HeldSecret {
 }
 
 /** Returns the first secret in a document. `undefined` if there is no secret. */
-export function findSecretInDocument(value: Json, secrets: Search): HeldSecret | undefined {
+export function findKnownSecretInDocument(value: Json, secrets: Search): HeldSecret | undefined {
   const held = findSecret(value, secrets);
   if (held === undefined) return undefined;
   const { path, found } = held;
@@ -83,7 +83,7 @@ function findSecretInText(
 }
 
 /** Wraps a reader so that it rejects files that contain a secret. */
-export function withSecretCheck(readFile: ReadFieldFile, { find }: Search): ReadFieldFile {
+export function withRefusalOfSecretFiles(readFile: ReadFieldFile, { find }: Search): ReadFieldFile {
   return (manifest, path) => {
     const file = readFile(manifest, path);
     const found = 'text' in file ? find(file.text) : undefined;

@@ -23,27 +23,27 @@ const DEFAULTS = /["']?\bkind["']?\s*:\s*["']?Defaults\b/;
  * `Stack`, files in folders of other stacks do not belong. Otherwise every file belongs, and a second `Stack` is a
  * mistake.
  */
-export function createStackFilter(
+export function createStackFileFilter(
   root: string,
   found: readonly FoundManifest[],
 ): (file: Pick<FoundManifest, 'folder'>) => boolean {
-  const likely = found.filter(({ bytes }) => mayContainStack(bytes));
+  const likely = found.filter(({ bytes }) => mayContainStackDocument(bytes));
   const isNested = likely.some(({ folder }) => folder !== root) && likely.some(({ folder }) => folder === root);
-  const stacks = isNested ? likely.filter(({ bytes }) => containsStack(bytes)).map(({ folder }) => folder) : [];
+  const stacks = isNested ? likely.filter(({ bytes }) => hasStackDocument(bytes)).map(({ folder }) => folder) : [];
   if (!stacks.includes(root)) return () => true;
   const ends = stacks.filter((folder) => folder !== root);
   return ({ folder }) => !ends.some((end) => folder === end || folder.startsWith(`${end}/`));
 }
 
 /** The documents of a file that could be read. Their fields are not checked. */
-export interface RawDocuments {
+export interface ReadableDocuments {
   /** Every mapping in the file, including the members of a `List`. */
   readonly documents: readonly JsonObject[];
   /** Whether the text is invalid YAML. The file may then contain more documents. */
   readonly isBroken: boolean;
 }
 
-export function readRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): RawDocuments {
+export function parseRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): ReadableDocuments {
   const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createYamlBudget())];
   return {
     documents: parsed.flatMap(({ value }) => expandListDocument(value)),
@@ -52,12 +52,12 @@ export function readRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): R
 }
 
 /** Lists the documents of a file and ignores YAML errors. */
-export function listRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): readonly JsonObject[] {
-  return readRawDocuments(bytes, env).documents;
+export function listReadableDocuments(bytes: Uint8Array, env: ManifestEnvironment): readonly JsonObject[] {
+  return parseRawDocuments(bytes, env).documents;
 }
 
 /** Whether a file may contain a `Stack`. Searches the bytes without parsing, because most files contain none. */
-export function mayContainStack(bytes: Uint8Array): boolean {
+export function mayContainStackDocument(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
 }
@@ -67,8 +67,8 @@ export function mayContainDefaultsDocument(bytes: Uint8Array): boolean {
   return buffer.includes('Defaults') && DEFAULTS.test(buffer.toString('utf8'));
 }
 
-export function containsStack(bytes: Uint8Array): boolean {
-  return listRawDocuments(bytes, NO_ENVIRONMENT).some(({ kind }) => kind === 'Stack');
+export function hasStackDocument(bytes: Uint8Array): boolean {
+  return listReadableDocuments(bytes, NO_ENVIRONMENT).some(({ kind }) => kind === 'Stack');
 }
 
 /** Returns the mapping itself, or the mappings in a `List`. Empty for any other value. */

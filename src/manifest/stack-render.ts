@@ -4,14 +4,14 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import type { ManifestEnvironment } from './environment.ts';
-import { createLocator, locateSource } from './finding.ts';
+import { createReparsingLocator, locateSource } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
-import { mayContainDefaultsDocument, mayContainStack } from './stack-folders.ts';
+import { mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
 
 /** The value of `spec.render` in a `Stack` or `Defaults`. */
-export interface StackRender {
+export interface RenderSettings {
   readonly file: string;
   /**
    * The program and its arguments. `undefined` if they are invalid or the document has a finding. Validation reports
@@ -22,14 +22,14 @@ export interface StackRender {
 }
 
 /** Returns the first `spec.render` in the Stack or Defaults documents of a file, as `kind` says. */
-export function findStackRender(
+export function findRenderInFile(
   source: ManifestBytes,
   env: ManifestEnvironment,
   kind: 'Stack' | 'Defaults',
-): StackRender | undefined {
+): RenderSettings | undefined {
   const { buffer, byteOffset, byteLength } = source.bytes;
   // Search the bytes first, because parsing a file of ten thousand documents is much slower.
-  const mayHold = kind === 'Stack' ? mayContainStack : mayContainDefaultsDocument;
+  const mayHold = kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument;
   if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeManifestSource(source);
   if ('code' in text) return undefined;
@@ -37,7 +37,7 @@ export function findStackRender(
     const [first] = listRenders(value, kind, []);
     if (first === undefined) continue;
     const position = { source: text, span, base: first.base };
-    const place = locateSource({ position, path: ['spec', 'render'], target: 'key' }, createLocator());
+    const place = locateSource({ position, path: ['spec', 'render'], target: 'key' }, createReparsingLocator());
     return { file: source.file, words: findings.length === 0 ? parseCommand(first.render) : undefined, place };
   }
   return undefined;

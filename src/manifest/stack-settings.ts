@@ -11,23 +11,23 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } fro
 import {
   fillStackNameInPath,
   type LintSettings,
-  NO_SINKS,
+  NO_TOKEN_SETTINGS,
   parseRateLimit,
   parseRenderSource,
   type SinkSettings,
   type StackSettings,
   type TokenSettings,
-  type TrustedSetting,
+  type TrustRequiringSetting,
 } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { WITHOUT_CODE_GENERATION } from '../schemas/findings.ts';
 import { createStackSpecSchema, type StackSpec } from '../schemas/stack.ts';
-import { resolveManifestPath } from './environment.ts';
+import { joinToManifestFolder } from './environment.ts';
 import {
-  createLocator,
+  createReparsingLocator,
   type DocumentFinding,
-  type DocumentIndex,
+  type DocumentsByAddress,
   type FindingPlace,
   type Locator,
   locateSource,
@@ -35,12 +35,15 @@ import {
 } from './finding.ts';
 
 /** Reads the settings of a valid `Stack` and fills in defaults. Without a document, the name is empty. */
-export function readStackSettings(document?: ManifestDocument, locator: Locator = createLocator()): StackSettings {
+export function readStackSettings(
+  document?: ManifestDocument,
+  locator: Locator = createReparsingLocator(),
+): StackSettings {
   const { name = '', value } = document ?? {};
   const resolvePath = (path: string, ...stated: FieldPath): string =>
     document === undefined
       ? path
-      : resolveManifestPath(chooseSettingDocument(document, stated).position.source.file, path);
+      : joinToManifestFolder(chooseSettingDocument(document, stated).position.source.file, path);
   const spec = value?.['spec'];
   const stated = createStackSpecSchema().parse(spec ?? {}, WITHOUT_CODE_GENERATION);
   const {
@@ -75,14 +78,14 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
     ...(kinds !== undefined && { kinds }),
     ...(handedOver !== undefined && { handedOver }),
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
-    tokens: tokens === undefined ? NO_SINKS : parseTokenSettings(tokens, name),
+    tokens: tokens === undefined ? NO_TOKEN_SETTINGS : parseTokenSettings(tokens, name),
     ...(tokens !== undefined &&
       document !== undefined && {
         locate: (path) => locateSetting(document, path, locator),
       }),
     lint: parseLintSettings(lint),
     ...(ownerLabel !== undefined && { ownerLabel }),
-    ...readLabelsAndAnnotations(value ?? {}),
+    ...getLabelsAndAnnotations(value ?? {}),
     policies: policies.map((path) => resolvePath(path, 'spec', 'policies')),
     ...(inputs !== undefined && { inputs: inputs.map((pattern) => resolvePath(pattern, 'spec', 'inputs')) }),
   };
@@ -93,7 +96,7 @@ const TRUST_SETTINGS = ['base_url', 'ca_file', 'version_header', 'key_env', 'rat
 function listGivenSettings(
   document: ManifestDocument,
   locator: Locator,
-): { readonly given?: readonly TrustedSetting[] } {
+): { readonly given?: readonly TrustRequiringSetting[] } {
   const spec = document.value['spec'];
   const api = isJsonObject(spec) ? spec['api'] : undefined;
   const names = isJsonObject(api) ? TRUST_SETTINGS.filter((name) => Object.hasOwn(api, name)) : [];
@@ -144,14 +147,14 @@ const DIVISIBLE: ReadonlySet<string> = new Set([
 ]);
 
 /** Merges settings of several documents, field by field. If several set a field, the first one wins. */
-export function mergeSettings(layers: readonly JsonObject[], path: readonly string[] = []): JsonObject {
+export function mergeSettingsLayers(layers: readonly JsonObject[], path: readonly string[] = []): JsonObject {
   const names = new Set(layers.flatMap((layer) => Object.keys(layer)));
   const merged = [...names].map((name): [string, Json] => {
     const values = layers.flatMap((layer) => (Object.hasOwn(layer, name) ? [layer[name] ?? null] : []));
     const at = [...path, name];
     const [first = null] = values;
     const isWhole = !isJsonObject(first) || !DIVISIBLE.has(at.join('.'));
-    return [name, isWhole ? first : mergeSettings(values.filter(isJsonObject), at)];
+    return [name, isWhole ? first : mergeSettingsLayers(values.filter(isJsonObject), at)];
   });
   return Object.fromEntries(merged);
 }
@@ -161,14 +164,14 @@ export function mergeDefaultsIntoStack(documents: readonly ManifestDocument[]): 
   const stack = documents.find(({ kind }) => kind === 'Stack');
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   if (stack === undefined || defaults.length === 0) return documents;
-  const layers = [stack, ...listDefaultsOf(toFolder(stack), defaults, toFolder)];
+  const layers = [stack, ...listDefaultsForFolder(toFolder(stack), defaults, toFolder)];
   const specs = layers.map(({ value }) => value['spec']).filter((spec) => spec !== undefined && isJsonObject(spec));
-  const filled = { ...stack, value: { ...stack.value, spec: mergeSettings(specs) }, layers };
+  const filled = { ...stack, value: { ...stack.value, spec: mergeSettingsLayers(specs) }, layers };
   return documents.map((document) => (document === stack ? filled : document));
 }
 
 /** Lists the Defaults that are in a folder or above it, the nearest first. */
-export function listDefaultsOf<One>(
+export function listDefaultsForFolder<One>(
   folder: string,
   defaults: readonly One[],
   toFolder: (one: One) => string,
@@ -222,7 +225,7 @@ export function locateSetting(stack: ManifestDocument, path: FieldPath, locator:
   return locateSource({ position: chooseSettingDocument(stack, path).position, path, target: 'value' }, locator);
 }
 
-export interface StackSetting {
+export interface EffectiveStackSetting {
   /** The path below `spec`, such as `api.rate_limit`. */
   readonly name: string;
   readonly value: Json;
@@ -231,7 +234,10 @@ export interface StackSetting {
 }
 
 /** Lists every setting of a valid Stack, including the settings from its Defaults and the defaults of edgewise. */
-export function listEffectiveStackSettings(stack: ManifestDocument, locator: Locator): readonly StackSetting[] {
+export function listEffectiveStackSettings(
+  stack: ManifestDocument,
+  locator: Locator,
+): readonly EffectiveStackSetting[] {
   const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}, WITHOUT_CODE_GENERATION) as JsonObject; // values in a document are JSON
   return listLeaves(spec, []).map(({ path, value }) => {
     const whole = ['spec', ...path];
@@ -256,7 +262,7 @@ function listLeaves(settings: JsonObject, before: readonly string[]): readonly L
 }
 
 /** Reports a second Defaults in one folder, because it is unclear which of the two is the nearest. */
-export function listDuplicateDefaultsDocuments(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
+export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   return [...Map.groupBy(defaults, toFolder).values()].flatMap(([first, ...others]) =>
     others.map((document) => ({
@@ -278,7 +284,7 @@ function toKindPlace({ position }: ManifestDocument): FindingPlace {
 }
 
 /** Reports every `Stack` except the first. Allows an unchanged copy of the first in the output of `spec.render`. */
-export function listExtraStacks([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
+export function listExtraStackFindings([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
   if (first === undefined) return [];
   return others
     .filter((document) => !isHandedThrough(document, first))
@@ -301,7 +307,7 @@ const MAX_NAMED = 5;
  * Returns the error for Stacks in several folders, which are separate stacks. All other findings are then meaningless.
  * `undefined` if there is at most one Stack, or if all are in one folder.
  */
-export function findMultipleStacks(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
+export function findStacksInSeveralFolders(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
   const own = stacks.filter((document) => !isPrinted(document));
   const folders = [...new Set(own.map(toFolder))].sort();
   const [first = ''] = folders;
@@ -343,7 +349,7 @@ function isHandedThrough(document: ManifestDocument, first: ManifestDocument): b
 }
 
 /** Reports documents whose kind is not in the Stack's `spec.kinds`. */
-export function listUnusedKinds(
+export function listDisabledKindFindings(
   documents: readonly ManifestDocument[],
   stack: ManifestDocument | undefined,
 ): readonly DocumentFinding[] {
@@ -369,7 +375,7 @@ export function listUnusedKinds(
 
 /** Reports addresses that a Stack hands over although a document still describes them. */
 export function listHandOversWithManifest(
-  index: DocumentIndex,
+  index: DocumentsByAddress,
   stack: ManifestDocument | undefined,
 ): readonly DocumentFinding[] {
   const spec = stack?.value['spec'];
@@ -391,7 +397,7 @@ export function listHandOversWithManifest(
 }
 
 /** The error for manifests without a Stack. Its remedy contains the lines to add. */
-export const NO_STACK_FINDING: Diagnostic = {
+export const NO_STACK_DIAGNOSTIC: Diagnostic = {
   code: 'no-stack',
   severity: 'error',
   message: 'the manifests have no Stack document',
@@ -406,9 +412,9 @@ export const NO_STACK_FINDING: Diagnostic = {
 };
 
 /** Reports documents that have the same address as an earlier document. */
-export function listDuplicates(
+export function checkDuplicateAddresses(
   documents: readonly ManifestDocument[],
-  index: DocumentIndex,
+  index: DocumentsByAddress,
 ): readonly DocumentFinding[] {
   return documents.flatMap((document): DocumentFinding[] => {
     const first = document.address === undefined ? undefined : index.get(document.address);
@@ -476,9 +482,9 @@ function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentC
 }
 
 /** Reports a `renamed_from` that is still the name of a document. */
-export function listRenamedFromConflicts(
+export function listRenamedFromInUse(
   documents: readonly ManifestDocument[],
-  index: DocumentIndex,
+  index: DocumentsByAddress,
 ): readonly DocumentFinding[] {
   return documents.flatMap((document): DocumentFinding[] => {
     const before = findFormerAddress(document);
@@ -511,7 +517,7 @@ function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly Docu
   const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
   return paths.flatMap(([name]) =>
     listLifecycleClaims(document, name, (path) => {
-      const file = resolveManifestPath(document.position.source.file, path);
+      const file = joinToManifestFolder(document.position.source.file, path);
       return { value: file, key: `file ${file}` };
     }),
   );
@@ -559,7 +565,7 @@ interface LabelsAndAnnotations {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-export function readLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
+export function getLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
   const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
   if (labels === undefined && annotations === undefined) return NO_TEXTS;
   return { labels: toTexts(labels), annotations: toTexts(annotations) };

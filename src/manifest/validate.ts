@@ -1,21 +1,34 @@
 import { toBuffer } from '../files/read-input.ts';
 import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listFieldsInMark, normalizeSpec } from '../kinds/normalize.ts';
+import { listFieldsWithDigest, normalizeSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
-import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace, sortByPlace } from '../model/diagnostic.ts';
-import { hashSha256, isJsonArray, isJsonObject, type Json, type JsonObject, toByteLength } from '../model/json.ts';
+import {
+  type Diagnostic,
+  hasErrors,
+  type ManifestStart,
+  type SourcePlace,
+  sortDiagnosticsInSourceOrder,
+} from '../model/diagnostic.ts';
+import {
+  computeTextByteLength,
+  hashSha256,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
+  IGNORED_FIELD_DIGEST,
   MARK_KEY,
-  parseMetadata,
   renderMetadata,
-  renderUserMetadata,
-  UNMANAGED_DIGEST,
+  renderMetadataWithoutMark,
+  splitMetadata,
 } from '../model/mark.ts';
 import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
-import { NO_SECRETS, type Secrets } from '../model/secrets.ts';
+import { NO_SECRETS, type SecretRedactor } from '../model/secrets.ts';
 import { parseRenderSource } from '../model/stack.ts';
 import type {
   DesiredResource,
@@ -35,14 +48,14 @@ import {
 } from './bounded-yaml.ts';
 import { type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
 import {
+  joinToManifestFolder,
   type ManifestEnvironment,
   REFUSE_FIELD_FILES,
   type ReadFieldFile,
-  resolveManifestPath,
-  STDIN,
+  STDIN_FILE_NAME,
 } from './environment.ts';
 import {
-  createLocator,
+  createReparsingLocator,
   type DocumentFinding,
   type DocumentPosition,
   type Locator,
@@ -57,21 +70,21 @@ import { redactSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeManifestSource } from './stack-render.ts';
 import {
-  findMultipleStacks,
+  checkDuplicateAddresses,
+  type EffectiveStackSetting,
+  findStacksInSeveralFolders,
+  getLabelsAndAnnotations,
+  listDisabledKindFindings,
   listDuplicateClaims,
-  listDuplicateDefaultsDocuments,
-  listDuplicates,
+  listDuplicateDefaultsInFolders,
   listEffectiveStackSettings,
-  listExtraStacks,
+  listExtraStackFindings,
   listHandOversWithManifest,
-  listRenamedFromConflicts,
-  listUnusedKinds,
+  listRenamedFromInUse,
   locateSetting,
   mergeDefaultsIntoStack,
-  NO_STACK_FINDING,
-  readLabelsAndAnnotations,
+  NO_STACK_DIAGNOSTIC,
   readStackSettings,
-  type StackSetting,
 } from './stack-settings.ts';
 
 /**
@@ -83,8 +96,8 @@ import {
 export interface ValidateOptions {
   /** The environment that fills in `${env:NAME}`. */
   readonly env: ManifestEnvironment;
-  /** Secrets that no manifest may contain. Absent if no secret is known. */
-  readonly secrets?: Pick<Secrets, 'redact' | 'find'>;
+  /** SecretRedactor that no manifest may contain. Absent if no secret is known. */
+  readonly secrets?: Pick<SecretRedactor, 'redact' | 'find'>;
   /** Whether a missing `Stack` is an error (default: true). Pass false if nothing will be compared or written. */
   readonly requireStack?: boolean;
   /** Reads files that fields name. If absent, a field that names a file is an error. */
@@ -111,33 +124,33 @@ interface FoundStack {
   /** Returns the position of a path in the document, by default of the document's start. Parses the document again. */
   readonly locate: (path?: FieldPath) => SourcePlace;
   /** Lists the settings of the `Stack`. Call it only if the `Stack` is valid. */
-  readonly listSettings: () => readonly StackSetting[];
+  readonly listSettings: () => readonly EffectiveStackSetting[];
 }
 
 /** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
 export function validateManifests(given: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
   const sources = given.map(encodeSource);
-  const locator = createLocator();
+  const locator = createReparsingLocator();
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
   const counter = createDiagnosticCounter();
   const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { locator, counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
-  const several = findMultipleStacks(stacks);
+  const several = findStacksInSeveralFolders(stacks);
   if (several !== undefined)
     return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([], locator) };
   const documents = mergeDefaultsIntoStack(written);
   const [stack] = documents.filter(({ kind }) => kind === 'Stack');
   const index = createIndex(documents);
   const references = resolveReferences(documents, index);
-  const duplicates = listDuplicates(documents, index);
+  const duplicates = checkDuplicateAddresses(documents, index);
   const findings = [
-    ...listExtraStacks(stacks),
-    ...listDuplicateDefaultsDocuments(documents),
-    ...listUnusedKinds(documents, stack),
+    ...listExtraStackFindings(stacks),
+    ...listDuplicateDefaultsInFolders(documents),
+    ...listDisabledKindFindings(documents, stack),
     ...listHandOversWithManifest(index, stack),
     ...duplicates,
-    ...listRenamedFromConflicts(documents, index),
+    ...listRenamedFromInUse(documents, index),
     ...references.findings,
     ...listDuplicateClaims(withoutDuplicates(references.specs, duplicates)),
     ...listMetadataFindings(documents, references, stack?.name ?? ''),
@@ -147,14 +160,14 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
     ...limitFindings(findings)
       .filter(({ finding }) => counter.shouldShow(finding.code))
       .map(({ document, finding }) => locateDiagnostic(document, finding, locator)),
-    ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK_FINDING] : []),
+    ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK_DIAGNOSTIC] : []),
     ...counter.listRest(),
   ];
   locator.forget();
   const state = hasErrors(all) ? undefined : createState(sources, { documents, references, locator });
   return {
     state,
-    diagnostics: sortByPlace(all, sources),
+    diagnostics: sortDiagnosticsInSourceOrder(all, sources),
     rules: parsePolicyDocuments(documents, locator),
     ...(stack !== undefined && { stack: toFoundStack(stack, locator) }),
   };
@@ -214,11 +227,11 @@ function readAll(
 }
 
 /** Returns the first error in the documents of one file. Does not read other files, even if fields name them. */
-export function findFirstDocumentError(
+export function findFirstErrorInFile(
   source: ManifestBytes,
   { env }: Pick<ValidateOptions, 'env'>,
 ): Diagnostic | undefined {
-  const context = { locator: createLocator(), counter: createDiagnosticCounter(), handed: new Set<string>() };
+  const context = { locator: createReparsingLocator(), counter: createDiagnosticCounter(), handed: new Set<string>() };
   return readAll([source], { env }, context).diagnostics.find(
     ({ severity, code }) => severity === 'error' && code !== 'file-unreadable',
   );
@@ -293,7 +306,7 @@ function readLifecycleSettings(lifecycle: JsonObject, fields: Kind['lifecycle'],
     const type = Object.hasOwn(fields, name) ? fields[name]?.type : undefined;
     if (type === undefined) return [];
     const isPath = type.type === 'text' && type.isPath && typeof value === 'string';
-    return [[name, isPath ? resolveManifestPath(file, value) : value]];
+    return [[name, isPath ? joinToManifestFolder(file, value) : value]];
   });
   return Object.fromEntries(settings);
 }
@@ -345,7 +358,7 @@ function createResource(
     spec,
     written: isJsonObject(value['spec']) ? value['spec'] : {},
     lifecycle: readLifecycle(document),
-    ...readLabelsAndAnnotations(value),
+    ...getLabelsAndAnnotations(value),
     allow: readAllow(value),
     locateStart: () => locateStart(position, locator),
     locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, locator, part),
@@ -420,7 +433,7 @@ const DECLARATION = /\bapiVersion["']?\s*:\s*["']?edgewise\//;
 
 /** Whether diagnostics may quote a text. Standard input and command output are always meant as manifests. */
 function isQuotable({ file, text }: { readonly file: string; readonly text: string }): boolean {
-  if (file === STDIN || parseRenderSource(file) !== undefined) return true;
+  if (file === STDIN_FILE_NAME || parseRenderSource(file) !== undefined) return true;
   return DECLARATION.test(text) && !text.includes('\0');
 }
 
@@ -457,11 +470,11 @@ export function findMetadataFinding(marked: MarkContent): ManifestFinding | unde
   const user = spec['metadata'];
   if (type?.type !== 'metadata' || (typeof user !== 'string' && !isJsonObject(user))) return undefined;
   if (mayHoldMark(user)) {
-    const { mark, error } = parseMetadata(renderUserMetadata(user));
+    const { mark, error } = splitMetadata(renderMetadataWithoutMark(user));
     if (mark !== undefined || error !== undefined) return createReservedFinding(user);
   }
   if (isSurelyShort(marked, user, type.maxBytes)) return undefined;
-  const length = isValid ? toByteLength(renderMetadata(user, createLongestMark(marked))) : 0;
+  const length = isValid ? computeTextByteLength(renderMetadata(user, createLongestMark(marked))) : 0;
   return length <= type.maxBytes ? undefined : createTooLongFinding(length, type.maxBytes);
 }
 
@@ -480,8 +493,8 @@ function isSurelyShort(
 ): boolean {
   const fields = kind.specFields.map(([field]) => field);
   const texts = [stack, name, lifecycle.renamedFrom ?? '', ...lifecycle.ignore, ...fields];
-  const stated = texts.reduce((sum, text) => sum + toByteLength(text) + FIELD_DIGEST_LENGTH + QUOTES, 0);
-  return toByteLength(JSON.stringify(user)) + stated + KEYS <= limit;
+  const stated = texts.reduce((sum, text) => sum + computeTextByteLength(text) + FIELD_DIGEST_LENGTH + QUOTES, 0);
+  return computeTextByteLength(JSON.stringify(user)) + stated + KEYS <= limit;
 }
 
 /** `QUOTES`: bytes of `"":"",` around the name and value of an entry. `KEYS`: maximum bytes of all keys in a mark. */
@@ -512,10 +525,12 @@ function createTooLongFinding(length: number, limit: number): ManifestFinding {
 /** Returns the longest mark that apply may write. Placeholders stand for the digests, and have the same length. */
 function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) {
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
-  const marked = listFieldsInMark(kind, normalizeSpec(kind, spec)).filter((field) => !lifecycle.ignore.includes(field));
+  const marked = listFieldsWithDigest(kind, normalizeSpec(kind, spec)).filter(
+    (field) => !lifecycle.ignore.includes(field),
+  );
   const fields = [
     ...marked.map((field) => [field, digest]),
-    ...lifecycle.ignore.map((field) => [field, UNMANAGED_DIGEST]),
+    ...lifecycle.ignore.map((field) => [field, IGNORED_FIELD_DIGEST]),
   ];
   return {
     stack,

@@ -14,7 +14,7 @@ export function parseAddress(text: string): { readonly kind: string; readonly na
   return kind !== undefined && name !== undefined ? { kind, name } : undefined;
 }
 
-export function toName(address: Address): string {
+export function getAddressName(address: Address): string {
   return address.slice(address.indexOf('/') + 1);
 }
 
@@ -24,7 +24,7 @@ export function isAddress(text: string): text is Address {
 }
 
 /** Formats an address for people: `Kind/name`, or `Kind/name@id` for a duplicate. */
-export function formatAddress({ address, duplicateOf, id }: ResourceRef): string {
+export function formatAddress({ address, duplicateOf, id }: ResourceIdentity): string {
   return duplicateOf === undefined || id === undefined ? address : `${address}@${id}`;
 }
 
@@ -34,7 +34,7 @@ export function stripDuplicateId(shown: string): string {
 }
 
 /** A resource, identified by its address or, if it is a duplicate, by its address and id. */
-export interface ResourceRef {
+export interface ResourceIdentity {
   readonly address: Address;
   /** Only for a duplicate: the id of the resource that keeps the address. */
   readonly duplicateOf?: string;

@@ -5,7 +5,7 @@
 export const KEY_VARIABLE = 'EDGEWISE_API_KEY';
 
 /** The form of a key variable that a Stack may name. `isAllowedKeyVariable` also rejects the suffix `_FILE`. */
-export const ALLOWED_KEY_VARIABLE = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
+export const STACK_KEY_VARIABLE_PATTERN = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
 
 /**
  * Whether a Stack may name this environment variable as the source of the API key. Only names of this form are allowed,
@@ -13,7 +13,7 @@ export const ALLOWED_KEY_VARIABLE = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
  */
 export function isAllowedKeyVariable(name: string): boolean {
   // A variable with the suffix `_FILE` contains a path, not a key.
-  return ALLOWED_KEY_VARIABLE.test(name) && !name.endsWith('_FILE');
+  return STACK_KEY_VARIABLE_PATTERN.test(name) && !name.endsWith('_FILE');
 }
 
 /**
@@ -24,17 +24,17 @@ export function toKeyFileVariable(variable: string): string {
 }
 
 /** Whether an environment variable contains an API key or the path of a key file. */
-export function isKeyVariable(name: string): boolean {
+export function isKeyOrKeyFileVariable(name: string): boolean {
   return name.toUpperCase().startsWith(KEY_VARIABLE);
 }
 
 /** Environment variables with the GitHub token of `edgewise post`. The first variable that is set is used. */
-export const GITHUB_TOKENS = ['GITHUB_TOKEN', 'GH_TOKEN'] as const;
+export const GITHUB_TOKEN_VARIABLES = ['GITHUB_TOKEN', 'GH_TOKEN'] as const;
 
 /** Environment variables with the GitLab token of `edgewise post`. The first variable that is set is used. */
-export const GITLAB_TOKENS = ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN'] as const;
+export const GITLAB_TOKEN_VARIABLES = ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN'] as const;
 
-const FORGE_TOKENS: ReadonlySet<string> = new Set([...GITHUB_TOKENS, ...GITLAB_TOKENS]);
+const FORGE_TOKENS: ReadonlySet<string> = new Set([...GITHUB_TOKEN_VARIABLES, ...GITLAB_TOKEN_VARIABLES]);
 
 /** Whether an environment variable contains the GitHub or GitLab token of `edgewise post`. */
 export function isForgeToken(name: string): boolean {
@@ -58,16 +58,16 @@ const JOB_TOKENS: ReadonlySet<string> = new Set([
  * Whether manifests may never read this environment variable, not even if the user allows it, because a pattern such as
  * `CI_*` can match more variables than intended.
  */
-export function isWithheldVariable(name: string): boolean {
+export function isForbiddenInManifests(name: string): boolean {
   return isSecretVariable(name) || JOB_TOKENS.has(name.toUpperCase());
 }
 
 /** Whether edgewise hides this environment variable from manifests and from programs that it starts. */
 function isSecretVariable(name: string): boolean {
-  return isKeyVariable(name) || isForgeToken(name);
+  return isKeyOrKeyFileVariable(name) || isForgeToken(name);
 }
 
 /** Returns the environment variables without API keys and tokens, for programs that edgewise starts. */
-export function withoutKeys<T>(env: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+export function withoutKeyAndTokenVariables<T>(env: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretVariable(name)));
 }

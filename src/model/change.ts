@@ -9,7 +9,7 @@ import type { PlannedTokenSink } from './token-sink.ts';
 /** The actions that change a resource, in the order of reports: destructive actions first. */
 export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'take-over', 'adopt', 'create'] as const;
 
-export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
+export type ChangingAction = (typeof CHANGE_ACTIONS)[number];
 
 /** Actions that most plans lack. A report omits their number if it is 0. */
 const RARE_ACTIONS: ReadonlySet<Action> = new Set(['release', 'take-over']);
@@ -118,10 +118,12 @@ export type Totals = Readonly<Record<Action, number>>;
  * Number of resources by action, under the names that JSON output and policies use: `unchanged` instead of `no-op`, and
  * `takeOver`, because names in policies contain no hyphen.
  */
-export type ShownTotals = Readonly<Record<Exclude<Action, 'no-op' | 'take-over'> | 'unchanged' | 'takeOver', number>>;
+export type PublishedTotals = Readonly<
+  Record<Exclude<Action, 'no-op' | 'take-over'> | 'unchanged' | 'takeOver', number>
+>;
 
 /** The actions whose numbers a report shows, in the order of reports. */
-export function listCountedActions<T extends Action>(actions: readonly T[], totals: Totals): readonly T[] {
+export function listShownActions<T extends Action>(actions: readonly T[], totals: Totals): readonly T[] {
   return actions.filter((action) => totals[action] > 0 || !RARE_ACTIONS.has(action));
 }
 
@@ -131,7 +133,7 @@ export function formatAction(action: Action): string {
 }
 
 /** Whether an action, or the write that does it, gives an existing resource the mark of this stack. */
-export function changesOwner<T extends string>(action: T): action is T & ('adopt' | 'take-over') {
+export function isAdoptOrTakeOver<T extends string>(action: T): action is T & ('adopt' | 'take-over') {
   return action === 'adopt' || action === 'take-over';
 }
 
@@ -141,7 +143,7 @@ export function countActions(changes: readonly Change[]): Totals {
   return totals;
 }
 
-export function countShownActions(changes: readonly Change[]): ShownTotals {
+export function countActionsForDisplay(changes: readonly Change[]): PublishedTotals {
   const { 'no-op': unchanged, 'take-over': takeOver, ...totals } = countActions(changes);
   return { ...totals, takeOver, unchanged };
 }

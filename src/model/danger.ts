@@ -114,7 +114,7 @@ export interface Danger {
 }
 
 /** Sorts dangers by group, then by severity, as reports show them. */
-export function sortDangers(dangers: readonly Danger[]): readonly Danger[] {
+export function sortDangersByGroup(dangers: readonly Danger[]): readonly Danger[] {
   return dangers.toSorted((left, right) => computeRank(left) - computeRank(right));
 }
 
@@ -123,9 +123,9 @@ function computeRank({ group, danger }: Danger): number {
 }
 
 /** Number of dangers in each group. */
-export type DangerCounts = Readonly<Record<DangerGroup, number>>;
+export type DangerGroupCounts = Readonly<Record<DangerGroup, number>>;
 
-export function countDangers(dangers: readonly Pick<Danger, 'group'>[]): DangerCounts {
+export function countDangersByGroup(dangers: readonly Pick<Danger, 'group'>[]): DangerGroupCounts {
   const counts = { access: 0, traffic: 0, secrets: 0, protection: 0, ownership: 0 };
   for (const { group } of dangers) counts[group] += 1;
   return counts;

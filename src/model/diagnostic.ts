@@ -169,10 +169,10 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
  * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not
  * known. Without an address: the position of the `Stack` document or, if there is none, of the first file.
  */
-export type Locate = (address?: string, field?: string) => SourcePlace | undefined;
+export type LocateManifest = (address?: string, field?: string) => SourcePlace | undefined;
 
 /** Sorts by file in the order of the sources, then by line and column. Diagnostics without a position are last. */
-export function sortByPlace(
+export function sortDiagnosticsInSourceOrder(
   diagnostics: readonly Diagnostic[],
   sources: readonly { readonly file: string }[],
 ): readonly Diagnostic[] {
@@ -205,16 +205,16 @@ const MAX_PLACED = 100;
  * others by address, keeps the first MAX_WARNINGS, and replaces the rest by one warning with their number. Keeps all
  * diagnostics that are not lint warnings.
  */
-export function limitLintWarnings(
+export function limitWarningsPerLintRule(
   diagnostics: readonly Diagnostic[],
-  sources: Parameters<typeof sortByPlace>[1],
+  sources: Parameters<typeof sortDiagnosticsInSourceOrder>[1],
   isCaused: (diagnostic: Diagnostic) => boolean = () => false,
 ): readonly Diagnostic[] {
   const warnings = Map.groupBy(diagnostics.filter(isLintWarning), ({ code }) => code);
   const rules = [...warnings].map(([code, found]) => ({ code, ...divideWarnings(found, isCaused) }));
   const placed = rules.flatMap(({ caused, few }) => [...caused.slice(0, MAX_PLACED).map(markCaused), ...few]);
   const shown = [
-    ...sortByPlace(placed, sources),
+    ...sortDiagnosticsInSourceOrder(placed, sources),
     ...rules.flatMap(({ caused }) => caused.slice(MAX_PLACED).map(markCausedWithoutPlace)),
     ...rules.flatMap(({ code, left }) => (left === 0 ? [] : [createRestWarning(code, left)])),
   ];

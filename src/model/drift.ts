@@ -3,7 +3,7 @@ import type { Action, DifferenceCause } from './change.ts';
 import type { Danger } from './danger.ts';
 import { type Diagnostic, hasErrors } from './diagnostic.ts';
 import type { Json } from './json.ts';
-import type { GuardViolation } from './plan.ts';
+import type { SafetyViolation } from './plan.ts';
 import type { LiveResource, Spec } from './state.ts';
 
 /**
@@ -126,7 +126,7 @@ export interface Drift {
   /** Diagnostics of the manifests and of the live state. */
   readonly diagnostics: readonly Diagnostic[];
   /** Safety rules that block the next apply unless the user consents. */
-  readonly violations: readonly GuardViolation[];
+  readonly violations: readonly SafetyViolation[];
   /** Maps the address of an `External` to the id that it names. */
   readonly externals: Readonly<Record<string, string>>;
   /** Number of requests sent for the comparison. */
@@ -134,7 +134,7 @@ export interface Drift {
 }
 
 /** Numbers of live resources, by owner: this stack, another stack, or none. Counts only kinds that were read. */
-export interface DriftCoverage {
+export interface OwnershipCoverage {
   readonly owned: number;
   readonly ofOtherStacks: number;
   readonly unmanaged: number;
@@ -148,12 +148,12 @@ export function hasDrift({ resources, diagnostics }: Drift): boolean {
 }
 
 /** Whether every target was compared. False if a target names an unknown resource. */
-export function isComparisonComplete({ diagnostics }: Drift): boolean {
+export function isEveryTargetCompared({ diagnostics }: Drift): boolean {
   return !diagnostics.some(({ code }) => code === 'unknown-target');
 }
 
 /** Counts the live resources by owner. Attached modules do not count as resources. */
-export function countDriftCoverage({ resources, kinds, unowned }: Drift): DriftCoverage {
+export function countResourcesByOwner({ resources, kinds, unowned }: Drift): OwnershipCoverage {
   const isOurs = ({ id, kind, state }: ResourceDrift) =>
     id !== undefined && state !== 'unowned' && kinds.includes(kind);
   const owned = resources.filter(isOurs).length;

@@ -2,7 +2,7 @@ import { hrtime } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 
 /** The time of a monotonic clock. Uses `hrtime`: the first use of `performance` makes Node load many modules. */
-export function getElapsedMs(): number {
+export function getMonotonicMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1000 + nanoseconds / 1_000_000;
 }

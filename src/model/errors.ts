@@ -55,7 +55,7 @@ export class InvariantError extends Error {
 }
 
 /** Returns the message of any thrown value. */
-export function describeError(error: unknown): string {
+export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -37,7 +37,7 @@ export function isSuccess({ status }: Pick<HttpResponse, 'status'>): boolean {
 const UTF_8 = new TextDecoder();
 
 /** Decodes a body as UTF-8, and removes a byte order mark. */
-export function readBodyText(body: HttpResponse['body']): string {
+export function decodeBodyText(body: HttpResponse['body']): string {
   return typeof body === 'string' ? body : UTF_8.decode(body);
 }
 
@@ -64,7 +64,7 @@ export function createTooLargeError(
 export const SERVICE_API_VERSION = '2';
 
 /** Default name of the version header. Source: section 9 of the API description. */
-export const DEFAULT_VERSION_HEADER = 'Service-Version';
+export const DEFAULT_VERSION_HEADER_NAME = 'Service-Version';
 
 /** The response header with the id of the operation. The service sends it in every response. */
 export const OPERATION_ID_HEADER = 'Operation-Id';

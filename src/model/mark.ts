@@ -26,7 +26,7 @@ export interface Mark {
   readonly by?: string;
   /**
    * Digests of the values that were last applied, by field. A field without a digest was applied with its default.
-   * `UNMANAGED_DIGEST`: another owner managed the field.
+   * `IGNORED_FIELD_DIGEST`: another owner managed the field.
    */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -37,7 +37,7 @@ export function toComparableMark({ by: _, ...mark }: Mark): Mark {
 }
 
 /** Whether two marks are equal apart from `by`. Two absent marks are equal. */
-export function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
+export function isEqualMarkContent(left: Mark | undefined, right: Mark | undefined): boolean {
   const toJson = (mark: Mark | undefined): JsonObject | null =>
     mark === undefined ? null : { ...toComparableMark(mark) };
   return isSameJson(toJson(left), toJson(right));
@@ -62,7 +62,7 @@ export interface MarkDraft {
 }
 
 /** In a mark, this text replaces the digest of a field that another owner managed when the mark was written. */
-export const UNMANAGED_DIGEST = '';
+export const IGNORED_FIELD_DIGEST = '';
 
 /** Length of a field digest in a mark. 36 bits are enough against accidental matches, but not deliberate ones. */
 export const FIELD_DIGEST_LENGTH = 6;
@@ -74,7 +74,7 @@ export function toFieldDigest(value: Json): string {
 }
 
 /** The metadata of a resource, split into the user's part and the mark. */
-export interface Metadata {
+export interface ParsedMetadata {
   /** The metadata of the user: an object if the text is a JSON object, otherwise the text. `''` if there is none. */
   readonly user: string | JsonObject;
   readonly mark: Mark | undefined;
@@ -86,7 +86,7 @@ export interface Metadata {
  * Splits the metadata of a resource into the user's part and the mark. Accepts any JSON formatting. Never throws:
  * without a valid mark, the whole text is the user's part.
  */
-export function parseMetadata(text: string): Metadata {
+export function splitMetadata(text: string): ParsedMetadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
   if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, error: undefined };
   const mark = parseMark(inner);
@@ -116,7 +116,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
  * Renders the metadata of the user without a mark, such as for a released resource. Sorts the keys, because they are
  * sorted in plan files, and a plan must give the same text before and after it is saved.
  */
-export function renderUserMetadata(user: string | JsonObject): string {
+export function renderMetadataWithoutMark(user: string | JsonObject): string {
   // Parse again, so that integer keys come first: JavaScript moves them there when a plan file is parsed.
   return typeof user === 'string' ? user : JSON.stringify(JSON.parse(toCanonicalJson(user)));
 }

@@ -74,11 +74,11 @@ export interface ApplyResult {
   readonly lookUps: number;
   readonly interrupted: boolean;
   /** Final states of the resources that the apply waited for. Absent if it did not wait. */
-  readonly waited?: readonly WaitResult[];
+  readonly waited?: readonly ResourceWaitResult[];
 }
 
 /** The state of a resource after the apply waited for it. */
-export interface WaitResult {
+export interface ResourceWaitResult {
   readonly address: string;
   readonly id: string;
   /**

@@ -1,5 +1,5 @@
 /** The CI job that created a plan, for links in reports. */
-export interface CiPipeline {
+export interface CiJobLinks {
   readonly commit?: string;
   /** URL of the commit's page. */
   readonly commitUrl?: string;
@@ -12,7 +12,7 @@ export interface CiPipeline {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the environment of a GitHub or GitLab job. Other systems can set `EDGEWISE_COMMIT`. */
-export function readCiPipeline(env: Environment): CiPipeline {
+export function readCiJobLinks(env: Environment): CiJobLinks {
   const commit = findCommit(env);
   const found = {
     commit,
@@ -28,7 +28,7 @@ export function readCiPipeline(env: Environment): CiPipeline {
  * Describes the CI job in a few words. The mark contains this text, so that other runs can show which job wrote a
  * resource. `undefined` outside of a CI job, or if the text is too long for the mark.
  */
-export function describePipeline({ commit, runUrl }: CiPipeline): string | undefined {
+export function describePipeline({ commit, runUrl }: CiJobLinks): string | undefined {
   const parts = [
     ...(commit === undefined ? [] : [`commit ${commit.slice(0, 12)}`]),
     ...(runUrl === undefined ? [] : [runUrl]),

@@ -31,7 +31,7 @@ export interface SuppressedDelete {
 }
 
 /** A safety rule that the plan breaks. */
-export interface GuardViolation {
+export interface SafetyViolation {
   readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy' | 'rejected-write';
   readonly message: string;
   /** What the user can do, such as the flag that allows the violation. No flag allows a violation of a policy. */
@@ -44,7 +44,7 @@ export interface GuardViolation {
 }
 
 /** How a run connects to the service. */
-export interface ConnectionSettings {
+export interface RequestSettings {
   readonly versionHeader: string;
   readonly pageSize: number;
   readonly concurrency: number;
@@ -53,7 +53,7 @@ export interface ConnectionSettings {
 }
 
 /** The settings of the run that created a plan. */
-export interface PlanSettings extends ConnectionSettings {
+export interface PlanSettings extends RequestSettings {
   /** The environment variable of the API key. Absent if the Stack names none. */
   readonly keyEnv?: string;
   readonly guard: GuardSettings;
@@ -109,7 +109,7 @@ export interface Plan {
   /** The files that an apply writes after its last request. It writes no other files. */
   readonly files: readonly PlannedFile[];
   readonly diagnostics: readonly Diagnostic[];
-  readonly violations: readonly GuardViolation[];
+  readonly violations: readonly SafetyViolation[];
   /** The result of the rehearsal. Absent: the plan was not rehearsed, or has no writes. */
   readonly rehearsal?: Rehearsal;
   readonly requests: {

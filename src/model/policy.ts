@@ -78,7 +78,7 @@ export interface PolicyCaseResult {
   readonly failure?: string;
 }
 
-export interface PolicyTestResult {
+export interface PolicyTestResults {
   readonly cases: readonly PolicyCaseResult[];
   /** Names of the policies without a test case. */
   readonly untested: readonly string[];

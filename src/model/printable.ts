@@ -19,12 +19,12 @@ function escapeUnits(character: string): string {
 }
 
 /** A regular expression for texts without NUL. It need not exclude lone surrogates: UTF-8 cannot encode them. */
-export const STORABLE_PATTERN = '^[^\\x00]*$';
+export const NO_NUL_PATTERN = '^[^\\x00]*$';
 
 /**
  * Returns why the service cannot store a text, or `undefined` if it can. In a message, the reason follows the position.
  */
-export function checkPrintable(text: string): string | undefined {
+export function checkStorableText(text: string): string | undefined {
   if (text.includes('\0')) return 'contains a NUL character';
   return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is not a character';
 }
@@ -37,17 +37,17 @@ interface TextFinding {
 }
 
 /** Returns every string and key that cannot be stored. Recursive, so the caller must limit the depth of the value. */
-export function listUnprintable(value: Json, path: FieldPath = []): readonly TextFinding[] {
+export function listUnprintableTexts(value: Json, path: FieldPath = []): readonly TextFinding[] {
   if (typeof value === 'string') return listFindings(value, path, false);
-  if (isJsonArray(value)) return value.flatMap((member, index) => listUnprintable(member, [...path, index]));
+  if (isJsonArray(value)) return value.flatMap((member, index) => listUnprintableTexts(member, [...path, index]));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) => {
     const at = [...path, key];
-    return [...listFindings(key, at, true), ...listUnprintable(member, at)];
+    return [...listFindings(key, at, true), ...listUnprintableTexts(member, at)];
   });
 }
 
 function listFindings(text: string, path: FieldPath, isKey: boolean): readonly TextFinding[] {
-  const message = checkPrintable(text);
+  const message = checkStorableText(text);
   return message === undefined ? [] : [{ path, isKey, message }];
 }

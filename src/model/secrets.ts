@@ -6,13 +6,13 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from
  */
 
 /** For a run without secrets: finds and redacts nothing. */
-export const NO_SECRETS: Secrets = { add: () => undefined, redact: (text) => text, find: () => undefined };
+export const NO_SECRETS: SecretRedactor = { add: () => undefined, redact: (text) => text, find: () => undefined };
 
 /** The name of a secret in messages. */
 type SecretName = 'the API key' | 'a token of the forge';
 
 /** The secrets of a run, to find them in texts. */
-export interface Secrets {
+export interface SecretRedactor {
   /** Registers a value as a secret. Values of fewer than 12 characters are ignored. */
   readonly add: (name: SecretName, value: string) => void;
   /** Returns the text with each secret replaced by `standIn`. Default: `[key]` or `[token]`. */
@@ -37,7 +37,7 @@ interface KnownSecret {
   readonly matcher: RegExp;
 }
 
-export function createSecretRegistry(): Secrets {
+export function createSecretRegistry(): SecretRedactor {
   const known = new Map<string, KnownSecret>();
   return {
     add: (name, given) => {
@@ -59,7 +59,7 @@ export function createSecretRegistry(): Secrets {
 }
 
 /** Returns a function that redacts one key. A key of fewer than 12 characters is redacted only as a separate word. */
-export function createRedactor(given: string): (text: string) => string {
+export function createKeyRedactor(given: string): (text: string) => string {
   const key = given.trim();
   if (key.length >= MIN_LENGTH) {
     const secrets = createSecretRegistry();
@@ -83,9 +83,9 @@ function listParts(value: string): readonly string[] {
 }
 
 /** Returns the environment variables whose values contain no secret, for programs that edgewise starts. */
-export function withoutSecrets<T extends string | undefined>(
+export function withoutSecretVariables<T extends string | undefined>(
   env: Readonly<Record<string, T>>,
-  { find }: Pick<Secrets, 'find'>,
+  { find }: Pick<SecretRedactor, 'find'>,
 ): Readonly<Record<string, T>> {
   return Object.fromEntries(
     Object.entries(env).filter(([, value]) => value === undefined || find(value) === undefined),
@@ -140,7 +140,7 @@ function listBase64(value: string): readonly string[] {
   return forms.map((form) => form.replaceAll('+', '(?:\\+|-|%2[bB])').replaceAll('/', '(?:\\/|_|%2[fF])'));
 }
 
-type Search = Pick<Secrets, 'find' | 'redact'>;
+type Search = Pick<SecretRedactor, 'find' | 'redact'>;
 
 /**
  * Redacts each secret in strings and keys. Returns the same object if it contains no secret. Values nested deeper than

@@ -7,9 +7,9 @@ export interface ServerFaults {
 }
 
 /** A fault, and the requests that it affects. */
-export type FaultRule = FaultChoice &
+export type FaultRule = FaultRequestSelector &
   (
-    | { readonly fault: 'latency'; readonly ms: FaultRange }
+    | { readonly fault: 'latency'; readonly ms: NumberRange }
     | { readonly fault: 'throttle'; readonly retry_after?: number }
     | { readonly fault: 'status'; readonly code?: 500 | 502 | 503 | 504; readonly when?: FaultTime }
     | { readonly fault: 'reset' | 'content_type'; readonly when?: FaultTime }
@@ -22,14 +22,14 @@ export type FaultRule = FaultChoice &
   );
 
 /** Selects the requests that a fault affects. */
-export interface FaultChoice {
+export interface FaultRequestSelector {
   /**
    * The method and the path, such as `POST /credentials` or `PATCH /edges/tcp/{id}`. `*` as the method, or in the path,
    * matches any text. `*` alone matches every request.
    */
   readonly on: string;
   /** Which of the matching requests, counted from 1. Default: all of them. */
-  readonly nth?: FaultRange | readonly FaultRange[];
+  readonly nth?: NumberRange | readonly NumberRange[];
   /** Probability of the fault for each selected request, 0 to 1. */
   readonly rate?: number;
   /** Maximum number of times that the fault is injected. Default: no limit. */
@@ -37,7 +37,7 @@ export interface FaultChoice {
 }
 
 /** A number, or a range such as `3-5`. */
-export type FaultRange = number | string;
+export type NumberRange = number | string;
 
 /** Whether the fault happens before or after the request takes effect. */
 export type FaultTime = 'before' | 'after';

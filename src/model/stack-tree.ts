@@ -25,7 +25,7 @@ export interface StackFolder {
   /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */
   readonly takes: readonly TakenOverResource[];
   /** Manifests of the stack that cannot be read. They may take over further resources. Absent if there are none. */
-  readonly unread?: readonly UnreadManifest[];
+  readonly unread?: readonly UnreadableManifest[];
 }
 
 /** A resource that one stack takes over from another. */
@@ -35,7 +35,7 @@ export interface TakenOverResource extends CrossStackReference {
 }
 
 /** A manifest, or all manifests of a stack, that cannot be read. */
-export interface UnreadManifest {
+export interface UnreadableManifest {
   /** Why it cannot be read, such as `live/b/pool.yaml has a mistake: kind is required`. */
   readonly why: string;
   /**
@@ -49,7 +49,7 @@ export interface UnreadManifest {
 export type FileWithoutStack = Pick<StackFolder, 'file' | 'takes'>;
 
 /** Another stack that takes over a resource, or may do so. */
-export interface TakeOverStack {
+export interface TakingOverStack {
   /** The name of the other stack. `''` if it is unknown. */
   readonly stack: string;
   /** The address of the resource in the other stack. Absent if it is unknown. */
@@ -61,7 +61,7 @@ export interface TakeOverStack {
 }
 
 /** Finds the stack that takes over the resource with this address. `undefined` if no stack does. */
-export type TakeOverLookUp = (address: Address) => TakeOverStack | undefined;
+export type FindTakingOverStack = (address: Address) => TakingOverStack | undefined;
 
 /** The stacks in and below the folder `root`. */
 export interface StackTree {
@@ -107,11 +107,11 @@ export const SHARD_SYNTAX = 'INDEX/TOTAL with an index from 1, such as 2/5';
 /** Parses a text such as `2/5`. `from` says where the text was set. `undefined` if the text is not a valid shard. */
 export function parseShard(text: string, from: string): Shard | undefined {
   const [, index, total] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? [];
-  return createShard(Number(index), Number(total), from);
+  return createValidShard(Number(index), Number(total), from);
 }
 
 /** `undefined` unless the index is from 1 to `total`. */
-export function createShard(index: number, total: number, from: string): Shard | undefined {
+export function createValidShard(index: number, total: number, from: string): Shard | undefined {
   return index >= 1 && index <= total ? { index, total, from } : undefined;
 }
 
@@ -132,7 +132,7 @@ export interface StackListing {
 export const PLAN_INDEX_FORMAT = 1;
 
 /** A file that lists the plan files that a run wrote to the same folder. */
-export interface PlanIndex {
+export interface PlanIndexFile {
   /** Named `type` instead of `kind`, because the file is not a manifest. */
   readonly type: 'PlanIndex';
   readonly format: typeof PLAN_INDEX_FORMAT;
@@ -143,11 +143,11 @@ export interface PlanIndex {
   readonly manifests?: readonly string[];
   /** Names of all stacks of the run, including those for which it wrote no plan that can be applied. */
   readonly stacks: readonly string[];
-  readonly plans: readonly IndexedPlan[];
+  readonly plans: readonly PlanIndexEntry[];
 }
 
 /** A plan file that the index lists. */
-export interface IndexedPlan {
+export interface PlanIndexEntry {
   /** The file name, without the folder. */
   readonly file: string;
   readonly stack: string;
@@ -157,7 +157,7 @@ export interface IndexedPlan {
 }
 
 /**
- * Returns the file name of a `PlanIndex`. It starts with `_`, unlike plan files, which are named after stacks. It
+ * Returns the file name of a `PlanIndexFile`. It starts with `_`, unlike plan files, which are named after stacks. It
  * contains the shard, because several shards may write to one folder.
  */
 export function toPlanIndexFileName(shard: Omit<Shard, 'from'> | undefined): string {

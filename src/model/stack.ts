@@ -6,7 +6,7 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-export const RATE_LIMIT_SYNTAX = 'REQUESTS/SECONDSs, such as `120/60s`';
+export const RATE_LIMIT_DESCRIPTION = 'REQUESTS/SECONDSs, such as `120/60s`';
 
 /** A regular expression that matches exactly the valid rate limits. */
 export const RATE_LIMIT_PATTERN = '^([1-9][0-9]{0,6})/([1-9][0-9]{0,5})s$';
@@ -80,22 +80,22 @@ export interface ApiSettings {
   readonly concurrency: number;
   /** The rate limit of the service. `undefined`: a flag or environment variable must set it. */
   readonly rateLimit: RateLimit | 'none' | undefined;
-  readonly timeouts: Timeouts;
+  readonly timeouts: RequestTimeouts;
   /** Path of a file with the certificates of additional certificate authorities, relative to the working folder. */
   readonly caFile: string | undefined;
   /** Fields in the document that take effect only if the user trusts the Stack. Absent if there are none. */
-  readonly given?: readonly TrustedSetting[];
+  readonly given?: readonly TrustRequiringSetting[];
 }
 
 /** A field of `spec.api` that takes effect only if the user trusts the Stack. */
-export interface TrustedSetting {
+export interface TrustRequiringSetting {
   readonly name: 'base_url' | 'ca_file' | 'version_header' | 'key_env' | 'rate_limit';
   /** Returns the position of the field. Parses the document again. */
   readonly locate: () => SourcePlace;
 }
 
 /** Time limits of the parts of a request, in milliseconds. */
-export interface Timeouts {
+export interface RequestTimeouts {
   readonly connectMs: number;
   /** The time until the status and headers of the response have arrived. */
   readonly headersMs: number;
@@ -128,7 +128,10 @@ export interface TokenSettings {
   readonly credentials: Readonly<Record<string, SinkSettings>>;
 }
 
-export function findSink({ credentials, default: common }: TokenSettings, name: string): SinkSettings | undefined {
+export function findSinkSettings(
+  { credentials, default: common }: TokenSettings,
+  name: string,
+): SinkSettings | undefined {
   return Object.hasOwn(credentials, name) ? (credentials[name] ?? common) : common;
 }
 
@@ -156,10 +159,10 @@ export function fillStackNameInPath(directory: string, stack: string): string {
 }
 
 /** Token settings without any sink. */
-export const NO_SINKS: TokenSettings = { default: undefined, credentials: {} };
+export const NO_TOKEN_SETTINGS: TokenSettings = { default: undefined, credentials: {} };
 
 /** The position of a `Stack` document's render command. */
-export interface RenderSource {
+export interface RenderCommandPosition {
   readonly file: string;
   /** Counted from 1. */
   readonly line: number;
@@ -169,18 +172,18 @@ export interface RenderSource {
 const MAX_SHOWN = 60;
 
 /** Returns the name by which messages refer to the output of a command: `kustomize build . (web/edgewise.yaml:7)`. */
-export function formatRenderSource(words: readonly string[], { file, line }: RenderSource): string {
-  return `${formatShortCommand(words)} (${file}:${line})`;
+export function formatRenderSource(words: readonly string[], { file, line }: RenderCommandPosition): string {
+  return `${formatRenderCommand(words)} (${file}:${line})`;
 }
 
 /** Formats a command on one line, cut to MAX_SHOWN characters. */
-export function formatShortCommand(words: readonly string[]): string {
+export function formatRenderCommand(words: readonly string[]): string {
   const text = words.join(' ').replace(/\s+/g, ' ').trim();
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 /** Parses a name that `formatRenderSource` returned. `undefined` for any other text. */
-export function parseRenderSource(name: string): RenderSource | undefined {
+export function parseRenderSource(name: string): RenderCommandPosition | undefined {
   if (!name.endsWith(')')) return undefined;
   const [, file, line] = /^.* \((.+):(\d+)\)$/s.exec(name) ?? [];
   return file === undefined ? undefined : { file, line: Number(line) };

@@ -44,7 +44,7 @@ export interface CreateWrite extends WriteBase {
 }
 
 /** Records in the mark that the token of a new credential was delivered. */
-export interface DeliverWrite extends WriteBase {
+export interface RecordDeliveryWrite extends WriteBase {
   readonly type: 'deliver';
   readonly mark: MarkDraft;
 }
@@ -121,10 +121,10 @@ export interface VacateWrite extends WriteBase {
   readonly body: JsonObject;
 }
 
-/** A request that changes something at the service. `createWriteRequest` finds the method and path. */
+/** A request that changes something at the service. `createWriteRequestLine` finds the method and path. */
 export type Write =
   | CreateWrite
-  | DeliverWrite
+  | RecordDeliveryWrite
   | RedeliverWrite
   | UpdateWrite
   | AdoptWrite

@@ -4,7 +4,7 @@ import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Mark } from '../model/mark.ts';
 import type { Plan, SuppressedDelete } from '../model/plan.ts';
-import type { TakeOverLookUp } from '../model/stack-tree.ts';
+import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import { describeLifecycleLineToAdd } from './duplicates.ts';
@@ -16,14 +16,14 @@ interface ConflictContext {
   /** Whether the stack with this name is applied in the same run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Finds another stack of the run that takes over an address for which this stack has no manifest. */
-  readonly findTaker?: TakeOverLookUp | undefined;
+  readonly findTaker?: FindTakingOverStack | undefined;
 }
 
 /**
  * Returns an error for each claim of a unique value if another live resource still has the value after this plan: the
  * service would reject the write. Returns a warning instead if a stack of the same run will free the value.
  */
-export function listConflicts(
+export function checkClaimsAgainstLive(
   decisions: readonly ChangeDecision[],
   live: LiveState,
   { stack, suppressedDeletes, isInRun = () => false, findTaker }: ConflictContext,
@@ -112,7 +112,7 @@ const LATE =
 const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
 
 /** Lists the addresses whose writes wait until another stack of the run frees a unique value. */
-export function listWritesAwaitingFreedValues({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
+export function listAddressesAwaitingOtherStacks({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
   const late = diagnostics.filter(({ code, severity }) => code === LATE_CLAIM.code && severity === LATE_CLAIM.severity);
   return new Set(late.flatMap(({ address }) => address ?? []));
 }

@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { formatAddress } from '../model/address.ts';
-import { type Change, changesOwner, type Difference } from '../model/change.ts';
+import { type Change, type Difference, isAdoptOrTakeOver } from '../model/change.ts';
 import type {
   Drift,
   DriftedField,
@@ -12,8 +12,8 @@ import type {
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { listDriftDangers, withExpiryDanger } from './dangers.ts';
-import { createAdoptionCandidateSearch, createClaimHolderSearch } from './duplicates.ts';
+import { addDangerIfExpired, listDriftDangers } from './dangers.ts';
+import { createAdoptionCandidateSearch, createUnownedHolderSearch } from './duplicates.ts';
 
 /** Input of `computeDrift` in addition to the plan. */
 export interface DriftInput {
@@ -30,7 +30,7 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const taken = new Set(plan.changes.map((change) => change.live?.id));
   const findCandidate = createAdoptionCandidateSearch(live, taken);
-  const findHolder = createClaimHolderSearch(live, { taken, stack });
+  const findHolder = createUnownedHolderSearch(live, { taken, stack });
   const refused = new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address));
   const resources = plan.changes.map((change) => {
     const found = all.get(change.live?.id ?? '');
@@ -49,7 +49,7 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
     at: now.toISOString(),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources.map((resource) => withExpiryDanger(resource, now))),
+    resources: sortByAddress(resources.map((resource) => addDangerIfExpired(resource, now))),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,
@@ -82,7 +82,7 @@ function findUnowned(
 ): ResourceDrift | undefined {
   const fields = differences.map(toDriftedField);
   const base = { address, kind, state: 'unowned', differences: fields, ...(owner !== undefined && { owner }) } as const;
-  if (found !== undefined && changesOwner(action)) {
+  if (found !== undefined && isAdoptOrTakeOver(action)) {
     const how = action === 'adopt' ? `adopts it: ${formatAdoptLine(found)}` : 'takes it over';
     return { ...base, id: found.id, reason: `${describeUnownedReason(found)}; its manifest ${how}`, next: action };
   }
@@ -130,7 +130,7 @@ function createResourceDrift(change: Change, live: LiveResource | undefined): Re
     ...(reason !== undefined && { reason }),
     ...(action !== 'no-op' && { next: action }),
     ...(dangers.length > 0 && { dangers }),
-    ...(live !== undefined && readValidUntil(live)),
+    ...(live !== undefined && pickValidUntil(live)),
   };
 }
 
@@ -156,7 +156,7 @@ function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): Resou
 }
 
 /** The end of the validity of a live resource. An empty object if the resource has none. */
-export function readValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validUntil'> {
+export function pickValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validUntil'> {
   const validUntil = spec[getKind(kind).validity?.until ?? ''];
   return typeof validUntil === 'string' ? { validUntil } : {};
 }

@@ -7,8 +7,8 @@ import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
 import type { ResourcePair } from './match.ts';
-import { findValidForMs } from './validity.ts';
-import { listChangedFields, pickDifferingWrittenForms } from './writes.ts';
+import { findResourceValidForMs } from './validity.ts';
+import { listChangedFields, pickNonNormalWrittenValues } from './writes.ts';
 
 /** Facts of a change that its decision does not contain. */
 interface ChangeFacts {
@@ -79,9 +79,9 @@ function pickManifestFacts({
 function pickDesired(decision: ChangeDecision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
   const { pair, form } = decision;
   if (form === undefined) return {};
-  const sent = pickDifferingWrittenForms(pair.kind, form, listSentFields(decision));
+  const sent = pickNonNormalWrittenValues(pair.kind, form, listSentFields(decision));
   const ignored = listIgnored(pair);
-  const validForMs = findValidForMs(pair.kind, pair.desired);
+  const validForMs = findResourceValidForMs(pair.kind, pair.desired);
   return {
     desired: form.normal,
     ...(Object.keys(sent).length > 0 && { sent }),

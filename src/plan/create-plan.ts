@@ -1,19 +1,19 @@
-import { findKeyType, parseKeyComment } from '../kinds/formats.ts';
+import { findSshKeyType, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
-import { type Diagnostic, hasErrors, isLintWarning, limitLintWarnings } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, isLintWarning, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { Write } from '../model/write.ts';
 import { createChange } from './create-change.ts';
-import { withDangers } from './dangers.ts';
-import { type ChangeDecision, describeTokens, findTokenSink } from './decide.ts';
+import { computeChangesWithDangers } from './dangers.ts';
+import { type ChangeDecision, describeExistingToken, findNewTokenSink } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
-import { countDuplicateListRequests } from './duplicates.ts';
-import { listFilesToWrite } from './files.ts';
-import { countOwned, guardPlan } from './guard.ts';
-import { orderWrites } from './order.ts';
-import { describeRelease, type PlanInput } from './plan-input.ts';
+import { countDuplicateCheckRequests } from './duplicates.ts';
+import { listWriteToFiles } from './files.ts';
+import { checkGuardAndProtection, countOwnedByKind } from './guard.ts';
+import { createOrderedWrites } from './order.ts';
+import { describeReleaseDespiteManifest, type PlanInput } from './plan-input.ts';
 
 /**
  * Computes the changes and writes that make the live state equal to the manifests. Pure: the order of the input does
@@ -25,9 +25,9 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
   const { decisions, suppressedDeletes, diagnostics } = decided;
   const isInvalid = hasErrors(diagnostics);
   const listed = listChanges(decisions, input);
-  const writes = isInvalid ? [] : orderWrites(listed, desired.stack.name);
+  const writes = isInvalid ? [] : createOrderedWrites(listed, desired.stack.name);
   const changesOf = Map.groupBy<string, Change>(listed, ({ address }) => address);
-  const changes = withDangers({
+  const changes = computeChangesWithDangers({
     changes: explainDeletedFirst(listed, writes),
     writes,
     stack: desired.stack.name,
@@ -51,8 +51,8 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     changes,
     ...(suppressedDeletes.length > 0 && { suppressedDeletes }),
     writes,
-    files: isInvalid ? [] : listFilesToWrite(decisions, input.files),
-    diagnostics: limitLintWarnings(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
+    files: isInvalid ? [] : listWriteToFiles(decisions, input.files),
+    diagnostics: limitWarningsPerLintRule(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: listViolations(changes, input),
     requests: estimateRequests(writes, input),
   };
@@ -85,16 +85,16 @@ function listChanges(decisions: readonly ChangeDecision[], input: PlanInput): re
   const { ownerLabel } = input.desired.stack;
   return decisions
     .map((decision) => {
-      const token = findTokenSink(decision, input.tokens);
+      const token = findNewTokenSink(decision, input.tokens);
       return createChange(decision, listNotes(decision, input), { token, ownerLabel });
     })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
 }
 
 function listViolations(changes: readonly Change[], { desired, live, mode, targets }: PlanInput): Plan['violations'] {
-  return guardPlan({
+  return checkGuardAndProtection({
     changes,
-    owned: countOwned(live, desired.stack.name),
+    owned: countOwnedByKind(live, desired.stack.name),
     settings: desired.stack.guard,
     stack: desired.stack.name,
     mode,
@@ -104,7 +104,7 @@ function listViolations(changes: readonly Change[], { desired, live, mode, targe
 
 function estimateRequests(writes: readonly Write[], { live, settings }: PlanInput): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
-  const { least, isOpen } = countDuplicateListRequests(writes, { live, pageSize: settings.pageSize });
+  const { least, isOpen } = countDuplicateCheckRequests(writes, { live, pageSize: settings.pageSize });
   const apply = writes.length + least;
   return {
     read: live.requests,
@@ -117,8 +117,8 @@ function estimateRequests(writes: readonly Write[], { live, settings }: PlanInpu
 /** Notes on a change for the user who approves it. An unchanged resource has notes only if it is due for renewal. */
 function listNotes(decision: ChangeDecision, { desired }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
-  if (decision.action === 'release') return describeRelease(decision, desired);
-  return [...describeTokens(decision), ...describeKeys(decision), ...decision.notes];
+  if (decision.action === 'release') return describeReleaseDespiteManifest(decision, desired);
+  return [...describeExistingToken(decision), ...describeKeys(decision), ...decision.notes];
 }
 
 /** Describes the public keys of a resource, as in `for an ed25519 key, alice@example.com`. */
@@ -126,7 +126,7 @@ function describeKeys({ pair, form }: ChangeDecision): readonly string[] {
   return Object.entries(pair.kind.fields).flatMap(([name, { type }]) => {
     const key = form?.written[name];
     if (type.type !== 'text' || type.format !== 'ssh-public-key' || typeof key !== 'string') return [];
-    return [['for an', findKeyType(key), 'key'].join(' ').concat(parseKeyComment(key).replace(/^(?=.)/, ', '))];
+    return [['for an', findSshKeyType(key), 'key'].join(' ').concat(parseKeyComment(key).replace(/^(?=.)/, ', '))];
   });
 }
 

@@ -28,7 +28,7 @@ interface ResolvedReferences {
  * `isCreated`: the plan creates it. `gone`: the reason why it will not exist after the run. `undefined`: no plan of the
  * run contains the resource, so the live state decides.
  */
-export type FindPlannedResource = (
+export type FindPlannedOutcome = (
   reference: CrossStackReference,
   liveId: string | undefined,
 ) => PlannedResource | undefined;
@@ -41,7 +41,7 @@ export function listCrossStackReferenceKinds({ crossStackReferences = new Map() 
 }
 
 interface Run {
-  readonly findPlanned?: FindPlannedResource | undefined;
+  readonly findPlanned?: FindPlannedOutcome | undefined;
   /** Whether the stack with this name is part of the run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
 }

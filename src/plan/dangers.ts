@@ -1,9 +1,13 @@
 import { listClaims } from '../kinds/claims.ts';
-import { findDangerGroupOfMissingResource, listTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
+import {
+  findDangerGroupOfMissingResource,
+  listResourceTransitionDangers,
+  type ResourceState,
+} from '../kinds/dangers.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
-import { type Danger, sortDangers } from '../model/danger.ts';
+import { type Danger, sortDangersByGroup } from '../model/danger.ts';
 import { type DriftedField, PROTECT_PATH, type ResourceDrift } from '../model/drift.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
@@ -17,7 +21,7 @@ import { readFieldTime } from './validity.ts';
 type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
 
 /** Returns the changes of a plan with newly computed dangers. These depend on the changes and the order of writes. */
-export function withDangers(plan: DangerSource): readonly Change[] {
+export function computeChangesWithDangers(plan: DangerSource): readonly Change[] {
   const context = { stack: plan.stack, findGap: createFindGap(plan), findClaimant: createFindClaimant(plan.changes) };
   return plan.changes.map((change) => {
     const dangers = listDangers(change, context);
@@ -41,10 +45,10 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
   if (change.duplicateOf !== undefined) return compareDuplicate(kind, change);
   const from = pickLiveSide(change);
   const to = pickDesiredSide(change, context);
-  const facts = listTransitionDangers(kind, from, to)
+  const facts = listResourceTransitionDangers(kind, from, to)
     .filter(({ danger }) => danger !== 'token-revoked' || isInUse(kind, live))
     .map((fact) => withClaimant(fact, kind, context));
-  return sortDangers([
+  return sortDangersByGroup([
     ...facts,
     ...listLonger(kind, change),
     ...listNewValues(kind, change),
@@ -58,7 +62,7 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
  */
 function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
   if (!isInUse(kind, live)) return [];
-  return listTransitionDangers(kind, { spec: live?.spec ?? {} }, undefined).filter(
+  return listResourceTransitionDangers(kind, { spec: live?.spec ?? {} }, undefined).filter(
     ({ danger }) => danger === 'token-revoked',
   );
 }
@@ -234,7 +238,11 @@ export function listDriftDangers({ kind, fields, expected, live }: Drifted): rea
     ...Object.entries(live).filter(([name]) => !names.has(name)),
     ...Object.entries(expected).filter(([name]) => names.has(name)),
   ]);
-  const dangers = listTransitionDangers(getKind(kind), { spec: before, protect: isUnprotected }, { spec: live });
+  const dangers = listResourceTransitionDangers(
+    getKind(kind),
+    { spec: before, protect: isUnprotected },
+    { spec: live },
+  );
   // Omits lockouts: a user who sees this report is not locked out.
   return dangers.filter(({ danger }) => danger !== 'lockout');
 }
@@ -243,7 +251,7 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
   return path === PROTECT_PATH && expected === true;
 }
 
-export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDrift {
+export function addDangerIfExpired(resource: ResourceDrift, now: Date): ResourceDrift {
   const { kind, validUntil, dangers = [] } = resource;
   const path = getKind(kind).validity?.until;
   if (path === undefined || validUntil === undefined || Date.parse(validUntil) > now.getTime()) return resource;
@@ -251,9 +259,6 @@ export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDr
 }
 
 /** The dangers of a delete that was made at the service, without a plan. */
-export function listUnplannedDeletionDangers({
-  kind,
-  expected,
-}: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
-  return expected === undefined ? [] : listTransitionDangers(getKind(kind), { spec: expected }, undefined);
+export function listDriftedDeletionDangers({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
+  return expected === undefined ? [] : listResourceTransitionDangers(getKind(kind), { spec: expected }, undefined);
 }

@@ -8,21 +8,21 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { SuppressedDelete } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
-import { listConflicts } from './claims.ts';
+import { checkClaimsAgainstLive } from './claims.ts';
 import {
   type ChangeDecision,
   decideActions,
   EXPIRY_WARNING_SHARE,
-  listRenewalAndRotationDiagnostics,
+  listMissingSinkWarnings,
   listReplacingAdoptionErrors,
-  listTokensWithoutSink,
+  listValidityAndRotationDiagnostics,
 } from './decide.ts';
-import { listAdoptionHints, listMissingFormerNames, listRenameHints } from './duplicates.ts';
-import { createHandOverCheck, listPossibleTakeOvers, listTakeOversOutsideRun } from './handed-over.ts';
+import { listAdoptionHints, listFormerNameWarnings, listRenameHints } from './duplicates.ts';
+import { checkDeletesTakenOverElsewhere, createHandOverCheck, listHandOverWarnings } from './handed-over.ts';
 import { matchResources } from './match.ts';
-import { createReleaseState, type PlanInput } from './plan-input.ts';
+import { omitDesiredResources, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
-import { findValidForMs, readFieldTime } from './validity.ts';
+import { findResourceValidForMs, readFieldTime } from './validity.ts';
 
 export interface DecidedPlan {
   readonly decisions: readonly ChangeDecision[];
@@ -38,7 +38,7 @@ interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDele
 /** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
 export function decideChanges(input: PlanInput): DecidedChanges {
   const { desired, live, mode, targets, takeOver = [] } = input;
-  const wanted = mode === 'release' ? createReleaseState(desired) : desired;
+  const wanted = mode === 'release' ? omitDesiredResources(desired) : desired;
   const matched = matchResources(wanted, live, { takeOver, isLeft: createHandOverCheck(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const stack = desired.stack.name;
@@ -56,19 +56,24 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
     ...selected.diagnostics,
     ...listReplacingAdoptionErrors(decisions),
-    ...listRenewalAndRotationDiagnostics(decisions, input),
-    ...listConflicts(decisions, live, { stack, suppressedDeletes, isInRun: input.isInRun, findTaker: input.findTaker }),
+    ...listValidityAndRotationDiagnostics(decisions, input),
+    ...checkClaimsAgainstLive(decisions, live, {
+      stack,
+      suppressedDeletes,
+      isInRun: input.isInRun,
+      findTaker: input.findTaker,
+    }),
     ...listCrossStackUsers(decisions, live, stack),
-    ...listPossibleTakeOvers(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),
-    ...listTakeOversOutsideRun(decisions, input),
-    ...listMissingFormerNames(decisions, { live, stack }),
+    ...listHandOverWarnings(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),
+    ...checkDeletesTakenOverElsewhere(decisions, input),
+    ...listFormerNameWarnings(decisions, { live, stack }),
     ...listRenameHints(decisions),
     ...listAdoptionHints(decisions, live),
     ...listHealthWarnings(decisions, now),
     ...listRetainedValueWarnings(decisions),
     ...listLongValidityWarnings(decisions),
     ...listHiddenFieldWarnings(decisions.flatMap(listComparedLive)),
-    ...listTokensWithoutSink(decisions, tokens),
+    ...listMissingSinkWarnings(decisions, tokens),
     ...decisions.filter(canLockOut).map(createLockoutWarning),
   ];
   return { decisions, suppressedDeletes, diagnostics };
@@ -155,7 +160,7 @@ function listFileFindings({ pair }: ChangeDecision, desired: DesiredResource): r
 
 /**
  * Warnings on certificates that expire soon. Skips certificates with `renew_before`: they are replaced in time. Skips
- * certificates whose manifest sets the end: `listExpiredManifests` warns about them.
+ * certificates whose manifest sets the end: `listManifestExpiryWarnings` warns about them.
  */
 function listExpiryWarnings(
   { pair, form }: ChangeDecision,
@@ -227,7 +232,7 @@ function listLongValidityWarnings(decisions: readonly ChangeDecision[]): readonl
     const { validity } = kind;
     if (validity === undefined || desired === undefined || live === undefined || form === undefined) return [];
     const { after, until, defaultMs } = validity;
-    const isStated = form.written[until] !== undefined || findValidForMs(kind, desired) !== undefined;
+    const isStated = form.written[until] !== undefined || findResourceValidForMs(kind, desired) !== undefined;
     const isOurs = pair.by === 'mark' && !desired.lifecycle.ignore.includes(until);
     if (action === 'replace' || isStated || !isOurs) return [];
     const lengthMs = (readFieldTime(live.spec, until) ?? 0) - (readFieldTime(live.spec, after) ?? 0);

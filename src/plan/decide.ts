@@ -3,23 +3,23 @@ import { isRotatable } from '../kinds/kind.ts';
 import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
-import { type Action, changesOwner, type Difference } from '../model/change.ts';
+import { type Action, type Difference, isAdoptOrTakeOver } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
-import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
+import { findSinkSettings, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import {
   computeDesiredSpecForms,
   type DesiredSpecForms,
   type KnownIds,
+  keepLiveValues,
   listUnresolvedAddresses,
-  withLiveValues,
 } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { ResourcePair } from './match.ts';
-import { findValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
+import { findResourceValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
 
 export interface ChangeDecision {
   readonly pair: ResourcePair;
@@ -80,14 +80,16 @@ export function listReplacingAdoptionErrors(decisions: readonly ChangeDecision[]
  * Warnings on certificates whose manifest sets an end that is past or near, and errors on `--rotate` of resources that
  * cannot be rotated.
  */
-export function listRenewalAndRotationDiagnostics(
+export function listValidityAndRotationDiagnostics(
   decisions: readonly ChangeDecision[],
   { now, rotate }: RenewalContext,
 ): readonly Diagnostic[] {
   const rotatable = new Set<string>(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
   return [
     ...rotate.filter((address) => !rotatable.has(address)).map((address) => createRotationError(address, rotatable)),
-    ...decisions.flatMap(({ pair, form }) => (form === undefined ? [] : listExpiredManifests(pair, form.written, now))),
+    ...decisions.flatMap(({ pair, form }) =>
+      form === undefined ? [] : listManifestExpiryWarnings(pair, form.written, now),
+    ),
   ];
 }
 
@@ -110,7 +112,7 @@ function decideAction(pair: ResourcePair, ids: KnownIds, context: DecisionContex
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
-  const form = kept.length === 0 ? asked : withLiveValues(pair.kind, asked, live, kept);
+  const form = kept.length === 0 ? asked : keepLiveValues(pair.kind, asked, live, kept);
   const differences = listDifferences({ ...compared, normal: form.normal, kept });
   const renewal = decideRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);
@@ -133,7 +135,7 @@ function toComparedResource(
     normal,
     ignored: desired.lifecycle.ignore,
     kept: [],
-    validForMs: findValidForMs(kind, desired),
+    validForMs: findResourceValidForMs(kind, desired),
     protect: desired.lifecycle.protect,
   };
 }
@@ -168,7 +170,7 @@ function describeDelete({ by }: ResourcePair, mode: Plan['mode']): string | unde
 }
 
 function keepsId({ action }: ChangeDecision): boolean {
-  return action === 'update' || changesOwner(action) || action === 'no-op';
+  return action === 'update' || isAdoptOrTakeOver(action) || action === 'no-op';
 }
 
 function listReferencedAddresses(pair: ResourcePair): readonly Address[] {
@@ -234,14 +236,14 @@ export function decideRenewal(pair: ResourcePair, written: Spec, context: Renewa
   const tokenLoss = pair.by === 'mark' || isTakenOver(subject) ? findTokenLoss(subject) : undefined;
   const due = tokenLoss ?? (pair.by === 'mark' ? findRotationRequest(subject, context) : undefined);
   if (due !== undefined) return { ...NOT_DUE, reason: due };
-  const validForMs = findValidForMs(pair.kind, desired);
+  const validForMs = findResourceValidForMs(pair.kind, desired);
   if (listValidityDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOT_DUE;
   const timed = findExpiry(subject, written, context.now) ?? findAge(subject, context.now) ?? NOT_DUE;
   return pair.by === 'mark' || timed.reason === undefined ? timed : toLaterNote(timed.reason);
 }
 
 /** Warns if a manifest sets an end that is past or near, because a new certificate would end at the same time. */
-export function listExpiredManifests(pair: ResourcePair, written: Spec, now: Date): readonly Diagnostic[] {
+export function listManifestExpiryWarnings(pair: ResourcePair, written: Spec, now: Date): readonly Diagnostic[] {
   const { kind, desired, address } = pair;
   const end = readFieldTime(written, kind.validity?.until);
   if (kind.validity === undefined || desired === undefined || end === undefined) return [];
@@ -347,13 +349,13 @@ function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
 }
 
 /** The sink for the token that a change creates. `undefined` if it creates none, or if no sink is configured. */
-export function findTokenSink(decision: ChangeDecision, settings: TokenSettings): PlannedTokenSink | undefined {
+export function findNewTokenSink(decision: ChangeDecision, settings: TokenSettings): PlannedTokenSink | undefined {
   const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
   return sink && toPlannedTokenSink(sink);
 }
 
 /** Notes on the token of a credential that is adopted, taken over or renamed. */
-export function describeTokens(decision: ChangeDecision): readonly string[] {
+export function describeExistingToken(decision: ChangeDecision): readonly string[] {
   if (decision.pair.kind.oneTimeFields.length === 0) return [];
   const { formerName } = decision.pair;
   if (decision.action === 'adopt') return [TOKEN_UNKNOWN];
@@ -367,7 +369,7 @@ const TOKEN_UNKNOWN = 'its token is unknown: the service showed it only once, wh
 const TOKEN_STAYS = 'its token stays where it is: apply does not touch its file';
 
 /** A warning for each credential that would be created without a token sink. Apply refuses such a plan. */
-export function listTokensWithoutSink(
+export function listMissingSinkWarnings(
   decisions: readonly ChangeDecision[],
   settings: TokenSettings,
 ): readonly Diagnostic[] {
@@ -388,5 +390,5 @@ function createsToken({ pair, action }: ChangeDecision): boolean {
 }
 
 function findOwnSink({ pair }: ChangeDecision, settings: TokenSettings): SinkSettings | undefined {
-  return findSink(settings, pair.desired?.name ?? '');
+  return findSinkSettings(settings, pair.desired?.name ?? '');
 }

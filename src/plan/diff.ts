@@ -6,7 +6,7 @@ import { fillHiddenFields } from '../kinds/read-response.ts';
 import type { Difference } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
+import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 
 /** A difference whose origin is not computed yet. `field` is the top-level field that contains it. */
@@ -37,7 +37,7 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
  * Whether the resource must be replaced, because an immutable field differs or is no longer set. Skips ignored fields
  * and fields that the service does not show.
  */
-export function forcesReplace(described: DescribedResource, desired: Spec): boolean {
+export function mustReplaceResource(described: DescribedResource, desired: Spec): boolean {
   const { kind, live, ignored } = described;
   const normal = normalizeSpec(kind, desired);
   const known = fillHiddenFields(kind, live.spec, normal);
@@ -141,7 +141,7 @@ export interface DescribedResource {
  * it. Includes only fields whose default the service chooses. A difference forces a replace if the service chooses the
  * default only for a new resource. `normal`: the desired spec in normal form.
  */
-export function diffUnsetFields(
+export function diffNoLongerSetFields(
   described: DescribedResource,
   normal: Spec,
 ): readonly (Difference & { readonly field: string })[] {
@@ -175,7 +175,7 @@ function listChosenFields(kind: Kind): readonly NamedField[] {
 }
 
 function isStated(mark: Mark | undefined, name: string): boolean {
-  return (mark?.fields[name] ?? UNMANAGED_DIGEST) !== UNMANAGED_DIGEST;
+  return (mark?.fields[name] ?? IGNORED_FIELD_DIGEST) !== IGNORED_FIELD_DIGEST;
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getDefaultValue, listFieldsInMark, normalizeField } from '../kinds/normalize.ts';
-import { fillHiddenFields, isFieldHidden } from '../kinds/read-response.ts';
-import { type Address, toName } from '../model/address.ts';
+import { getNormalUnsetValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
+import { fillHiddenFields, isValueHidden } from '../kinds/read-response.ts';
+import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause } from '../model/change.ts';
 import { isSameJson, type Json } from '../model/json.ts';
-import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
+import { IGNORED_FIELD_DIGEST, type Mark, type MarkDraft, toFieldDigest } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { containsUnknownId } from './desired-form.ts';
-import { type DescribedResource, diffSpecs, diffUnsetFields } from './diff.ts';
+import { type DescribedResource, diffNoLongerSetFields, diffSpecs } from './diff.ts';
 import { listValidityDifference } from './validity.ts';
 
 /** Everything from which the differences of a resource are computed, in a plan and in the check of a plan file. */
@@ -46,7 +46,7 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
     const sides = { desired: normal, live: spec, mark: live.mark };
     return { ...difference, origin: computeOrigin(kind, difference.field, sides) };
   });
-  return [...stated, ...diffUnsetFields(compared, normal)];
+  return [...stated, ...diffNoLongerSetFields(compared, normal)];
 }
 
 /** Differences in ownership, name and protection. A resource without a mark can differ only in protection. */
@@ -56,7 +56,7 @@ function listMarkDifferences({ address, stack, live: { mark }, protect }: Compar
       ? []
       : [
           ...listPlainDifference('mark.stack', mark.stack, stack),
-          ...listPlainDifference('mark.name', mark.name, toName(address)),
+          ...listPlainDifference('mark.name', mark.name, getAddressName(address)),
         ];
   return [...owned, ...listPlainDifference('lifecycle.protect', mark?.protect ?? false, protect)];
 }
@@ -79,9 +79,9 @@ interface OriginInput {
  */
 function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): DifferenceCause {
   if (mark === undefined) return 'unknown';
-  const applied = mark.fields[name] ?? findDefaultDigest(kind, name);
+  const applied = mark.fields[name] ?? computeDefaultValueDigest(kind, name);
   if (applied === undefined) return 'manifest';
-  if (applied === UNMANAGED_DIGEST) return 'unknown';
+  if (applied === IGNORED_FIELD_DIGEST) return 'unknown';
   const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
   const value = desired[name] ?? null;
   const isChanged = toFieldDigest(value) !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
@@ -101,28 +101,28 @@ interface FieldDigestOverrides {
  * Computes the digests that a mark records after the spec `normal` is applied. `pending`: the values whose digest can
  * be computed only when an id is known.
  */
-export function computeDigests(
+export function computeMarkDigests(
   kind: Kind,
   normal: Spec,
   { ignored, kept }: FieldDigestOverrides,
 ): Pick<MarkDraft, 'fields' | 'pending'> {
   const fields: Record<string, string> = {};
   const pending: Record<string, Json> = {};
-  for (const name of listFieldsInMark(kind, normal)) {
+  for (const name of listFieldsWithDigest(kind, normal)) {
     if (ignored.includes(name)) continue;
     const value = normal[name] ?? null;
     if (containsUnknownId(kind, { [name]: value })) pending[name] = value;
     else if (!kept.has(name)) fields[name] = toFieldDigest(value);
   }
-  for (const name of ignored) if (!kept.has(name)) fields[name] = UNMANAGED_DIGEST;
+  for (const name of ignored) if (!kept.has(name)) fields[name] = IGNORED_FIELD_DIGEST;
   for (const [name, digest] of kept) if (digest !== undefined) fields[name] = digest;
   return { fields, pending };
 }
 
 /** The digest of a field's default value. `undefined` if the service chooses the default. */
-export function findDefaultDigest(kind: Kind, name: string): string | undefined {
+export function computeDefaultValueDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
-  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getDefaultValue(field));
+  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getNormalUnsetValue(field));
 }
 
 /**
@@ -135,7 +135,7 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
   if (isShown(kind, live.spec)) return live.spec;
   const filled = fillHiddenFields(kind, live.spec, normal);
   const hidden = kind.specFields.filter(
-    ([name, field]) => normal[name] !== undefined && isFieldHidden(field.type, live.spec[name]),
+    ([name, field]) => normal[name] !== undefined && isValueHidden(field.type, live.spec[name]),
   );
   const changed = hidden.flatMap(([name, field]) => {
     const wanted = normal[name] ?? null;
@@ -146,7 +146,7 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
 }
 
 function isShown(kind: Kind, spec: Spec): boolean {
-  return kind.specFields.every(([name, { type }]) => !isFieldHidden(type, spec[name]));
+  return kind.specFields.every(([name, { type }]) => !isValueHidden(type, spec[name]));
 }
 
 interface Subject {
@@ -174,7 +174,8 @@ interface HiddenField extends Subject {
 function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;
   const applied =
-    live.mark === undefined ? UNMANAGED_DIGEST : (live.mark.fields[name] ?? findDefaultDigest(kind, name));
-  if (applied === UNMANAGED_DIGEST) return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
+    live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? computeDefaultValueDigest(kind, name));
+  if (applied === IGNORED_FIELD_DIGEST)
+    return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
   return containsUnknownId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;
 }

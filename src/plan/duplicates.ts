@@ -1,6 +1,6 @@
 import { listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listFieldsInMark } from '../kinds/normalize.ts';
+import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
@@ -40,7 +40,7 @@ type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
  * Creates a search for holders of unique values. It covers the live resources that are not in the plan and do not have
  * the mark of `stack`. `taken`: ids of the live resources in the plan.
  */
-export function createClaimHolderSearch(
+export function createUnownedHolderSearch(
   { resources }: LiveState,
   { taken, stack }: { readonly taken: ReadonlySet<string | undefined>; readonly stack: string },
 ): FindHolder {
@@ -63,7 +63,7 @@ export function createClaimHolderSearch(
 function isMatch(kind: Kind, normal: Spec, live: Spec): boolean {
   const claims = joinClaimKeys(kind, normal);
   if (claims !== '') return joinClaimKeys(kind, live) === claims;
-  const hasOwnValues = listFieldsInMark(kind, normal).some((name) => name !== METADATA);
+  const hasOwnValues = listFieldsWithDigest(kind, normal).some((name) => name !== METADATA);
   return hasOwnValues && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
 }
 
@@ -132,7 +132,7 @@ export function listRenameHints(decisions: readonly ChangeDecision[]): readonly 
  * Warnings on creates whose `lifecycle.renamed_from` names a resource that does not exist. If the name is misspelled,
  * the plan would delete the resource that the user meant.
  */
-export function listMissingFormerNames(
+export function listFormerNameWarnings(
   decisions: readonly ChangeDecision[],
   { live, stack: own }: { readonly live: LiveState; readonly stack: string },
 ): readonly Diagnostic[] {
@@ -272,7 +272,7 @@ function isInBraces({ excerpt }: SourcePlace): boolean {
  * Whether a concurrent apply could create the same resource again: the resource has no unique value, so the service
  * does not reject the second creation.
  */
-export function canBeCreatedTwice(write: Write): write is CreateWrite {
+export function isCreateWithoutClaims(write: Write): write is CreateWrite {
   return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
 }
 
@@ -292,8 +292,8 @@ interface RequestCount {
  * Counts the list requests with which an apply looks for duplicates that a concurrent apply created. An apply lists
  * only kinds in which it creates resources without unique values.
  */
-export function countDuplicateListRequests(writes: readonly Write[], held: DuplicateCheckInput): RequestCount {
-  const byKind = Map.groupBy(writes.filter(canBeCreatedTwice), ({ kind }) => kind);
+export function countDuplicateCheckRequests(writes: readonly Write[], held: DuplicateCheckInput): RequestCount {
+  const byKind = Map.groupBy(writes.filter(isCreateWithoutClaims), ({ kind }) => kind);
   const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, checks: made.length }));
   return {
     least: counts.reduce((sum, { least }) => sum + least, 0),

@@ -5,7 +5,7 @@ import type { DesiredResource, DesiredState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 
 /** The paths of all files to which manifests write a value (`lifecycle.write_to`). */
-export function listFilePaths({ resources }: DesiredState): readonly string[] {
+export function listWriteToPaths({ resources }: DesiredState): readonly string[] {
   return [...resources.values()].flatMap((resource) => findFilePath(resource) ?? []);
 }
 
@@ -13,7 +13,7 @@ export function listFilePaths({ resources }: DesiredState): readonly string[] {
  * Lists the files that an apply writes, because their content differs or is not known yet. `present`: contents of
  * existing files, by path.
  */
-export function listFilesToWrite(
+export function listWriteToFiles(
   decisions: readonly ChangeDecision[],
   present: ReadonlyMap<string, string>,
 ): readonly PlannedFile[] {
@@ -23,13 +23,13 @@ export function listFilesToWrite(
     if (path === undefined || kind.fileField === undefined) return [];
     const replaces = present.has(path) && ({ replaces: true } as const);
     if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
-    const text = findContentToWrite(live?.computed[kind.fileField]);
+    const text = findFileContentOfValue(live?.computed[kind.fileField]);
     return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
   });
 }
 
 /** The content of the file to which a field's value is written. `undefined` if the field has no value. */
-export function findContentToWrite(value: Json | undefined): string | undefined {
+export function findFileContentOfValue(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { type Action, type Change, formatAction, formatChangeAddress, isProtected } from '../model/change.ts';
-import type { GuardViolation, Plan } from '../model/plan.ts';
+import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 
@@ -16,7 +16,7 @@ export interface GuardInput {
 }
 
 /** Counts the live resources that a stack owns, by kind. */
-export function countOwned(live: LiveState, stack: string): ReadonlyMap<string, number> {
+export function countOwnedByKind(live: LiveState, stack: string): ReadonlyMap<string, number> {
   return new Map(
     [...live.resources].map(([kind, all]) => [kind, all.filter(({ mark }) => mark?.stack === stack).length]),
   );
@@ -32,7 +32,7 @@ export interface Allowances {
 }
 
 /** Returns the safety rules that a plan breaks. The limits on deletes do not apply to a plan to destroy. */
-export function guardPlan(input: GuardInput): readonly GuardViolation[] {
+export function checkGuardAndProtection(input: GuardInput): readonly SafetyViolation[] {
   const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
   return [...protect, ...listNothingDescribed(input), ...listDeleteShare(input)];
@@ -40,9 +40,9 @@ export function guardPlan(input: GuardInput): readonly GuardViolation[] {
 
 /** Returns the violations that the given flags do not allow. No flag allows a violated policy. */
 export function listBlockingViolations(
-  violations: readonly GuardViolation[],
+  violations: readonly SafetyViolation[],
   allowances: Allowances,
-): readonly GuardViolation[] {
+): readonly SafetyViolation[] {
   return violations.flatMap((violation) => {
     if (violation.rule === 'policy') return [violation];
     if (violation.rule === 'delete-share' || violation.rule === 'nothing-described')
@@ -62,9 +62,9 @@ const CONSENTS = {
 
 /** Extends the remedy if an address in the flag resembles an address of the violation and is probably misspelled. */
 function withMisspelt(
-  violation: GuardViolation,
+  violation: SafetyViolation,
   { flag, allowed }: { readonly flag: string; readonly allowed: readonly string[] },
-): GuardViolation {
+): SafetyViolation {
   const nearest = violation.addresses
     .map((address) => suggestAddress(address, allowed))
     .find((near) => near !== undefined);
@@ -76,7 +76,7 @@ function withMisspelt(
  * Protection applies to an address. Duplicates may be deleted as long as one resource with the address stays. If none
  * stays, the rule is broken even if only one of them is protected.
  */
-function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
+function listProtected({ changes, mode }: GuardInput): readonly SafetyViolation[] {
   const names = new Set(changes.filter(isProtected).map(({ address }) => address));
   const removals = changes.filter(
     ({ address, action, duplicateOf }) => names.has(address) && duplicateOf === undefined && REMOVALS.has(action),
@@ -103,7 +103,7 @@ const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
  * probably belong to another stack. Resources to adopt do not count, because they are not owned yet. The rule does not
  * apply with targets: they name the deleted resources, and described resources may be of kinds that were not read.
  */
-function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): readonly GuardViolation[] {
+function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): readonly SafetyViolation[] {
   const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');
   const deleted = owned.filter(({ action }) => action === 'delete');
   if (isTargeted || deleted.length === 0 || owned.some(({ action }) => DESCRIBED.has(action))) return [];
@@ -125,12 +125,12 @@ function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): reado
 /** Actions on resources that the stack owns and a manifest describes. */
 const DESCRIBED: ReadonlySet<Action> = new Set(['update', 'replace', 'no-op']);
 
-function listDeleteShare({ changes, owned, settings }: GuardInput): readonly GuardViolation[] {
+function listDeleteShare({ changes, owned, settings }: GuardInput): readonly SafetyViolation[] {
   const deletes = Map.groupBy(
     changes.filter(({ action }) => action === 'delete'),
     ({ kind }) => kind,
   );
-  return [...deletes].flatMap(([kind, deleted]): GuardViolation[] => {
+  return [...deletes].flatMap(([kind, deleted]): SafetyViolation[] => {
     const total = Math.max(owned.get(kind) ?? 0, deleted.length);
     const share = deleted.length / total;
     if (deleted.length <= settings.maxDeletes || share <= settings.maxDeleteShare) return [];
@@ -147,7 +147,7 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Gua
 }
 
 /** Merges two guards: takes the lower limit of each. */
-export function mergeGuards(left: GuardSettings, right: GuardSettings): GuardSettings {
+export function getStricterGuard(left: GuardSettings, right: GuardSettings): GuardSettings {
   return {
     maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),
     maxDeleteShare: Math.min(left.maxDeleteShare, right.maxDeleteShare),

@@ -1,6 +1,6 @@
 import { type Address, parseAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { TakeOverLookUp, TakeOverStack } from '../model/stack-tree.ts';
+import type { FindTakingOverStack, TakingOverStack } from '../model/stack-tree.ts';
 import type { LiveState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
@@ -25,7 +25,7 @@ export function createHandOverCheck({
  * Warnings on resources that are kept because another stack may take them over. `decided`: ids of the live resources in
  * the plan, for which no warning is needed.
  */
-export function listPossibleTakeOvers(
+export function listHandOverWarnings(
   { desired, live, mode, findTaker }: PlanInput,
   decided: ReadonlySet<string | undefined>,
 ): readonly Diagnostic[] {
@@ -54,7 +54,7 @@ export function listPossibleTakeOvers(
  * Warnings on deletes of resources that another stack takes over, or may take over. That stack is in the same
  * repository, but not part of the run.
  */
-export function listTakeOversOutsideRun(
+export function checkDeletesTakenOverElsewhere(
   decisions: readonly ChangeDecision[],
   { desired, live, findNeighbour }: Pick<PlanInput, 'desired' | 'live' | 'findNeighbour'>,
 ): readonly Diagnostic[] {
@@ -77,7 +77,7 @@ export function listTakeOversOutsideRun(
 }
 
 /** Texts about the stack that takes over: `how` for the message, `first` for the remedy. */
-function describeTaker({ stack, as, folder, doubt }: TakeOverStack): Readonly<Record<'how' | 'first', string>> {
+function describeTaker({ stack, as, folder, doubt }: TakingOverStack): Readonly<Record<'how' | 'first', string>> {
   if (doubt !== undefined)
     return { how: `${formatTaker(stack)} may take it over: ${doubt}`, first: 'Correct that and apply it first' };
   return { how: `the stack ${stack} takes it over as ${as}`, first: `Apply the stack in ${folder} first` };
@@ -89,14 +89,14 @@ function formatTaker(stack: string): string {
 
 function findOpenTaker(
   address: Address,
-  { live, findTaker }: Pick<PlanInput, 'live'> & { readonly findTaker?: TakeOverLookUp | undefined },
-): TakeOverStack | undefined {
+  { live, findTaker }: Pick<PlanInput, 'live'> & { readonly findTaker?: FindTakingOverStack | undefined },
+): TakingOverStack | undefined {
   const taker = findTaker?.(address);
   return taker !== undefined && hasTaken(taker, live) ? undefined : taker;
 }
 
 /** Whether the other stack already owns the resource that it takes over. */
-function hasTaken({ stack, as }: TakeOverStack, { resources }: LiveState): boolean {
+function hasTaken({ stack, as }: TakingOverStack, { resources }: LiveState): boolean {
   const { kind = '', name } = (as && parseAddress(as)) ?? {};
   return (resources.get(kind) ?? []).some(({ mark }) => mark?.stack === stack && mark.name === name);
 }

@@ -4,7 +4,7 @@ import { suggestAddress } from '../manifest/suggest.ts';
 import { isAddress, parseAddress, stripDuplicateId, toAddress } from '../model/address.ts';
 import type { OwnedResource, StackInventory } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
-import { listModulesToRead, listUsedKinds, type ReadRequest } from './select-targets.ts';
+import { listModulesToRead, listStackKinds, type ReadRequest } from './select-targets.ts';
 
 interface InventoryQuery {
   /** Addresses and names of kinds. Empty: all resources. */
@@ -19,7 +19,7 @@ export function createInventoryRequest(
   { names, mayRead = () => true }: InventoryQuery,
 ): ReadRequest {
   const kinds = new Set(names.map(toKindName));
-  const listed = names.length === 0 ? listUsedKinds(desired.stack) : OWNED_KINDS.filter(({ name }) => kinds.has(name));
+  const listed = names.length === 0 ? listStackKinds(desired.stack) : OWNED_KINDS.filter(({ name }) => kinds.has(name));
   const described = [...desired.resources.values()].filter((resource) => isNamed(resource, names));
   return {
     kinds: listed.filter(mayRead),
@@ -28,7 +28,7 @@ export function createInventoryRequest(
 }
 
 /** Lists the live resources that the stack owns and that `names` selects. */
-export function createInventory(
+export function createStackInventory(
   desired: DesiredState,
   live: LiveState,
   { names, baseUrl }: Pick<InventoryQuery, 'names'> & Pick<StackInventory, 'baseUrl'>,
@@ -47,7 +47,7 @@ export function createInventory(
 }
 
 /** A requested address without a live resource. */
-export interface MissingAddress {
+export interface AddressWithoutLiveResource {
   readonly address: string;
   readonly isDescribed: boolean;
   readonly nearest: string | undefined;
@@ -58,7 +58,7 @@ export function listMissingAddresses(
   desired: DesiredState,
   { resources }: StackInventory,
   names: readonly string[],
-): readonly MissingAddress[] {
+): readonly AddressWithoutLiveResource[] {
   const found = new Set<string>(resources.map(({ address }) => address));
   const described = new Set<string>(desired.resources.keys());
   return names

@@ -11,8 +11,8 @@ import {
   type LiveResource,
   type LiveState,
 } from '../model/state.ts';
-import { forcesReplace } from './diff.ts';
-import { findValidForMs } from './validity.ts';
+import { mustReplaceResource } from './diff.ts';
+import { findResourceValidForMs } from './validity.ts';
 
 /** A desired resource and the matching live resource, or one of them alone. */
 export interface ResourcePair {
@@ -501,7 +501,10 @@ function isReplaced({
   live,
 }: Readonly<{ kind: Kind; desired: DesiredResource; live: LiveResource }>): boolean {
   const { lifecycle, spec } = desired;
-  return forcesReplace({ kind, live, ignored: lifecycle.ignore, validForMs: findValidForMs(kind, desired) }, spec);
+  return mustReplaceResource(
+    { kind, live, ignored: lifecycle.ignore, validForMs: findResourceValidForMs(kind, desired) },
+    spec,
+  );
 }
 
 /** Whether a resource has a one-time value whose delivery the mark does not record. */

@@ -2,7 +2,7 @@ import { listClaims } from '../kinds/claims.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, changesOwner, formatChangeAddress } from '../model/change.ts';
+import { type Change, formatChangeAddress, isAdoptOrTakeOver } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type WriteId,
 } from '../model/write.ts';
 import { listUnresolvedAddresses } from './desired-form.ts';
-import { type DraftWrite, listWrites } from './writes.ts';
+import { type DraftWrite, listWritesOfChange } from './writes.ts';
 
 /**
  * Returns the writes of a plan in an order in which they can be sent one after another. The writes depend only on the
@@ -26,7 +26,7 @@ import { type DraftWrite, listWrites } from './writes.ts';
  * - A delete comes after the writes that remove references to the resource.
  * - A restriction that can lock out the caller comes last.
  */
-export function orderWrites(changes: readonly Change[], stack: string): readonly Write[] {
+export function createOrderedWrites(changes: readonly Change[], stack: string): readonly Write[] {
   const changed = changes.filter(({ action }) => action !== 'no-op');
   const planned = addRedeliveries(sortByAddress(changed).map((change) => createPlanned(change, stack)));
   const dependencies = new DependencyGraph(planned.flatMap(({ writes }) => writes));
@@ -38,7 +38,7 @@ export function orderWrites(changes: readonly Change[], stack: string): readonly
 }
 
 function createPlanned(change: Change, stack: string): Planned {
-  return { change, kind: getKind(change.kind), writes: listWrites(change, stack) };
+  return { change, kind: getKind(change.kind), writes: listWritesOfChange(change, stack) };
 }
 
 /** Sorts the changes, so that their order does not affect the writes. */
@@ -231,7 +231,7 @@ function addClaimDependencies(planned: readonly Planned[], dependencies: Depende
 }
 
 function isClaim({ type }: DraftWrite): boolean {
-  return type === 'create' || type === 'update' || changesOwner(type);
+  return type === 'create' || type === 'update' || isAdoptOrTakeOver(type);
 }
 
 /**
@@ -240,7 +240,7 @@ function isClaim({ type }: DraftWrite): boolean {
  */
 function listVacated({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
   const removal = writes.find(({ type }) => type === 'delete');
-  const write = removal ?? writes.find(({ type }) => type === 'update' || changesOwner(type));
+  const write = removal ?? writes.find(({ type }) => type === 'update' || isAdoptOrTakeOver(type));
   if (change.live?.spec === undefined || write === undefined) return [];
   const kept = removal === undefined ? listClaims(kind, change.desired ?? {}) : [];
   const keys = new Set(kept.map(({ key }) => key));

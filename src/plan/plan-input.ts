@@ -3,7 +3,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Plan, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { TakeOverLookUp } from '../model/stack-tree.ts';
+import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 
@@ -39,12 +39,12 @@ export interface PlanInput {
    * Finds another stack of the run that takes over an address for which this stack has no manifest. The plan then keeps
    * the live resource.
    */
-  readonly findTaker?: TakeOverLookUp | undefined;
+  readonly findTaker?: FindTakingOverStack | undefined;
   /**
    * Finds another stack of the repository, outside the run, that takes over an address. The plan deletes the live
    * resource nevertheless, and warns.
    */
-  readonly findNeighbour?: TakeOverLookUp | undefined;
+  readonly findNeighbour?: FindTakingOverStack | undefined;
   /** Whether the stack with this name is part of the run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Diagnostics of the manifests, which become part of the plan. */
@@ -73,12 +73,12 @@ function withoutModules(resource: DesiredResource): DesiredResource {
 /**
  * The desired state of a release: no resources. A release needs no manifests, because it names resources by address.
  */
-export function createReleaseState(desired: DesiredState): DesiredState {
+export function omitDesiredResources(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };
 }
 
 /** Notes on the release of a resource whose manifest stays. */
-export function describeRelease({ pair }: ChangeDecision, desired: DesiredState): readonly string[] {
+export function describeReleaseDespiteManifest({ pair }: ChangeDecision, desired: DesiredState): readonly string[] {
   const { address, live } = pair;
   if (!desired.resources.has(address)) return [];
   return [

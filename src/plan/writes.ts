@@ -1,20 +1,20 @@
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { getDefaultValue, normalizeField } from '../kinds/normalize.ts';
-import { toUrlPathIds } from '../kinds/paths.ts';
+import { getNormalUnsetValue, normalizeField } from '../kinds/normalize.ts';
+import { getPathIdsOfResource } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
-import { type CreatedIds, findClearValue } from '../kinds/request-body.ts';
+import { type CreatedIds, findPatchClearValue } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { toName } from '../model/address.ts';
-import { type Change, changesOwner } from '../model/change.ts';
+import { getAddressName } from '../model/address.ts';
+import { type Change, isAdoptOrTakeOver } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
-import { isJsonObject, isSameJson, type Json, type JsonObject, toByteLength } from '../model/json.ts';
+import { computeTextByteLength, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
   type Mark,
   type MarkDraft,
   renderMetadata,
-  renderUserMetadata,
+  renderMetadataWithoutMark,
   toFieldDigest,
 } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
@@ -22,7 +22,7 @@ import {
   type AdoptWrite,
   type CreateWrite,
   type DeleteWrite,
-  type DeliverWrite,
+  type RecordDeliveryWrite,
   type ReleaseWrite,
   type RemoveModuleWrite,
   type SetModuleWrite,
@@ -32,13 +32,13 @@ import {
   type WriteId,
 } from '../model/write.ts';
 import type { DesiredSpecForms } from './desired-form.ts';
-import { computeDigests } from './differences.ts';
+import { computeMarkDigests } from './differences.ts';
 
 /** A write before its position in the order is known. `dependsOn` contains only writes of the same change. */
 export type DraftWrite<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
 
 /** Returns the writes of a change, as few as possible. Each attached module has its own write. */
-export function listWrites(change: Change, stack: string): readonly DraftWrite[] {
+export function listWritesOfChange(change: Change, stack: string): readonly DraftWrite[] {
   const kind = getKind(change.kind);
   switch (change.action) {
     case 'no-op':
@@ -78,7 +78,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   };
   if (kind.oneTimeFields.length === 0) return [create];
-  const deliver: DraftWrite<DeliverWrite> = {
+  const deliver: DraftWrite<RecordDeliveryWrite> = {
     type: 'deliver',
     ...base,
     id: toWriteId({ type: 'deliver', address }),
@@ -115,7 +115,7 @@ function createReleaseWrite(kind: Kind, change: Change): DraftWrite<ReleaseWrite
   const subject = pickSubject(change);
   const spec = getLive(change).spec ?? {};
   const user = spec['metadata'];
-  const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
+  const metadata = renderMetadataWithoutMark(typeof user === 'string' || isJsonObject(user) ? user : '');
   return {
     type: 'release',
     ...subject,
@@ -137,7 +137,7 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
   const parts = { body: createPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
-  if (!changesOwner(change.action)) {
+  if (!isAdoptOrTakeOver(change.action)) {
     const dependsOn = removals.map(({ id }) => id);
     return [...removals, createPatchWrite(change, { ...parts, dependsOn })];
   }
@@ -155,7 +155,7 @@ function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): D
   const { address, kind } = change;
   const base = { address, kind, resourceId: getLive(change).id, ...parts };
   const { action } = change;
-  if (changesOwner(action)) {
+  if (isAdoptOrTakeOver(action)) {
     const id = toWriteId({ type: action, address });
     const reason = patched.length === 0 ? 'sets its mark' : `sets its mark and ${patched.join(', ')}`;
     return { type: action, id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
@@ -167,7 +167,7 @@ function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): D
 function describePatch(change: Change, patched: readonly string[]): string {
   if (patched.length > 0) return `sets ${patched.join(', ')}`;
   const { name } = assertDefined(getLive(change).mark, `mark of ${change.address}`);
-  return name === toName(change.address)
+  return name === getAddressName(change.address)
     ? 'records what was applied'
     : `marks it with its new name, instead of ${name}`;
 }
@@ -182,7 +182,7 @@ function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[]
       id: toWriteId({ type: 'set-module', address, module }),
       address,
       kind: kind.name,
-      ids: toUrlPathIds(kind, getLive(change)),
+      ids: getPathIdsOfResource(kind, getLive(change)),
       module,
       body: assertObject(findSentValue(module, field, change)),
       dependsOn: [],
@@ -199,7 +199,7 @@ function createRemoveWrite(kind: Kind, change: Change, module: string): DraftWri
     id: toWriteId({ type: 'remove-module', address, module }),
     address,
     kind: kind.name,
-    ids: toUrlPathIds(kind, getLive(change)),
+    ids: getPathIdsOfResource(kind, getLive(change)),
     module,
     dependsOn: [],
     reason: `removes ${module}`,
@@ -246,7 +246,7 @@ function createPostBody(kind: Kind, change: Sent): JsonObject {
 function createPatchBody(kind: Kind, { live, ...change }: Change, names: readonly string[]): JsonObject {
   const entries = names.map((name): [string, Json] => {
     const field = assertDefined(kind.fields[name], `${kind.name}.${name}`);
-    return [name, findSentValue(name, field, change) ?? findClearValue(field) ?? null];
+    return [name, findSentValue(name, field, change) ?? findPatchClearValue(field) ?? null];
   });
   return { ...pickAlwaysSent(kind, change, live?.spec ?? {}), ...Object.fromEntries(entries) };
 }
@@ -269,7 +269,7 @@ function findSentValue(name: string, field: Field, { desired = {}, sent = {} }: 
 /**
  * For the named fields, the values whose written form differs from the normal form. A request sends the written form.
  */
-export function pickDifferingWrittenForms(kind: Kind, form: DesiredSpecForms, names: ReadonlySet<string>): Spec {
+export function pickNonNormalWrittenValues(kind: Kind, form: DesiredSpecForms, names: ReadonlySet<string>): Spec {
   const entries = kind.specFields.flatMap(([name, field]): [string, Json][] => {
     const value = findWrittenValue(name, field, form);
     const plain = omitDefault(field, form.normal[name]);
@@ -282,7 +282,9 @@ export function pickDifferingWrittenForms(kind: Kind, form: DesiredSpecForms, na
 /** Returns the value to send for a value in normal form; `undefined` for a default, which is not sent. */
 function omitDefault(field: Field, normal: Json | undefined): Json | undefined {
   const isDefault =
-    normal === undefined || normal === null || (!field.serviceDefault && isSameJson(normal, getDefaultValue(field)));
+    normal === undefined ||
+    normal === null ||
+    (!field.serviceDefault && isSameJson(normal, getNormalUnsetValue(field)));
   return isDefault ? undefined : normal;
 }
 
@@ -302,12 +304,12 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
   const user = desired['metadata'];
   const draft: MarkDraft = {
     stack,
-    name: toName(address),
+    name: getAddressName(address),
     protect,
     ...(previousName !== undefined && { previousName }),
     delivered: isDelivered(kind, change),
     user: typeof user === 'string' || isJsonObject(user) ? user : '',
-    ...computeDigests(kind, desired, {
+    ...computeMarkDigests(kind, desired, {
       ignored,
       kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])),
     }),
@@ -324,11 +326,11 @@ const MAX_OWNER_BYTES = 64;
  */
 function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pick<MarkDraft, 'owner'> {
   const type = kind.fields['metadata']?.type;
-  if (owner === undefined || toByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
+  if (owner === undefined || computeTextByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const fields = { ...draft.fields, ...Object.fromEntries(Object.keys(draft.pending).map((name) => [name, digest])) };
   const longest = renderMetadata(draft.user, { ...draft, delivered: true, owner, fields });
-  return toByteLength(longest) <= type.maxBytes ? { owner } : {};
+  return computeTextByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
 /** Whether the new mark records a delivered token. True if an unmarked credential is adopted: its token is in use. */

@@ -1,17 +1,17 @@
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, countShownActions } from '../model/change.ts';
+import { type Change, countActionsForDisplay } from '../model/change.ts';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { GuardViolation, Plan } from '../model/plan.ts';
+import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { PolicyFinding } from '../model/policy.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { evaluatePolicies, type Policy, usesVariable } from './evaluate.ts';
-import { createChangeSubject, createResourceSubject, type PolicyRunContext } from './subject.ts';
+import { createChangeSubject, createManifestSubject, type PolicyRunContext } from './subject.ts';
 
 /** The input of a policy check, except the plan. */
-export interface PolicyCheckInput {
+export interface PolicyCheckContext {
   readonly policies: readonly Policy[];
   /**
    * The current manifests. `undefined` if a saved plan is checked without manifests: each policy that uses values of
@@ -22,7 +22,7 @@ export interface PolicyCheckInput {
 }
 
 /** Adds the findings of the policies to the plan: errors as violations, warnings as diagnostics. */
-export function addPolicyFindings(given: Plan, { policies, state, now }: PolicyCheckInput): Plan {
+export function addPolicyFindings(given: Plan, { policies, state, now }: PolicyCheckContext): Plan {
   const plan = withoutPolicies(given, policies);
   const stack = toStack(plan, state?.stack);
   const scene = { stack, plan: toPlanJson(plan, state === undefined), now };
@@ -55,7 +55,7 @@ function checkChanges(
     policies,
     state,
     scene,
-  }: Pick<PolicyCheckInput, 'policies' | 'state'> & {
+  }: Pick<PolicyCheckContext, 'policies' | 'state'> & {
     readonly scene: PolicyRunContext;
   },
 ): readonly PolicyFinding[] {
@@ -72,7 +72,7 @@ function toStack({ stack }: Plan, settings: StackSettings | undefined): PolicyRu
 
 /** The value of the variable `plan`. For a saved plan, `made` is empty, because it cannot be verified. */
 function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan, isSaved: boolean): JsonObject {
-  return { mode, baseUrl, targets, totals: { ...countShownActions(changes) }, made: isSaved ? {} : { ...made } };
+  return { mode, baseUrl, targets, totals: { ...countActionsForDisplay(changes) }, made: isSaved ? {} : { ...made } };
 }
 
 /** Whether a policy needs values that only manifests contain. */
@@ -93,7 +93,7 @@ const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
  * Creates the violation for a policy that cannot be evaluated without manifests. The plan is blocked, because the
  * policy might refuse it.
  */
-function createUnanswered({ document, locateRule }: Policy): GuardViolation {
+function createUnanswered({ document, locateRule }: Policy): SafetyViolation {
   const { name } = document;
   return {
     rule: 'policy',
@@ -118,7 +118,7 @@ export function checkManifests(
   const { name, labels, annotations } = stack;
   const scene = { stack: { name, labels, annotations }, plan: {}, now };
   const subjects = [...resources.values()].map((resource) =>
-    createResourceSubject(resource, normalizeSpec(getKind(resource.kind), resource.spec), scene),
+    createManifestSubject(resource, normalizeSpec(getKind(resource.kind), resource.spec), scene),
   );
   return evaluatePolicies(asked, subjects, scene).map(createPolicyDiagnostic);
 }
@@ -155,11 +155,11 @@ const CONSENT = 'No flag allows what a policy refuses';
 /**
  * Creates a violation for each of the first findings of a policy, then one violation with the addresses of all others.
  */
-function createViolations(findings: readonly PolicyFinding[]): readonly GuardViolation[] {
+function createViolations(findings: readonly PolicyFinding[]): readonly SafetyViolation[] {
   return divide(findings, 'error').flatMap(({ policy, shown, rest }) => [
     ...shown.map(createViolation),
     ...rest.slice(0, 1).map(
-      ({ policyPlace }): GuardViolation => ({
+      ({ policyPlace }): SafetyViolation => ({
         rule: 'policy',
         policy,
         message: `The policy ${policy} refuses ${rest.length} more resources.`,
@@ -220,7 +220,7 @@ function divide(findings: readonly PolicyFinding[], severity: Severity): readonl
   }));
 }
 
-function createViolation(finding: PolicyFinding): GuardViolation {
+function createViolation(finding: PolicyFinding): SafetyViolation {
   const { policy, isFailure, address, policyPlace } = finding;
   const place = finding.locate();
   return {

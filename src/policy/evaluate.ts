@@ -6,7 +6,7 @@ import type { Json } from '../model/json.ts';
 import type { PolicyDocument, PolicyFinding } from '../model/policy.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { PolicyRunContext, PolicySubject } from './subject.ts';
-import { listBeforeAndAfterFields } from './vocabulary.ts';
+import { pickBeforeAndAfterPaths } from './vocabulary.ts';
 
 /** A policy with compiled expressions, whose names and types are checked. */
 export interface Policy {
@@ -110,7 +110,7 @@ function createFinding(policy: Policy, { address, locate }: PolicySubject, found
 
 /** Returns the path of a finding: the first field of `after` that the policy uses, otherwise the resource's name. */
 function choosePlacePath({ names }: Policy): FieldPath {
-  const [first] = listBeforeAndAfterFields(names).filter(({ name }) => name.startsWith('after.'));
+  const [first] = pickBeforeAndAfterPaths(names).filter(({ name }) => name.startsWith('after.'));
   return first === undefined ? ['metadata', 'name'] : ['spec', ...first.path];
 }
 

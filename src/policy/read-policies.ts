@@ -1,5 +1,5 @@
 import { type CelCompiler, type CelFinding, type CelProgram, createCelCompiler } from '../expressions/environment.ts';
-import { type CelReading, readCel, readNamesGuardedByHas } from '../expressions/read-cel.ts';
+import { type CelNamesOrFinding, readCelNames, readNamesGuardedByHas } from '../expressions/read-cel.ts';
 import { findNameInExpression } from '../expressions/values.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -8,7 +8,7 @@ import { suggest } from '../manifest/suggest.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 import type { Policy } from './evaluate.ts';
-import { declareVariables, hasFieldPath, listBeforeAndAfterFields } from './vocabulary.ts';
+import { createPolicyDeclarations, hasFieldPath, pickBeforeAndAfterPaths } from './vocabulary.ts';
 
 /**
  * Compiles policy documents. Checks every name and type before planning, so that an invalid expression is reported at
@@ -25,7 +25,7 @@ export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies
   const known = new Map<string, CelCompiler>();
   const getCelCompiler = (kinds: readonly Kind[]): CelCompiler => {
     const key = kinds.map(({ name }) => name).join();
-    const cel = known.get(key) ?? createCelCompiler(declareVariables(kinds));
+    const cel = known.get(key) ?? createCelCompiler(createPolicyDeclarations(kinds));
     known.set(key, cel);
     return cel;
   };
@@ -109,12 +109,12 @@ function compile(cel: CelCompiler, { field, text }: Expression): CelProgram | { 
 /** Returns the kinds that the policy lists. Without a list: the kinds that have all fields that the policy uses. */
 function chooseKinds({ match }: PolicyDocument, expressions: readonly Expression[]): readonly Kind[] {
   if (match.kinds !== undefined) return match.kinds.map(getKind);
-  const paths = expressions.flatMap(({ text }) => listBeforeAndAfterFields(readNames(text)));
+  const paths = expressions.flatMap(({ text }) => pickBeforeAndAfterPaths(readNames(text)));
   return MANIFEST_KINDS.filter((kind) => paths.every(({ path }) => hasFieldPath(kind, path)));
 }
 
 function readNames(text: string): readonly string[] {
-  const reading: CelReading = readCel(text);
+  const reading: CelNamesOrFinding = readCelNames(text);
   return 'names' in reading ? reading.names : [];
 }
 
@@ -129,8 +129,8 @@ function listUnknownFields(
   kinds: readonly Kind[],
 ): readonly Diagnostic[] {
   const isNamed = document.match.kinds !== undefined;
-  const asked = listBeforeAndAfterFields(readNamesGuardedByHas(expression.text)).map(({ path }) => path);
-  return listBeforeAndAfterFields(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
+  const asked = pickBeforeAndAfterPaths(readNamesGuardedByHas(expression.text)).map(({ path }) => path);
+  return pickBeforeAndAfterPaths(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
     const lacking = (isNamed ? kinds : MANIFEST_KINDS).filter((kind) => !hasFieldPath(kind, path));
     const isSomewhere = lacking.length < kinds.length;
     const isUnknown = isNamed

@@ -11,11 +11,11 @@ import type {
   PolicyCaseResult,
   PolicyFinding,
   PolicyTestDocument,
-  PolicyTestResult,
+  PolicyTestResults,
 } from '../model/policy.ts';
 import { appliesTo, evaluatePolicies, type Policy } from './evaluate.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from './subject.ts';
-import { listUnknownFields, listVisibleFields, POLICY_TYPES } from './vocabulary.ts';
+import { COMMON_POLICY_TYPES, listUnknownValueFields, listVisibleFields } from './vocabulary.ts';
 
 /**
  * Runs the test cases of policies. A case is evaluated like a change of a plan. `diagnostics`: errors for tests whose
@@ -24,7 +24,7 @@ import { listUnknownFields, listVisibleFields, POLICY_TYPES } from './vocabulary
 export function runPolicyCases(
   tests: readonly PolicyTestDocument[],
   policies: readonly Policy[],
-): PolicyTestResult & { readonly diagnostics: readonly Diagnostic[] } {
+): PolicyTestResults & { readonly diagnostics: readonly Diagnostic[] } {
   const byName = new Map(policies.map((policy) => [policy.document.name, policy]));
   const tested = new Set(tests.map(({ policy }) => policy));
   return {
@@ -76,9 +76,9 @@ function findUnknownGiven({
   );
   const unknown = [
     ...inSpecs,
-    ...listUnknownFields('change', POLICY_TYPES.Change, withDangers(change)),
-    ...listUnknownFields('plan', POLICY_TYPES.Plan, plan),
-    ...listUnknownFields('stack', POLICY_TYPES.Stack, stack),
+    ...listUnknownValueFields('change', COMMON_POLICY_TYPES.Change, withDangers(change)),
+    ...listUnknownValueFields('plan', COMMON_POLICY_TYPES.Plan, plan),
+    ...listUnknownValueFields('stack', COMMON_POLICY_TYPES.Stack, stack),
   ];
   return unknown.length === 0 ? undefined : `given.${unknown[0]} is not a field of ${kind.name} or of a plan`;
 }

@@ -1,12 +1,12 @@
 import type { CelValues } from '../expressions/environment.ts';
 import { parseDurationMs } from '../kinds/duration.ts';
-import { toName } from '../model/address.ts';
+import { getAddressName } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-sink.ts';
-import { fillEmptyFields } from './vocabulary.ts';
+import { addMissingPolicyFields } from './vocabulary.ts';
 
 /** A change or a manifest that policies check. */
 export interface PolicySubject {
@@ -44,7 +44,7 @@ export function createChangeSubject(
   const shown: JsonObject = {
     address,
     kind,
-    name: toName(address),
+    name: getAddressName(address),
     id: change.live?.id ?? '',
     duplicateOf,
     action,
@@ -70,7 +70,7 @@ export function createChangeSubject(
 }
 
 /** Creates the subject for a manifest that is checked without a plan. `after`: its spec in normal form. */
-export function createResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
+export function createManifestSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
   const { address, kind, name, lifecycle, labels, annotations } = resource;
   const validForMs = parseDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
   const change = { address, kind, name, protect: lifecycle.protect, validForMs, ...toPlace(resource.locateStart()) };
@@ -84,13 +84,13 @@ export function createCelValues(
   { stack, plan, now }: PolicyRunContext,
 ): CelValues {
   return {
-    change: fillEmptyFields('Change', change),
+    change: addMissingPolicyFields('Change', change),
     before,
     after,
     labels,
     annotations,
-    plan: fillEmptyFields('Plan', plan),
-    stack: fillEmptyFields('Stack', { ...stack }),
+    plan: addMissingPolicyFields('Plan', plan),
+    stack: addMissingPolicyFields('Stack', { ...stack }),
     now,
   };
 }

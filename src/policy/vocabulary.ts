@@ -1,7 +1,7 @@
 import type { CelDeclarations } from '../expressions/values.ts';
 import { type Field, type FieldType, type ListType, type MapType, type ObjectType, objectOf } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { ShownTotals } from '../model/change.ts';
+import type { PublishedTotals } from '../model/change.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
@@ -12,7 +12,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
  */
 
 /** The fields of the object types that do not depend on the kinds of a policy. */
-export const POLICY_TYPES = {
+export const COMMON_POLICY_TYPES = {
   Difference: {
     field: 'string',
     path: 'string',
@@ -60,7 +60,7 @@ export const POLICY_TYPES = {
     adopt: 'int',
     release: 'int',
     unchanged: 'int',
-  } satisfies Readonly<Record<keyof ShownTotals, 'int'>>,
+  } satisfies Readonly<Record<keyof PublishedTotals, 'int'>>,
   Made: {
     at: 'string',
     commit: 'string',
@@ -79,7 +79,7 @@ export const POLICY_TYPES = {
   },
 } as const;
 
-type TypeName = keyof typeof POLICY_TYPES;
+type TypeName = keyof typeof COMMON_POLICY_TYPES;
 
 const VARIABLES = {
   change: 'Change',
@@ -93,13 +93,13 @@ const VARIABLES = {
 } as const;
 
 /** Adds the fields that an object lacks, with the empty value of each field's type. */
-export function fillEmptyFields(type: TypeName, given: JsonObject): JsonObject {
-  const fields = Object.entries(POLICY_TYPES[type]);
+export function addMissingPolicyFields(type: TypeName, given: JsonObject): JsonObject {
+  const fields = Object.entries(COMMON_POLICY_TYPES[type]);
   return Object.fromEntries(fields.map(([name, of]) => [name, fillInValue(of, given[name])]));
 }
 
 /** Lists the fields of `value` that are not in `fields`, as dotted paths. `at`: the path of `value`. */
-export function listUnknownFields(
+export function listUnknownValueFields(
   at: string,
   fields: Readonly<Record<string, string>>,
   value: JsonObject,
@@ -110,31 +110,33 @@ export function listUnknownFields(
     const [, of = type] = /^list<(.+)>$/.exec(type) ?? [];
     if (!isTypeName(of)) return [];
     const members = isJsonArray(member) ? member : [member];
-    return members.filter(isJsonObject).flatMap((one) => listUnknownFields(`${at}.${name}`, POLICY_TYPES[of], one));
+    return members
+      .filter(isJsonObject)
+      .flatMap((one) => listUnknownValueFields(`${at}.${name}`, COMMON_POLICY_TYPES[of], one));
   });
 }
 
 function fillInValue(type: string, value: Json | undefined): Json {
   const [, member] = /^list<(.+)>$/.exec(type) ?? [];
-  if (isTypeName(type)) return fillEmptyFields(type, isJsonObject(value) ? value : {});
+  if (isTypeName(type)) return addMissingPolicyFields(type, isJsonObject(value) ? value : {});
   if (member !== undefined && isTypeName(member) && isJsonArray(value))
-    return value.map((one) => (isJsonObject(one) ? fillEmptyFields(member, one) : one));
+    return value.map((one) => (isJsonObject(one) ? addMissingPolicyFields(member, one) : one));
   if (value !== undefined || type === 'dyn') return value ?? null;
   return EMPTY[type] ?? (member === undefined ? {} : []);
 }
 
 function isTypeName(name: string): name is TypeName {
-  return Object.hasOwn(POLICY_TYPES, name);
+  return Object.hasOwn(COMMON_POLICY_TYPES, name);
 }
 
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
 
 /** Declares the variables of a policy for these kinds. A field whose type differs between kinds has the type `dyn`. */
-export function declareVariables(kinds: readonly Kind[]): CelDeclarations {
+export function createPolicyDeclarations(kinds: readonly Kind[]): CelDeclarations {
   const records: Records = new Map();
   const fields = mergeFields(SPEC, kinds.map(listVisibleFields), records);
   return {
-    types: { ...POLICY_TYPES, Spec: fields },
+    types: { ...COMMON_POLICY_TYPES, Spec: fields },
     records: Object.fromEntries(records),
     unions: { [METADATA]: ['string', 'map<string, dyn>'] },
     variables: VARIABLES,
@@ -225,7 +227,7 @@ interface NamedField {
 }
 
 /** Returns the names that select a field of `before` or `after`. */
-export function listBeforeAndAfterFields(names: readonly string[]): readonly NamedField[] {
+export function pickBeforeAndAfterPaths(names: readonly string[]): readonly NamedField[] {
   return names.flatMap((name) => {
     const [variable, ...path] = name.split('.');
     return (variable === 'before' || variable === 'after') && path.length > 0 ? [{ name, path }] : [];

@@ -1,7 +1,7 @@
 import { listClaims } from '../kinds/claims.ts';
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { toResourcePath, toUrlPathIds } from '../kinds/paths.ts';
+import { getPathIdsOfResource, toResourcePath } from '../kinds/paths.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress, toAddress } from '../model/address.ts';
@@ -10,13 +10,13 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
-import type { GuardViolation, Plan } from '../model/plan.ts';
+import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
-import { listWritesAwaitingFreedValues } from '../plan/claims.ts';
+import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 import { createHandOverCheck } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
-import type { SimulatedAccount, SimulatedResourceId, SimulatedWrite } from './simulated-account.ts';
+import type { AcceptedSimulatedWrite, SimulatedAccount, SimulatedResourceId } from './simulated-account.ts';
 
 /** The input of `listRehearsalFindings`: a plan, and the result of its rehearsal. */
 export interface RehearsedPlan {
@@ -31,17 +31,17 @@ export interface RehearsedPlan {
 }
 
 /** A write that the service will certainly reject, because the API specifies the error and the live state causes it. */
-export interface RehearsalRejection {
+export interface CertainRejection {
   readonly write: Write;
   /** The reason, as a clause. */
   readonly why: string;
   /** The remedy, as whole sentences. */
   readonly help: string;
-  readonly violation: GuardViolation;
+  readonly violation: SafetyViolation;
 }
 
 interface Findings {
-  readonly rejections: readonly RehearsalRejection[];
+  readonly rejections: readonly CertainRejection[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -53,7 +53,7 @@ export function collectRehearsalFindings(rehearsed: RehearsedPlan): Findings {
   const { plan, desired, result, left, gaps } = rehearsed;
   // Writes at these addresses claim a value that another stack of the run frees first. The plan already warns about
   // them.
-  const late = listWritesAwaitingFreedValues(plan);
+  const late = listAddressesAwaitingOtherStacks(plan);
   const failed = result.outcomes
     .filter((one) => one.outcome === 'failed')
     .filter(({ write }) => !late.has(write.address))
@@ -127,11 +127,11 @@ function createDoubtWarning(
 function createRejection(
   { write, code, said, field }: RejectedWrite,
   { desired, referrers, plan }: RehearsedPlan,
-): RehearsalRejection {
+): CertainRejection {
   const { place } = locatePlace(write.address, desired, field);
   const isDeleted = code === 'in_use' && write.type === 'delete';
   const help = isDeleted ? referrers.formatRemedy(write.resourceId) : (REMEDIES[code] ?? CORRECT);
-  const violation: GuardViolation = {
+  const violation: SafetyViolation = {
     rule: 'rejected-write',
     message: `The service will reject the request to ${write.id}: ${said}.`,
     remedy: [
@@ -200,7 +200,7 @@ interface Referrers {
 }
 
 /** Creates the queries about referrers. The index from id to referrers is built at the first query. */
-export function createReferrerQueries(input: PlanInput): Referrers {
+export function createReferrerChecks(input: PlanInput): Referrers {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
   const isHandedOver = createHandOverCheck(input);
@@ -400,7 +400,7 @@ interface AddressedResource {
 }
 
 /** Whether a write may start or end a gap. */
-export function canCauseGap(write: Write): boolean {
+export function canWriteAffectGap(write: Write): boolean {
   if (write.type !== 'update' && write.type !== 'adopt' && write.type !== 'take-over') return true;
   const { fields } = getKind(write.kind);
   return Object.keys(write.body).some((name) => {
@@ -486,7 +486,7 @@ export class TouchedResources {
    * Returns the resource that a write changes, and adds it first if the write created it. `undefined` if the plan does
    * not change that resource.
    */
-  find({ path, id }: SimulatedWrite): TouchedResource | undefined {
+  find({ path, id }: AcceptedSimulatedWrite): TouchedResource | undefined {
     const kind = OWNED_KINDS.find((one) => path === one.path);
     if (kind !== undefined && id !== undefined) return this.#add(kind, { id, like: undefined });
     const module = path.slice(0, path.lastIndexOf('/'));
@@ -494,7 +494,10 @@ export class TouchedResources {
   }
 
   #add(kind: Kind, { id, address, like }: Omit<TouchedResource, 'key' | 'kind'>): TouchedResource {
-    const key = toResourcePath(kind, toUrlPathIds(kind, { id, ...(like !== undefined && { spec: like.spec }) }));
+    const key = toResourcePath(
+      kind,
+      getPathIdsOfResource(kind, { id, ...(like !== undefined && { spec: like.spec }) }),
+    );
     const place = { key, kind, id, like, ...(address !== undefined && { address }) };
     this.#places.set(key, place);
     return place;
@@ -502,7 +505,10 @@ export class TouchedResources {
 }
 
 /** Adds the address for messages: the address in the plan, else the address in the mark, else the id. */
-export function withAddress({ kind, id, address }: TouchedResource, resource: LiveResource): AddressedResource {
+export function createAddressedResource(
+  { kind, id, address }: TouchedResource,
+  resource: LiveResource,
+): AddressedResource {
   const { mark } = resource;
   return { kind, resource, address: address ?? (mark === undefined ? id : toAddress(kind.name, mark.name)) };
 }
@@ -512,7 +518,7 @@ export function withAddress({ kind, id, address }: TouchedResource, resource: Li
  * no live resource refers to them. A reference by a live resource proves that an id exists, because the service does
  * not delete a resource that is in use.
  */
-export function listUncheckedIds({ changes }: Plan, live: LiveState): readonly string[] {
+export function listUnverifiedReferenceIds({ changes }: Plan, live: LiveState): readonly string[] {
   const listed = new Set(KINDS.filter(({ name }) => live.resources.has(name)).map(({ idPrefix }) => idPrefix));
   const sent = changes.flatMap(({ kind, action, desired }) =>
     action === 'no-op' || desired === undefined ? [] : listReferences(getKind(kind), desired),

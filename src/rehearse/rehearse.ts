@@ -1,6 +1,6 @@
 import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
-import { isFieldHidden } from '../kinds/read-response.ts';
+import { isValueHidden } from '../kinds/read-response.ts';
 import { formatAddress, stripDuplicateId, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/outcome.ts';
@@ -14,16 +14,16 @@ import { type DecidedPlan, decideChanges, decidePlan } from '../plan/decide-plan
 import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
-  canCauseGap,
+  type CertainRejection,
+  canWriteAffectGap,
   collectRehearsalFindings,
-  createReferrerQueries,
+  createAddressedResource,
+  createReferrerChecks,
   GapTracker,
-  listUncheckedIds,
-  type RehearsalRejection,
+  listUnverifiedReferenceIds,
   type RehearsedPlan,
   type TouchedResource,
   TouchedResources,
-  withAddress,
 } from './findings.ts';
 import { createSimulatedAccount, type SimulatedAccount } from './simulated-account.ts';
 
@@ -39,7 +39,7 @@ interface RehearsalOptions {
  */
 export async function rehearsePlan(plan: Plan, input: PlanInput, options: RehearsalOptions = {}): Promise<Plan> {
   const { skipRejected = false } = options;
-  const filter = new RejectedChangeFilter(input);
+  const filter = new RejectedChangeSkipper(input);
   for (let tried = plan; ; ) {
     const { rehearsed, rejections } = await tryPlan(tried, input, { isLeftOut: filter.isLeftOut });
     if (!skipRejected || rejections.length === 0)
@@ -56,7 +56,7 @@ async function tryPlan(
   plan: Plan,
   input: PlanInput,
   { isLeftOut }: Trial,
-): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly RehearsalRejection[] }> {
+): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly CertainRejection[] }> {
   if (plan.writes.length === 0) return { rehearsed: plan, rejections: [] };
   const { live, ...tried } = await applyAndRead(plan, input);
   const again = { ...input, live, targets: [], rotate: [], diagnostics: [] };
@@ -64,11 +64,11 @@ async function tryPlan(
     .decisions.filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
   const { rejections, diagnostics } = collectRehearsalFindings({
-    ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerQueries(input) },
+    ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerChecks(input) },
     ...tried,
   });
   const { result } = tried;
-  const unchecked = listUncheckedIds(plan, input.live);
+  const unchecked = listUnverifiedReferenceIds(plan, input.live);
   const rejected = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
   const rehearsed = {
     ...plan,
@@ -96,10 +96,11 @@ interface TrialResult extends Pick<RehearsedPlan, 'result' | 'simulated' | 'gaps
 async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<TrialResult> {
   const places = new TouchedResources(plan, live);
   const watch = new GapTracker();
-  const gapAddresses = new Set<string>(plan.writes.filter(canCauseGap).map(({ address }) => address));
+  const gapAddresses = new Set<string>(plan.writes.filter(canWriteAffectGap).map(({ address }) => address));
   const canHaveGap = ({ address = '' }: TouchedResource): boolean => gapAddresses.has(address);
   for (const place of places.list())
-    if (place.like !== undefined && canHaveGap(place)) watch.begin(place.key, withAddress(place, place.like));
+    if (place.like !== undefined && canHaveGap(place))
+      watch.begin(place.key, createAddressedResource(place, place.like));
   const simulated: SimulatedAccount = createSimulatedAccount({
     live,
     now: () => now,
@@ -108,7 +109,7 @@ async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<Trial
       if (place === undefined) return;
       if (!watch.isWatching() || (place.like !== undefined && !canHaveGap(place))) return watch.pass();
       const found = await simulated.find(place);
-      watch.observe(place.key, found && withAddress(place, found));
+      watch.observe(place.key, found && createAddressedResource(place, found));
     },
   });
   const result = await applyToCopy(plan, simulated, now);
@@ -182,7 +183,7 @@ function restoreUnknown(
   if (like === undefined) return found;
   const written = new Set(writes.flatMap(listWrittenFields));
   const unknown = kind.specFields.filter(
-    ([name, { type }]) => !written.has(name) && isFieldHidden(type, like.spec[name]),
+    ([name, { type }]) => !written.has(name) && isValueHidden(type, like.spec[name]),
   );
   if (unknown.length === 0) return found;
   const names = new Set(unknown.map(([name]) => name));
@@ -222,7 +223,7 @@ async function readCopy(
 }
 
 /** Creates plans without the changes that the service will reject and without their dependents (`--skip-rejected`). */
-export class RejectedChangeFilter {
+export class RejectedChangeSkipper {
   readonly #input: PlanInput;
   readonly #diagnostics = new Map<string, Diagnostic>();
   #decided: DecidedPlan | undefined;
@@ -244,7 +245,7 @@ export class RejectedChangeFilter {
    * Returns the plan without the changes of the rejected writes. A change is left out with all its writes, and with
    * every change that depends on one of these writes.
    */
-  leaveOut({ writes }: Plan, rejections: readonly RehearsalRejection[]): Plan {
+  leaveOut({ writes }: Plan, rejections: readonly CertainRejection[]): Plan {
     for (const { write, why, help } of rejections)
       this.#note(write, `the service would reject the request to ${write.id}, because ${why}`, help);
     const addresses = new Map<string, string>(writes.map((write) => [write.id, formatWriteAddress(write)]));

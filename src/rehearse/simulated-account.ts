@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { toModulePath, toResourcePath, toUrlPathIds } from '../kinds/paths.ts';
-import { readAttachment, readResource } from '../kinds/read-response.ts';
+import { getPathIdsOfResource, toModulePath, toResourcePath } from '../kinds/paths.ts';
+import { readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
-import { listNestedTypes } from '../kinds/walk.ts';
+import { listSelfAndNestedTypes } from '../kinds/walk.ts';
 import { ApiError } from '../model/errors.ts';
-import { DEFAULT_VERSION_HEADER, isSuccess, readBodyText } from '../model/http.ts';
+import { DEFAULT_VERSION_HEADER_NAME, decodeBodyText, isSuccess } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
-import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
+import { renderMetadata, renderMetadataWithoutMark } from '../model/mark.ts';
 import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import type { ImportedResource } from '../server/seed.ts';
 import { createServer, parseApiKey, type Server } from '../server/server.ts';
 
 /** A write that the copy accepted. */
-export interface SimulatedWrite {
+export interface AcceptedSimulatedWrite {
   readonly path: string;
   /** The id of the created resource. Absent for other writes. */
   readonly id: string | undefined;
@@ -53,7 +53,7 @@ interface CopyOptions {
   readonly live: LiveState;
   readonly now: () => Date;
   /** Called and awaited after each write that the copy accepted. */
-  readonly onWrite: (write: SimulatedWrite) => Promise<void>;
+  readonly onWrite: (write: AcceptedSimulatedWrite) => Promise<void>;
 }
 
 const BASE_URL = 'http://simulated-account.invalid';
@@ -124,12 +124,12 @@ function createCopyClient(server: Server, onRejection: (rejection: SimulatedReje
       // No request waits for a network, so without pauses Node could not handle the signal that interrupts the command.
       if (sent % REQUESTS_AT_ONCE === 0) await setImmediate();
       const response = await server.send(request);
-      if (!isSuccess(response)) onRejection(parseRejection(readBodyText(response.body)));
+      if (!isSuccess(response)) onRejection(parseRejection(decodeBodyText(response.body)));
       return response;
     },
     baseUrl: BASE_URL,
     apiKey: KEY,
-    versionHeader: DEFAULT_VERSION_HEADER,
+    versionHeader: DEFAULT_VERSION_HEADER_NAME,
     pageSize: 100,
     concurrency: 1,
     sleep: async () => undefined,
@@ -144,7 +144,9 @@ function parseRejection(text: string): SimulatedRejection {
 
 /** Returns patterns for ids that are assumed to exist. Kinds whose resources were read have no pattern. */
 function listUnread({ resources }: LiveState): readonly string[] {
-  const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) => listNestedTypes(type));
+  const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) =>
+    listSelfAndNestedTypes(type),
+  );
   const prefixes = new Set(types.flatMap((type) => (type.type === 'reference' ? type.prefixes : [])));
   for (const { name, idPrefix } of KINDS) if (resources.has(name)) prefixes.delete(idPrefix);
   return [...prefixes].map((prefix) => `${prefix}_*`);
@@ -164,7 +166,7 @@ function toImportedResource(resource: LiveResource): ImportedResource {
 function toRequestForm({ spec, mark }: LiveResource): Spec {
   const { metadata = '', ...fields } = spec;
   const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');
-  const text = mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
+  const text = mark === undefined ? renderMetadataWithoutMark(user) : renderMetadata(user, mark);
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return { ...set, ...(text !== '' && { metadata: text }) };
 }
@@ -175,12 +177,12 @@ async function findOwned(client: Client, { kind, id }: SimulatedResourceId): Pro
 }
 
 async function createAttachment(client: Client, { kind, id, like }: SimulatedResourceId): Promise<LiveResource> {
-  const ids = toUrlPathIds(kind, { id, spec: like?.spec ?? {} });
+  const ids = getPathIdsOfResource(kind, { id, spec: like?.spec ?? {} });
   const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
   const responses = modules.map(
     async (name): Promise<[string, Json]> => [name, await findJson(client, toModulePath(kind, ids, name))],
   );
-  return readAttachment(kind, ids, Object.fromEntries(await Promise.all(responses)));
+  return readAttachedResource(kind, ids, Object.fromEntries(await Promise.all(responses)));
 }
 
 async function findJson(client: Client, path: string): Promise<JsonObject | null> {

@@ -1,4 +1,4 @@
-import type { Report, ReportFormat, StacksReportFormat } from './report.ts';
+import type { Report, ReportRenderer, StacksReportRenderer } from './report.ts';
 
 interface FormatEntry {
   /** The only kind of report that the format can show. Absent if it can show every kind. */
@@ -7,7 +7,7 @@ interface FormatEntry {
    * Loads the renderer on demand, because most runs render one report in one format. With `about`, the returned
    * renderer may support only that kind of report.
    */
-  readonly load: (about?: Report['about']) => Promise<ReportFormat>;
+  readonly load: (about?: Report['about']) => Promise<ReportRenderer>;
 }
 
 /**
@@ -23,12 +23,12 @@ const REPORT_FORMATS = {
   },
   json: { load: async () => (await import('./machine/json.ts')).renderJsonReport },
   'json-lines': { load: async () => (await import('./machine/json-lines.ts')).renderJsonLinesReport },
-  markdown: { load: async () => (await import('./markdown/report.ts')).renderMarkdownReport },
+  markdown: { load: async () => (await import('./markdown/report.ts')).renderMarkdownComment },
   html: { load: async () => (await import('./html/report.ts')).renderHtmlReport },
   github: { load: async () => (await import('./machine/github.ts')).renderGithubReport },
   sarif: { load: async () => (await import('./machine/sarif.ts')).renderSarifReport },
   junit: { load: async () => (await import('./machine/junit.ts')).renderJunitReport },
-  metrics: { only: 'drift', load: async () => (await import('./machine/metrics.ts')).renderMetricsReport },
+  metrics: { only: 'drift', load: async () => (await import('./machine/metrics.ts')).renderDriftMetrics },
 } as const satisfies Readonly<Record<string, FormatEntry>>;
 
 /** The name of a report format, as in `--format` and `--report`. */
@@ -42,20 +42,20 @@ export function listFormatNames(about?: Report['about']): readonly FormatName[] 
 }
 
 /** The formats that can show every kind of report. */
-export const FORMAT_NAMES: readonly FormatName[] = listFormatNames();
+export const GENERAL_FORMAT_NAMES: readonly FormatName[] = listFormatNames();
 
 export function isFormatName(text: string): text is FormatName {
   return Object.hasOwn(REPORT_FORMATS, text);
 }
 
 /** Loads the renderer of a format. With `about`, the renderer may support only that kind of report. */
-export async function loadReportFormat(name: FormatName, about?: Report['about']): Promise<ReportFormat> {
+export async function loadReportRenderer(name: FormatName, about?: Report['about']): Promise<ReportRenderer> {
   return REPORT_FORMATS[name].load(about);
 }
 
 /** For each format, loads the renderer for a run over many stacks. */
-const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportFormat>>> = {
-  text: async () => (await import('./text/lists.ts')).renderStacksReportText,
+const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportRenderer>>> = {
+  text: async () => (await import('./text/lists.ts')).renderStacksRunText,
   json: async () => (await import('./machine/stacks.ts')).renderStacksReportJson,
   'json-lines': async () => (await import('./machine/stacks.ts')).renderStacksJsonLines,
   markdown: async () => (await import('./markdown/stacks-report.ts')).renderStacksMarkdown,
@@ -70,8 +70,8 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
  * Loads the renderer of a format for a run over many stacks. The renderer lists the unmanaged resources of an account
  * only once.
  */
-export async function loadStacksReportFormat(name: FormatName): Promise<StacksReportFormat> {
-  const [format, { listUnmanagedOncePerAccount: nameAccountsOnce }] = await Promise.all([
+export async function loadStacksReportRenderer(name: FormatName): Promise<StacksReportRenderer> {
+  const [format, { withUnmanagedOncePerAccount: nameAccountsOnce }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),
     import('./view/stacks-view.ts'),
   ]);

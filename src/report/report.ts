@@ -1,8 +1,8 @@
-import type { Diagnostic, Locate } from '../model/diagnostic.ts';
+import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import type { CiPipeline } from '../model/pipeline.ts';
-import type { GuardViolation, Plan } from '../model/plan.ts';
+import type { CiJobLinks } from '../model/pipeline.ts';
+import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { PlanComparison } from '../model/plan-comparison.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 
@@ -13,7 +13,7 @@ export type Report = PlanReport | ComparisonReport | ApplyReport | DriftReport |
 export interface PlanReport {
   readonly about: 'plan';
   readonly plan: Plan;
-  readonly blocking: readonly GuardViolation[];
+  readonly blocking: readonly SafetyViolation[];
 }
 
 /** The differences between two plans. */
@@ -106,7 +106,7 @@ export interface TextStyleOptions {
 }
 
 /** Meaning and remedy of a diagnostic code. */
-export interface RuleDescription {
+export interface DiagnosticCodeDescription {
   readonly meaning: string;
   readonly remedy: string;
 }
@@ -139,14 +139,14 @@ export interface FormatOptions extends TextStyleOptions {
    */
   readonly toOriginPath?: (path: string, stack?: string) => string;
   /** Returns the meaning and remedy of a diagnostic code, or undefined if the code has no description. */
-  readonly describeRule?: (id: string) => RuleDescription | undefined;
-  readonly locate?: Locate;
+  readonly describeRule?: (id: string) => DiagnosticCodeDescription | undefined;
+  readonly locate?: LocateManifest;
   /** The time at which the report is made. */
   readonly at?: Date;
   /** For a stream of events: the events that were already sent. */
   readonly sent?: WrittenEvents;
   /** Facts about the CI pipeline, for links to its pages. */
-  readonly pipeline?: CiPipeline;
+  readonly pipeline?: CiJobLinks;
   /** Whether the report is part of a longer report, which shows shared facts once. */
   readonly isPart?: boolean;
   /** Whether another part of the same report lists the unmanaged resources of the account. */
@@ -159,10 +159,10 @@ export interface FormatOptions extends TextStyleOptions {
  * Renders a report as a complete document that ends with a line break. Text in the report is escaped and cannot break
  * out of the document. Has no side effects.
  */
-export type ReportFormat = (report: Report, options: FormatOptions) => string;
+export type ReportRenderer = (report: Report, options: FormatOptions) => string;
 
 /** The result of a run over many stacks. */
-export interface StacksReport {
+export interface StacksRunReport {
   readonly command: string;
   /** The folder that contains the stacks. */
   readonly root: string;
@@ -189,4 +189,4 @@ export interface StackReportPart {
 }
 
 /** Renders a run over many stacks as a whole document that ends with a line break. */
-export type StacksReportFormat = (run: StacksReport, options: FormatOptions) => string;
+export type StacksReportRenderer = (run: StacksRunReport, options: FormatOptions) => string;

@@ -60,15 +60,15 @@ export function createClaimRegistry(): ClaimRegistry {
 }
 
 /** Reads the manifests of a stack again. Resolves with `undefined` if they are no longer valid. */
-export type ReadClaims = (folder: StackFolder) => Promise<ClaimSource | undefined>;
+export type RereadStackClaims = (folder: StackFolder) => Promise<StackClaimsInput | undefined>;
 
 /**
  * Maps each stack with conflicts to its errors. An error has the position of the stack's claim, and names the positions
  * of the other stacks' claims.
  */
-export async function listClaimConflicts(
+export async function createClaimConflictDiagnostics(
   conflicts: ConflictingStacks,
-  read: ReadClaims,
+  read: RereadStackClaims,
   context: Pick<Host, 'cwd'>,
 ): Promise<ReadonlyMap<StackFolder, readonly Diagnostic[]>> {
   const found = new Map<StackFolder, ReadonlyMap<string, LocatedClaim>>();
@@ -101,7 +101,7 @@ interface LocatedClaim extends StackClaim {
 
 function locateClaims(
   claimConflicts: readonly ClaimConflict[],
-  source: ClaimSource | undefined,
+  source: StackClaimsInput | undefined,
   context: Pick<Host, 'cwd'>,
 ): ReadonlyMap<string, LocatedClaim> {
   if (source === undefined) return new Map();
@@ -169,13 +169,16 @@ interface StackClaim {
 }
 
 /** The claims of a stack come from its manifests, and from its token sinks: tokens written to files claim the files. */
-export interface ClaimSource {
+export interface StackClaimsInput {
   readonly state: DesiredState;
   readonly tokens: TokenSettings;
 }
 
 /** Lists the claims of a stack: unique values, adopted resources, resources taken over from other stacks, and files. */
-export function listStackClaims({ state, tokens }: ClaimSource, { cwd }: Pick<Host, 'cwd'>): readonly StackClaim[] {
+export function listStackClaims(
+  { state, tokens }: StackClaimsInput,
+  { cwd }: Pick<Host, 'cwd'>,
+): readonly StackClaim[] {
   return [...state.resources.values()].flatMap((resource) => {
     const kind = findKind(resource.kind);
     if (kind === undefined) return [];

@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { withoutKeys } from '../model/api-key.ts';
-import { describeError } from '../model/errors.ts';
-import { NO_SECRETS, withoutSecrets } from '../model/secrets.ts';
+import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
+import { getErrorMessage } from '../model/errors.ts';
+import { NO_SECRETS, withoutSecretVariables } from '../model/secrets.ts';
 import { type Host, StackError } from '../stack/host.ts';
 
 const run = promisify(execFile);
 
 /** The differences between a working tree and a commit. */
-export interface ChangedFiles {
+export interface ChangesSinceCommit {
   /** Real paths of the files that were changed, added or deleted, or are not committed yet. */
   readonly all: ReadonlySet<string>;
   /** Real paths of the changed submodules. All their files count as changed, because git lists only the submodule. */
@@ -30,9 +30,9 @@ export async function readChangedFiles(
   since: string,
   { cwd, env: given, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
   timeoutMs = TIMEOUT_MS,
-): Promise<ChangedFiles> {
+): Promise<ChangesSinceCommit> {
   const folder = resolve(cwd, root);
-  const env = withoutSecrets(given, secrets);
+  const env = withoutSecretVariables(given, secrets);
   const git = (at: string, ...args: readonly string[]) => runGit(at, args, { env, timeoutMs });
   const top = realpathSync.native(resolve(folder, (await git(folder, 'rev-parse', '--show-cdup')).trim()));
   const commit = await getCommit(
@@ -137,7 +137,7 @@ async function runGit(
   // among the committed files. With these settings, git starts none of these programs.
   const safe = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'];
   try {
-    const more = { ...withoutKeys(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
+    const more = { ...withoutKeyAndTokenVariables(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
     const { stdout } = await run('git', [...safe.flatMap((setting) => ['-c', setting]), ...args], {
       cwd,
       env: more,
@@ -172,7 +172,7 @@ function createTimeoutError(timeoutMs: number, cause: unknown): StackError {
 function createGitError(error: unknown): StackError {
   const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  const message = isMissing ? 'git cannot be run.' : `git failed: ${said === '' ? describeError(error) : said}`;
+  const message = isMissing ? 'git cannot be run.' : `git failed: ${said === '' ? getErrorMessage(error) : said}`;
   return new StackError(message, {
     reason: isMissing ? 'failed' : 'invalid',
     remedy: '--changed-since needs git, and a folder inside a git repository.',

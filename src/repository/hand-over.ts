@@ -1,18 +1,18 @@
 import { createEnvironment, type ManifestEnvironment } from '../manifest/environment.ts';
-import { listAddresses, type ManifestBytes, visitManifests } from '../manifest/load.ts';
-import { findFirstDocumentError } from '../manifest/validate.ts';
-import { type Address, toName } from '../model/address.ts';
+import { listUncheckedAddresses, type ManifestBytes, visitManifestFiles } from '../manifest/load.ts';
+import { findFirstErrorInFile } from '../manifest/validate.ts';
+import { type Address, getAddressName } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import {
   createNearestFolderSearch,
   type FileWithoutStack,
   type StackFolder,
   type StackTree,
-  type TakeOverStack,
-  type UnreadManifest,
+  type TakingOverStack,
+  type UnreadableManifest,
 } from '../model/stack-tree.ts';
 import { type Host, StackError } from '../stack/host.ts';
-import { loadStack } from '../stack/load-stack.ts';
+import { loadStackManifests } from '../stack/load-stack.ts';
 import { isEmbedded, readApiKey } from '../stack/settings.ts';
 
 /** Matches words that can be the name of a stack or a resource. */
@@ -23,11 +23,11 @@ const WORD = /[\w.-]+/g;
  * may do so, with a `doubt`, because the resource must not be deleted by mistake. `undefined` if there is no such stack
  * either.
  */
-export function findTakeOverStack(
+export function findPossibleTakeOverStack(
   folder: StackFolder,
   asked: TakerQuery,
   context: TreeContext,
-): TakeOverStack | undefined {
+): TakingOverStack | undefined {
   return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
 }
 
@@ -41,7 +41,7 @@ function findNamedTaker(
   folder: StackFolder,
   { tree, address }: TakerQuery,
   context: TreeContext,
-): TakeOverStack | undefined {
+): TakingOverStack | undefined {
   const others = tree.stacks.filter((other) => other !== folder);
   const takers = [
     ...others.flatMap((other) => listTakers(other, { folder, tree, address, context })),
@@ -53,7 +53,7 @@ function findNamedTaker(
 type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
 
 /** Finds an invalid file that may be meant to take over the resource, because it may name the stack and the resource. */
-function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
+function findMistakenTaker(subject: Subject): TakingOverStack | undefined {
   const { folder, tree, address, context } = subject;
   const found = listMistaken(tree, context).find(
     ({ owner, unread }) =>
@@ -67,7 +67,7 @@ function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
 interface Mistaken {
   /** `undefined` if the file belongs to no stack. */
   readonly owner: StackFolder | undefined;
-  readonly unread: UnreadManifest;
+  readonly unread: UnreadableManifest;
 }
 
 /**
@@ -83,7 +83,7 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
   const env = createEnvironment(context);
   const owners = new Map(tree.stacks.map((stack) => [stack.folder, stack]));
   const findOwner = createNearestFolderSearch(owners.keys());
-  visitManifests(tree.root, context, ({ file, folder, bytes }) => {
+  visitManifestFiles(tree.root, context, ({ file, folder, bytes }) => {
     const unread = findManifestFileError({ file, bytes }, env);
     if (unread !== undefined) mistaken.push({ owner: owners.get(findOwner(folder) ?? ''), unread });
   });
@@ -98,8 +98,8 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
 export function findManifestFileError(
   { file, bytes }: ManifestBytes,
   env: ManifestEnvironment,
-): UnreadManifest | undefined {
-  const error = findFirstDocumentError({ file, bytes }, { env });
+): UnreadableManifest | undefined {
+  const error = findFirstErrorInFile({ file, bytes }, { env });
   if (error === undefined) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
   // If a variable is not set, the file could contain any name.
@@ -112,7 +112,7 @@ interface Subject extends TakerQuery {
   readonly context: TreeContext;
 }
 
-function listTakers(other: StackFolder, subject: Subject): readonly TakeOverStack[] {
+function listTakers(other: StackFolder, subject: Subject): readonly TakingOverStack[] {
   const { folder, address } = subject;
   const found = other.takes.find((one) => one.stack === folder.name && one.resource === address);
   if (found === undefined && !mayTakeOver(other.unread, folder, address)) return [];
@@ -137,7 +137,7 @@ function listStrayTakers(
   { file, takes }: FileWithoutStack,
   folder: StackFolder,
   address: Address,
-): readonly TakeOverStack[] {
+): readonly TakingOverStack[] {
   const takesOver = takes.some(({ stack, resource }) => stack === folder.name && resource === address);
   return takesOver ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
 }
@@ -146,8 +146,8 @@ function listStrayTakers(
  * Whether an unreadable manifest may take over the resource: the manifest's words are unknown, or include the names of
  * the stack and of the resource.
  */
-function mayTakeOver(unread: readonly UnreadManifest[] = [], { name }: StackFolder, address: Address): boolean {
-  return unread.some(({ words }) => words === undefined || (words.has(name) && words.has(toName(address))));
+function mayTakeOver(unread: readonly UnreadableManifest[] = [], { name }: StackFolder, address: Address): boolean {
+  return unread.some(({ words }) => words === undefined || (words.has(name) && words.has(getAddressName(address))));
 }
 
 type Relation = 'same account' | 'other account' | { readonly doubt: string };
@@ -189,8 +189,11 @@ export async function refuseTakeOverWithOldManifest(
   for (const { stack, resource } of folder.takes) {
     const other = stacks.find(({ name, baseUrl }) => name === stack && baseUrl === folder.baseUrl);
     if (other === undefined || other === folder) continue;
-    const { sources } = await loadStack([other.folder], { ...context, readStdin: async () => new Uint8Array() });
-    if (!listAddresses(sources, () => false).includes(resource)) continue;
+    const { sources } = await loadStackManifests([other.folder], {
+      ...context,
+      readStdin: async () => new Uint8Array(),
+    });
+    if (!listUncheckedAddresses(sources, () => false).includes(resource)) continue;
     const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;
     const remedy = 'Remove that document: only the stack that takes a resource over describes it.';
     throw new StackError(message, { reason: 'invalid', remedy });
@@ -201,7 +204,7 @@ export async function refuseTakeOverWithOldManifest(
  * Returns a text that is equal for stacks of one account. It contains the base URL and the API key, and must never be
  * shown. If the key is not set, as when manifests are only checked, it contains the name of the key's variable instead.
  */
-export function getAccountId(
+export function createSecretAccountKey(
   { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
   context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
 ): string {

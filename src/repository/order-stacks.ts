@@ -3,7 +3,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Plan } from '../model/plan.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import type { Write, WriteId } from '../model/write.ts';
-import { listWritesAwaitingFreedValues } from '../plan/claims.ts';
+import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 import { StackError } from '../stack/host.ts';
 import { refersToStack } from './read-changes.ts';
 
@@ -67,7 +67,7 @@ function createCycleError(round: Cycle): StackError {
 }
 
 /** Maps a write to the round in which it is sent, from 1. Writes without a round are sent before round 1. */
-export type WriteRounds = ReadonlyMap<WriteId, number>;
+export type RoundByWriteId = ReadonlyMap<WriteId, number>;
 
 /**
  * Assigns writes to rounds, for plans of one account that are applied side by side. Writes without a round are sent
@@ -79,7 +79,7 @@ export type WriteRounds = ReadonlyMap<WriteId, number>;
  * Its round is the first that its dependencies allow. The service rejects the delete of a resource in use, so a delete
  * is at least one round after each write of another plan that may remove a reference to the resource.
  */
-export function computeWriteRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRounds> {
+export function computeWriteRounds(plans: readonly Plan[]): ReadonlyMap<Plan, RoundByWriteId> {
   const held = plans.map((plan) => ({ plan, writes: listHeldBack(plan) }));
   const removals = Map.groupBy(
     held.flatMap(({ plan, writes }) => listRemovals(plan, writes)),
@@ -112,7 +112,7 @@ export function computeWriteRounds(plans: readonly Plan[]): ReadonlyMap<Plan, Wr
 
 function listHeldBack(plan: Plan): readonly Write[] {
   const { writes } = plan;
-  const lateClaims = listWritesAwaitingFreedValues(plan);
+  const lateClaims = listAddressesAwaitingOtherStacks(plan);
   const held = new Set<WriteId>();
   // One pass is enough, because a write depends only on earlier writes.
   for (const { id, address, dependsOn } of writes)

@@ -4,7 +4,7 @@ import type { Change } from '../model/change.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { CrossStackReference } from '../model/state.ts';
-import type { FindPlannedResource, PlannedResource } from '../plan/cross-stack-references.ts';
+import type { FindPlannedOutcome, PlannedResource } from '../plan/cross-stack-references.ts';
 
 /**
  * Collects the resources that the plans of a run create, delete or give another address. Cross-stack references are
@@ -14,7 +14,7 @@ export interface PlannedResources {
   /** Adds a plan. `account` is equal for stacks of one account. */
   readonly note: (account: string, plan: Plan) => void;
   /** Returns a function that searches the plans that were added for the account. */
-  readonly of: (account: string) => FindPlannedResource;
+  readonly of: (account: string) => FindPlannedOutcome;
 }
 
 interface AccountResources {

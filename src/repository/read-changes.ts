@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readInput } from '../files/read-input.ts';
 import { isManifestName } from '../manifest/load.ts';
-import { containsStack, mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
+import { hasStackDocument, mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
 import {
   createNearestFolderSearch,
   type StackChange,
@@ -12,10 +12,10 @@ import {
 } from '../model/stack-tree.ts';
 import type { Host } from '../stack/host.ts';
 import { readManifests } from '../stack/read-manifests.ts';
-import { type ChangedFiles, readChangedFiles } from './git.ts';
+import { type ChangesSinceCommit, readChangedFiles } from './git.ts';
 
 /** Finds the stacks of a tree that changed since a commit, with the changed files of each stack. */
-export async function readChanges(tree: StackTree, since: string, context: Host): Promise<TreeChanges> {
+export async function readChangedStacks(tree: StackTree, since: string, context: Host): Promise<TreeChanges> {
   const files = await readChangedFiles(tree.root, since, context);
   const places = new Map(tree.stacks.map((stack) => [resolveRealPath(stack.folder, context), stack]));
   const causes: Causes = new Map(tree.stacks.map((stack) => [stack, new Set()]));
@@ -54,7 +54,7 @@ interface Places {
  */
 async function assignToOwners(
   file: string,
-  files: ChangedFiles,
+  files: ChangesSinceCommit,
   { places, findOwner, causes, context }: Places,
 ): Promise<void> {
   const owner = findOwner(dirname(file));
@@ -69,7 +69,7 @@ async function assignToOwners(
 }
 
 /** Assigns each changed file with a `Defaults` document, even a deleted file, to all stacks in and below its folder. */
-async function assignDefaults(files: ChangedFiles, places: Places['places'], causes: Causes): Promise<void> {
+async function assignDefaults(files: ChangesSinceCommit, places: Places['places'], causes: Causes): Promise<void> {
   for (const file of files.all) {
     if (!isManifestName(basename(file))) continue;
     const below = [...places].filter(([folder]) => `${folder}${sep}`.startsWith(`${dirname(file)}${sep}`));
@@ -83,7 +83,7 @@ async function assignDefaults(files: ChangedFiles, places: Places['places'], cau
  * Whether a file contains a `Defaults` document now or did so in the commit. Returns true if the file is not a regular
  * file: a link, for example, may lead to a `Defaults` document.
  */
-async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise<boolean> {
+async function heldDefaults(file: string, { readBefore }: ChangesSinceCommit): Promise<boolean> {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats !== undefined && (!stats.isFile() || mayContainDefaultsDocument(readInput(file)))) return true;
   const before = await readBefore(file);
@@ -91,11 +91,11 @@ async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise
 }
 
 /** Whether a changed file in the folder contained a `Stack` document in the commit. */
-async function wasStack(folder: string, { all, readBefore }: ChangedFiles): Promise<boolean> {
+async function wasStack(folder: string, { all, readBefore }: ChangesSinceCommit): Promise<boolean> {
   for (const file of all) {
     if (dirname(file) !== folder || !isManifestName(basename(file))) continue;
     const text = await readBefore(file);
-    if (text !== undefined && containsStack(Buffer.from(text))) return true;
+    if (text !== undefined && hasStackDocument(Buffer.from(text))) return true;
   }
   return false;
 }
@@ -106,7 +106,7 @@ function isRead(path: string): boolean {
   return !hidden && isManifestName(basename(path));
 }
 
-async function assignInputs(files: ChangedFiles, causes: Causes): Promise<void> {
+async function assignInputs(files: ChangesSinceCommit, causes: Causes): Promise<void> {
   for (const [{ folder, inputs }, found] of causes) {
     if (inputs.length === 0) continue;
     for (const file of await files.match(folder, inputs)) found.add(file);
@@ -117,7 +117,7 @@ async function assignInputs(files: ChangedFiles, causes: Causes): Promise<void> 
  * Assigns changed policy files to the stacks whose `spec.policies` names the file or a folder above it. The file may be
  * outside of the stack's folder.
  */
-function assignPolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Host, 'cwd'>): void {
+function assignPolicies({ all }: ChangesSinceCommit, causes: Causes, context: Pick<Host, 'cwd'>): void {
   for (const [{ folder, policies }, found] of causes) {
     for (const named of policies.map((path) =>
       resolveRealPath(isAbsolute(path) ? path : join(folder, path), context),
@@ -133,7 +133,7 @@ function assignPolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Hos
  * Assigns changed files to the stacks that name the files in fields of their manifests. Must read manifests to find
  * these fields, so it runs only if a changed file has no stack yet, and only for stacks without a changed file.
  */
-async function assignNamed({ all }: ChangedFiles, { causes, context }: AssignContext): Promise<void> {
+async function assignNamed({ all }: ChangesSinceCommit, { causes, context }: AssignContext): Promise<void> {
   const known = new Set([...causes.values()].flatMap((found) => [...found]));
   if ([...all].every((file) => known.has(file))) return;
   for (const [{ folder }, found] of causes) {
@@ -175,7 +175,7 @@ export function refersToStack(stack: StackFolder, other: StackFolder): boolean {
 }
 
 function listFilesWithoutStack(
-  { all }: ChangedFiles,
+  { all }: ChangesSinceCommit,
   { root, findOwner, causes, context }: Omit<Places, 'places'> & { readonly root: string },
 ): readonly string[] {
   const known = new Set([...causes.values()].flatMap((found) => [...found]));

@@ -1,16 +1,21 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { findRepository, listRoots } from '../files/boundary.ts';
+import { findRepository, listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { createEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
-import { type FolderDiagnostic, type ManifestBytes, readDefaults, visitManifests } from '../manifest/load.ts';
+import {
+  type ManifestBytes,
+  readDefaultsUpward,
+  type UnreadableInputDiagnostic,
+  visitManifestFiles,
+} from '../manifest/load.ts';
 import {
   type FoundManifest,
-  listRawDocuments,
-  mayContainStack,
-  type RawDocuments,
-  readRawDocuments,
+  listReadableDocuments,
+  mayContainStackDocument,
+  parseRawDocuments,
+  type ReadableDocuments,
 } from '../manifest/stack-folders.ts';
-import { listDefaultsOf, mergeSettings } from '../manifest/stack-settings.ts';
+import { listDefaultsForFolder, mergeSettingsLayers } from '../manifest/stack-settings.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -21,9 +26,9 @@ import {
   type StackTree,
   type TakenOverResource,
 } from '../model/stack-tree.ts';
-import type { Host, OpenOtherStacks } from '../stack/host.ts';
+import type { Host, OpenTakeOverLookUp } from '../stack/host.ts';
 import { normalizeUrl } from '../stack/settings.ts';
-import { findManifestFileError, findTakeOverStack } from './hand-over.ts';
+import { findManifestFileError, findPossibleTakeOverStack } from './hand-over.ts';
 
 /**
  * Finds the stacks in a tree of folders. Reads each file once and keeps no content: a stack's manifests are read again
@@ -39,7 +44,7 @@ type FindContext = Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'budget'> & {
 /** Finds the stacks in a folder and below it. */
 export function readStackTree(root: string, context: FindContext): StackTree {
   const files: FoundFile[] = [];
-  const findings = visitManifests(root, context, (manifest) => files.push(inspect(manifest, context)));
+  const findings = visitManifestFiles(root, context, (manifest) => files.push(inspect(manifest, context)));
   const known = files.map(({ file }) => file);
   const defaults = [...files.flatMap((file) => file.defaults), ...readDefaultsAbove(root, context, known)];
   const own = new Map<string, FoundFile>();
@@ -76,9 +81,12 @@ export function readDefaultsAbove(
   context: Pick<Host, 'cwd' | 'env' | 'offered' | 'root'>,
   known: readonly string[] = [],
 ): readonly FoundDefaults[] {
-  const { sources } = readDefaults([folder], known, { cwd: context.cwd, roots: listRoots([folder], context) });
+  const { sources } = readDefaultsUpward([folder], known, {
+    cwd: context.cwd,
+    roots: listRootsOfPaths([folder], context),
+  });
   const env = createEnvironment(context);
-  return sources.flatMap(({ file, bytes }) => listFoundDefaults(file, listRawDocuments(bytes, env)));
+  return sources.flatMap(({ file, bytes }) => listFoundDefaults(file, listReadableDocuments(bytes, env)));
 }
 
 function listFoundDefaults(file: string, documents: readonly JsonObject[]): readonly FoundDefaults[] {
@@ -90,7 +98,7 @@ function listFoundDefaults(file: string, documents: readonly JsonObject[]): read
  * Returns an `unread` entry for each file that cannot be read. An entry without `words` means that the file may take
  * over any resource.
  */
-function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly StackDependencies[] {
+function listUnreadable(findings: readonly UnreadableInputDiagnostic[] = []): readonly StackDependencies[] {
   return findings.map(({ diagnostic }) => ({ dependsOn: [], takes: [], unread: [{ why: diagnostic.message }] }));
 }
 
@@ -104,9 +112,9 @@ export function indexStackNames(
   isLate: () => boolean,
 ): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  visitManifests(root, { cwd, isDone: isLate }, ({ folder, bytes }) => {
-    if (!mayContainStack(bytes)) return;
-    for (const { kind, metadata } of listRawDocuments(bytes, NO_ENVIRONMENT)) {
+  visitManifestFiles(root, { cwd, isDone: isLate }, ({ folder, bytes }) => {
+    if (!mayContainStackDocument(bytes)) return;
+    for (const { kind, metadata } of listReadableDocuments(bytes, NO_ENVIRONMENT)) {
       const { name } = toMapping(metadata);
       if (kind === 'Stack' && typeof name === 'string' && isResourceName(name)) names.set(name, folder);
     }
@@ -154,7 +162,7 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   const standsApart = kinds.length > 0 && kinds.every((kind = '') => KINDS_APART.includes(kind));
   if (!CONCERNS_TREE.test(text))
     return { file, folder, stack: undefined, defaults: [], standsApart, dependsOn: [], takes: [] };
-  const raw = readRawDocuments(bytes, createEnvironment(context));
+  const raw = parseRawDocuments(bytes, createEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
   return { file, folder, stack, defaults, standsApart, ...collectDependencies(raw) };
@@ -166,7 +174,7 @@ const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes' | 'unread'>;
 
 /** Reads the references to other stacks from manifests in memory, such as the output of `spec.render`. */
-export function readDependencies(
+export function parseStackDependencies(
   sources: readonly ManifestBytes[],
   context: Pick<FindContext, 'env' | 'offered'>,
 ): StackDependencies {
@@ -175,7 +183,7 @@ export function readDependencies(
     sources.map((source) => {
       const mistake = findManifestFileError(source, env);
       const unread = mistake === undefined ? [] : [mistake];
-      return { ...collectDependencies(readRawDocuments(source.bytes, env)), unread };
+      return { ...collectDependencies(parseRawDocuments(source.bytes, env)), unread };
     }),
   );
 }
@@ -184,7 +192,7 @@ export function readDependencies(
  * Lists the references to other stacks in a file. If the file is not valid YAML, `takes` is empty, and `findTaker`
  * searches the text of the file if a plan deletes a resource.
  */
-function collectDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
+function collectDependencies({ documents, isBroken }: ReadableDocuments): StackDependencies {
   const dependsOn = documents.flatMap(({ kind, spec }) => {
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
@@ -224,8 +232,8 @@ function createStackFolder(
 ): StackFolder {
   const { metadata, spec } = file.stack ?? {};
   const { name } = toMapping(metadata);
-  const layers = [{ folder, spec: toMapping(spec) }, ...listDefaultsOf(folder, defaults, (one) => one.folder)];
-  const { api, render } = mergeSettings(layers.map((layer) => layer.spec));
+  const layers = [{ folder, spec: toMapping(spec) }, ...listDefaultsForFolder(folder, defaults, (one) => one.folder)];
+  const { api, render } = mergeSettingsLayers(layers.map((layer) => layer.spec));
   const { base_url: stated, key_env: statedKey } = toMapping(api);
   const given = baseUrl ?? (env['EDGEWISE_BASE_URL'] || undefined) ?? (typeof stated === 'string' ? stated : undefined);
   const key =
@@ -287,7 +295,7 @@ function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnosti
  * Returns a function for a stack that is planned alone. Given a resource of this stack, the function finds the stack of
  * the repository that takes over the resource, or may do so. Outside of a repository, it finds nothing.
  */
-export const openOtherStacks: OpenOtherStacks = async ({ inputs }, host) => {
+export const openTakeOverLookUp: OpenTakeOverLookUp = async ({ inputs }, host) => {
   const { cwd, root } = host;
   const files = new Set(inputs.map(({ file }) => resolve(cwd, file)));
   const [first] = files;
@@ -295,5 +303,5 @@ export const openOtherStacks: OpenOtherStacks = async ({ inputs }, host) => {
   if (top === undefined) return () => undefined;
   const tree = readStackTree(relative(cwd, resolve(cwd, top)) || '.', host);
   const own = tree.stacks.find(({ file }) => files.has(resolve(cwd, file)));
-  return (address) => own && findTakeOverStack(own, { tree, address }, host);
+  return (address) => own && findPossibleTakeOverStack(own, { tree, address }, host);
 };

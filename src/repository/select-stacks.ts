@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { suggest } from '../manifest/suggest.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import {
-  createShard,
+  createValidShard,
   parseShard,
   SHARD_SYNTAX,
   type Shard,
@@ -11,11 +11,11 @@ import {
   type TreeChanges,
 } from '../model/stack-tree.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
-import { loadStack } from '../stack/load-stack.ts';
-import { readChanges } from './read-changes.ts';
-import { readDependencies, readStackTree } from './read-stack-tree.ts';
+import { loadStackManifests } from '../stack/load-stack.ts';
+import { readChangedStacks } from './read-changes.ts';
+import { parseStackDependencies, readStackTree } from './read-stack-tree.ts';
 
-export interface StackFilter {
+export interface StackSelectionOptions {
   /** The names of the selected stacks. If empty, all stacks are selected. */
   readonly names: readonly string[];
   /** Whether the names come from plan files. This changes only the error for an unknown name. */
@@ -42,7 +42,11 @@ export interface SelectedStacks {
  * Finds the stacks below `root` that the filter selects. Rejects if there are no stacks, if a name is unknown, or if
  * the tree has errors. An empty selection is not an error.
  */
-export async function selectStacks(root: string, filter: StackFilter, context: Host): Promise<SelectedStacks> {
+export async function selectStacks(
+  root: string,
+  filter: StackSelectionOptions,
+  context: Host,
+): Promise<SelectedStacks> {
   const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
   const found = readStackTree(root, { ...context, baseUrl, keyEnv });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
@@ -51,8 +55,8 @@ export async function selectStacks(root: string, filter: StackFilter, context: H
     if (!found.stacks.some((stack) => stack.name === name))
       throw isOfPlans === true ? createUnknownOfPlanError(name, found) : createUnknownError(name, found);
   const tree = await renderTree(found, context);
-  const changes = since === undefined ? undefined : await readChanges(tree, since, context);
-  const shard = resolveShard(filter, context);
+  const changes = since === undefined ? undefined : await readChangedStacks(tree, since, context);
+  const shard = findEffectiveShard(filter, context);
   const named = tree.stacks.filter(({ name }) => names.length === 0 || names.includes(name));
   const changed = named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true);
   return {
@@ -64,7 +68,10 @@ export async function selectStacks(root: string, filter: StackFilter, context: H
 }
 
 /** Returns the given shard. If none is given, returns the shard that the environment sets, unless stacks are named. */
-export function resolveShard({ shard, names }: StackFilter, { env }: Pick<Host, 'env'>): Shard | undefined {
+export function findEffectiveShard(
+  { shard, names }: StackSelectionOptions,
+  { env }: Pick<Host, 'env'>,
+): Shard | undefined {
   return shard ?? (names.length === 0 ? findShard(env) : undefined);
 }
 
@@ -119,7 +126,7 @@ function findShard(env: Environment): Shard | undefined {
   const pair = VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
   if (pair === undefined) return undefined;
   const [index = '', total = ''] = [env[pair.index], env[pair.total]];
-  const shard = createShard(parseNumber(index) + 1 - pair.first, parseNumber(total), pair.index);
+  const shard = createValidShard(parseNumber(index) + 1 - pair.first, parseNumber(total), pair.index);
   if (shard !== undefined) return shard;
   return refuse(`${pair.index} is ${JSON.stringify(index)} and ${pair.total} is ${JSON.stringify(total)}`);
 }
@@ -184,10 +191,10 @@ async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
 
 async function renderStack(stack: StackFolder, context: Host): Promise<StackFolder> {
   const readStdin = async () => new Uint8Array();
-  const { sources, isPartial } = await loadStack([stack.folder], { ...context, readStdin });
+  const { sources, isPartial } = await loadStackManifests([stack.folder], { ...context, readStdin });
   if (isPartial) return markUnread(stack, 'failed');
   const { unread: _, ...rest } = stack;
-  return { ...rest, ...readDependencies(sources, context) };
+  return { ...rest, ...parseStackDependencies(sources, context) };
 }
 
 /** Marks a stack that may take over any resource, because the output of its command is unknown. */

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Kind } from '../kinds/kind.ts';
-import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/paths.ts';
+import { describeIdPrefixes, describeMalformedId, formatIdPattern, isIdOf } from '../kinds/paths.ts';
 import { listAllIdPrefixes } from '../kinds/references.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
 import { once } from '../model/once.ts';
-import { createLifecycleShape, createManifestSchema } from './field.ts';
+import { createKindLifecycleShape, createManifestSpecSchema } from './field.ts';
 import { createPolicySpecSchema, createPolicyTestSpecSchema } from './policy.ts';
-import { createSettingsSchema } from './stack.ts';
-import { createAnyJsonSchema, createIdTextSchema, nameSharedSchema } from './text.ts';
+import { createOptionalStackSpecSchema } from './stack.ts';
+import { createAnyJsonSchema, createCheckedTextSchema, nameSharedSchema } from './text.ts';
 
 /**
  * zod schemas of whole documents: the fields around `spec`, and the kinds that are not resources. For a resource, the
@@ -32,7 +32,7 @@ export const DOCUMENT_KINDS: readonly string[] = [
 ];
 
 /** The kinds of documents that a `List` may contain: all except `List`. */
-export const MEMBER_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
+export const LIST_MEMBER_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
 
 /** Returns the schema of a document. `undefined` for an unknown kind. A `List` is checked without its members. */
 export function findDocumentSchema(kind: string): z.ZodType | undefined {
@@ -74,7 +74,7 @@ function buildSchema(kind: string): z.ZodType {
 }
 
 function createResourceSchema(kind: Kind): z.ZodType {
-  const spec = createManifestSchema(kind).describe(`Fields of the ${kind.title}.`);
+  const spec = createManifestSpecSchema(kind).describe(`Fields of the ${kind.title}.`);
   const isRequired = kind.specFields.some(([, { required }]) => required);
   return z
     .strictObject({
@@ -156,7 +156,7 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
       ),
   };
   return z
-    .strictObject({ ...(isOwned ? owned : { ignore }), ...createLifecycleShape(kind) })
+    .strictObject({ ...(isOwned ? owned : { ignore }), ...createKindLifecycleShape(kind) })
     .describe('How edgewise manages the resource.');
 }
 
@@ -182,9 +182,9 @@ function createAdoptSchema(kind: Kind): z.ZodType {
   const type = { prefixes: [kind.idPrefix] };
   const findFinding = (text: string): string | undefined => {
     if (isIdOf(type, text)) return undefined;
-    return describeMalformedId(type, text) ?? `must be the id of a ${kind.title}, ${describeIds(type)}`;
+    return describeMalformedId(type, text) ?? `must be the id of a ${kind.title}, ${describeIdPrefixes(type)}`;
   };
-  return createIdTextSchema(findFinding, `^${toIdPattern(type)}$`);
+  return createCheckedTextSchema(findFinding, `^${formatIdPattern(type)}$`);
 }
 
 function createExternalSchema(): z.ZodType {
@@ -196,7 +196,7 @@ function createExternalSchema(): z.ZodType {
     const ids = type.prefixes.map((prefix) => `${prefix}_`).join(', ');
     return describeMalformedId(type, text) ?? `must be External/name, or an id that starts with ${ids}`;
   };
-  const id = createIdTextSchema(findFinding, `^(${toIdPattern(type)}|External/.+)$`).describe(
+  const id = createCheckedTextSchema(findFinding, `^(${formatIdPattern(type)}|External/.+)$`).describe(
     'The id, or the address of another External.',
   );
   const spec = z
@@ -243,7 +243,7 @@ function createStackSchema(): z.ZodType {
   const description =
     'The name and the settings of a stack. A stack has one such document. The mark of every resource contains the name.';
   return z
-    .strictObject({ ...createHeader('Stack', description), spec: createSettingsSchema() })
+    .strictObject({ ...createHeader('Stack', description), spec: createOptionalStackSpecSchema() })
     .meta({ title: 'stack', description });
 }
 
@@ -252,7 +252,7 @@ function createDefaultsSchema(): z.ZodType {
     'Settings for all stacks in the folder of this document and below. A Stack, and Defaults nearer to it, override them.';
   const { apiVersion, kind } = createHeader('Defaults', description);
   return z
-    .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: createSettingsSchema() })
+    .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: createOptionalStackSpecSchema() })
     .meta({ title: 'defaults', description });
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type {
   Field,
   FieldType,
-  JsonType,
+  JsonObjectType,
   ListType,
   MapType,
   NamedField,
@@ -13,15 +13,15 @@ import type {
 } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
-import { STORABLE_PATTERN } from '../model/printable.ts';
+import { NO_NUL_PATTERN } from '../model/printable.ts';
 import {
   createAnyJsonSchema,
   createFileReferenceSchema,
   createResourceReferenceSchema,
   createTextSchema,
   createTimestampSchema,
-  findFieldName,
-  findTypeName,
+  findSharedSchemaName,
+  findSharedTypeSchemaName,
   limitBytes,
   nameSharedSchema,
   type SchemaUse,
@@ -38,12 +38,12 @@ import {
  */
 
 /** Schema of a manifest's `spec`. */
-export function createManifestSchema(kind: Kind): z.ZodType {
+export function createManifestSpecSchema(kind: Kind): z.ZodType {
   return createObjectSchema(Object.fromEntries(kind.specFields), 'manifest');
 }
 
 /** Returns the schemas of the `lifecycle` fields that only manifests of this kind can have, by name. */
-export function createLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>> {
+export function createKindLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>> {
   return Object.fromEntries(
     Object.entries(kind.lifecycle).map(([name, field]) => [name, describeField(field, 'manifest').optional()] as const),
   );
@@ -62,12 +62,12 @@ function listUpdateFields(kind: Kind): readonly NamedField[] {
 }
 
 /** Schema of a resource in a response: `response` as the client reads it, `document` as the bundled server sends it. */
-export function createResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {
+export function createResourceResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {
   return createObjectSchema(kind.fields, use);
 }
 
 /** Schema of a module in the body of a PUT or of its response. `field` must be a module. */
-export function createModuleSchema(field: Field, use: Exclude<SchemaUse, 'manifest'>): z.ZodType {
+export function createModuleBodySchema(field: Field, use: Exclude<SchemaUse, 'manifest'>): z.ZodType {
   return createTypeSchema(field.type, use);
 }
 
@@ -110,7 +110,7 @@ function createFieldSchema(field: Field, use: SchemaUse): z.ZodType {
     if (use === 'manifest') return type.nullable();
     return use === 'request' ? allowEmptyText(field, type).nullable() : type;
   };
-  const name = findFieldName(field);
+  const name = findSharedSchemaName(field);
   if (name === undefined || use === 'response' || use === 'document') return stated();
   return rememberPart(use, field, () => nameSharedSchema(use === 'request' ? `${name}Mutate` : name, stated()));
 }
@@ -186,7 +186,7 @@ function createTypeSchema(type: FieldType, use: SchemaUse): z.ZodType {
  * Creates the schema of an object inside a resource. In manifests, only a type with a title becomes a shared schema.
  */
 function createObjectTypeSchema(type: ObjectType, use: SchemaUse): z.ZodType {
-  const name = use === 'manifest' && type.title === undefined ? undefined : findTypeName(type);
+  const name = use === 'manifest' && type.title === undefined ? undefined : findSharedTypeSchemaName(type);
   if (name === undefined || use === 'response') return createObjectSchema(type.fields, use);
   const partName = use === 'request' ? `${name}Mutate` : name;
   return rememberPart(use, type, () => nameSharedSchema(partName, createObjectSchema(type.fields, use)));
@@ -249,7 +249,7 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 }
 
 /** Creates the schema of free JSON. It checks only lists of references at known keys. The service checks the rest. */
-function createJsonSchema(type: JsonType, use: SchemaUse): z.ZodType {
+function createJsonSchema(type: JsonObjectType, use: SchemaUse): z.ZodType {
   const json = z.record(z.string(), createAnyJsonSchema());
   if (use === 'response' || use === 'document') return json;
   const held = Object.entries(type.references).map(
@@ -270,5 +270,5 @@ function createJsonSchema(type: JsonType, use: SchemaUse): z.ZodType {
 function createMetadataSchema(maxBytes: number, use: SchemaUse): z.ZodType {
   const limited = limitBytes(z.string(), maxBytes);
   if (use === 'manifest') return z.union([limited, z.record(z.string(), createAnyJsonSchema())]);
-  return use === 'request' ? limited.meta({ pattern: STORABLE_PATTERN }) : z.string();
+  return use === 'request' ? limited.meta({ pattern: NO_NUL_PATTERN }) : z.string();
 }

@@ -25,7 +25,7 @@ export interface SchemaFinding {
  * Returns why a file does not have the type that the schema describes: it is not a mapping, or it has unknown keys.
  * `undefined` if neither applies. Does not quote keys, because they may be secrets.
  */
-export function findUnknownKey(schema: z.ZodType, value: Json): string | undefined {
+export function describeUnknownKeys(schema: z.ZodType, value: Json): string | undefined {
   if (!isJsonObject(value)) return 'It is not a mapping';
   const known = listKeys(schema);
   const others = Object.keys(value).filter((name) => !known.includes(name));
@@ -38,14 +38,14 @@ type Issue = z.core.$ZodIssue;
 type Schema = z.core.$ZodType;
 
 /** Returns the errors that a schema finds in a value. The list is empty if the value conforms. */
-export function listSchemaFindings(schema: z.ZodType, value: Json): readonly SchemaFinding[] {
-  return [...forEachFinding(schema, value)];
+export function checkAgainstSchema(schema: z.ZodType, value: Json): readonly SchemaFinding[] {
+  return [...yieldSchemaFindings(schema, value)];
 }
 
 /**
- * Like `listSchemaFindings`, but yields one finding at a time, because a value may have a hundred thousand findings.
+ * Like `checkAgainstSchema`, but yields one finding at a time, because a value may have a hundred thousand findings.
  */
-export function* forEachFinding(schema: z.ZodType, value: Json): Generator<SchemaFinding> {
+export function* yieldSchemaFindings(schema: z.ZodType, value: Json): Generator<SchemaFinding> {
   const scope = { schema, value, base: [] };
   for (const issue of schema.safeParse(value, WITHOUT_CODE_GENERATION).error?.issues ?? []) {
     if (issue.code === 'unrecognized_keys') yield* eachUnknownField(issue, scope);

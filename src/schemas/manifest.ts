@@ -5,10 +5,10 @@ import {
   createListSchema,
   DOCUMENT_KINDS,
   findDocumentSchema,
+  LIST_MEMBER_KINDS,
   MANIFEST_API_VERSION,
-  MEMBER_KINDS,
 } from './document.ts';
-import { mergeAlternatives } from './openapi.ts';
+import { mergeAnyOfTypes } from './openapi.ts';
 import { FROM_ENVIRONMENT } from './text.ts';
 
 /**
@@ -24,12 +24,12 @@ export function createManifestJsonSchema(kind?: string): JsonObject {
     io: 'input',
     override: ({ jsonSchema, path }) => allowEnvironment(jsonSchema, path),
   });
-  const merged = chooseByType(mergeAlternatives(json as JsonObject)); // a JSON Schema is JSON
+  const merged = chooseByType(mergeAnyOfTypes(json as JsonObject)); // a JSON Schema is JSON
   return kind === undefined && isJsonObject(merged) ? chooseByKind(merged) : (merged as JsonObject); // an object stays an object
 }
 
 function createAnyDocumentSchema(): z.ZodType {
-  const named = MEMBER_KINDS.map((name) => assertDefined(findDocumentSchema(name), `document kind ${name}`));
+  const named = LIST_MEMBER_KINDS.map((name) => assertDefined(findDocumentSchema(name), `document kind ${name}`));
   const any: z.ZodType = z
     .xor([...named, createListSchema(z.lazy(() => any))])
     .meta({ title: 'edgewise manifest', description: 'One document of a manifest file.' });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Kind } from '../kinds/kind.ts';
-import { OPERATIONS, type Operation, type OperationAction, toPascalCase } from '../kinds/operations.ts';
-import { listPathFields, listPathParameters, toIdPattern } from '../kinds/paths.ts';
+import { convertSnakeToPascalCase, OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
+import { formatIdPattern, listPathIdNames, listPathParameters } from '../kinds/paths.ts';
 import { isReferable } from '../kinds/references.ts';
-import { DEFAULT_VERSION_HEADER, OPERATION_ID_HEADER, SERVICE_API_VERSION } from '../model/http.ts';
+import { DEFAULT_VERSION_HEADER_NAME, OPERATION_ID_HEADER, SERVICE_API_VERSION } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { createModuleSchema, createRequestSchema, createResponseSchema } from './field.ts';
+import { createModuleBodySchema, createRequestSchema, createResourceResponseSchema } from './field.ts';
 import { TIME_SINCE_1970_PATTERN } from './text.ts';
 
 function refToSchema(name: string): JsonObject {
@@ -62,7 +62,9 @@ function createRequestEntries(operation: Operation): readonly Entry[] {
   const name = findRequestSchemaName(operation);
   if (name === undefined) return [];
   if (module !== undefined)
-    return createEntries(name, createModuleSchema(module.field, 'request'), (body) => createReplaceSchema(kind, body));
+    return createEntries(name, createModuleBodySchema(module.field, 'request'), (body) =>
+      createReplaceSchema(kind, body),
+    );
   const isUpdate = action === 'update';
   const schema = createRequestSchema(kind, isUpdate ? 'update' : 'create');
   return createEntries(name, schema, (body) => createTolerantBody(body, kind, isUpdate));
@@ -74,12 +76,14 @@ function createResponseEntries(operation: Operation): readonly Entry[] {
   if (name === undefined) return [];
   if (action === 'list') return [[name, createListSchema(kind)]];
   const schema =
-    module === undefined ? createResponseSchema(kind, 'document') : createModuleSchema(module.field, 'document');
+    module === undefined
+      ? createResourceResponseSchema(kind, 'document')
+      : createModuleBodySchema(module.field, 'document');
   return createEntries(name, schema);
 }
 
 function toModuleName(kind: Kind, module = ''): string {
-  return `${kind.name}${toPascalCase(module)}`;
+  return `${kind.name}${convertSnakeToPascalCase(module)}`;
 }
 
 function createListSchema(kind: Kind): JsonObject {
@@ -127,7 +131,7 @@ function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonO
 
 /** The schema of a body: the module itself, or an object with the module under `module` and the ids of the path. */
 function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
-  const ids = listPathFields(kind).map((name) => [name, { description: 'Ignored.' }] as const);
+  const ids = listPathIdNames(kind).map((name) => [name, { description: 'Ignored.' }] as const);
   const wrapped = {
     type: 'object',
     properties: { ...Object.fromEntries(ids), module },
@@ -144,10 +148,8 @@ function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
 function createEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
   const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const parts = Object.entries($defs as JsonObject); // toJSONSchema returns JSON
-  const body = convertZodSchema(mergeAlternatives(whole as JsonObject)) as JsonObject; // an object stays an object
-  const entries = parts.map(
-    ([part, inner]) => [part, convertZodSchema(mergeAlternatives(inner)) as JsonObject] as const,
-  );
+  const body = convertZodSchema(mergeAnyOfTypes(whole as JsonObject)) as JsonObject; // an object stays an object
+  const entries = parts.map(([part, inner]) => [part, convertZodSchema(mergeAnyOfTypes(inner)) as JsonObject] as const);
   return name in $defs ? entries : [[name, change(body)], ...entries];
 }
 
@@ -175,13 +177,13 @@ const ANY_KEYS = JSON.stringify({ type: 'string' });
  * Merges alternatives (`anyOf`) of different types into one schema with several types, and nested alternatives into one
  * list. Validators then report only errors in the matching alternative, and the document is shorter.
  */
-export function mergeAlternatives(schema: Json): Json {
-  if (isJsonArray(schema)) return schema.map(mergeAlternatives);
+export function mergeAnyOfTypes(schema: Json): Json {
+  if (isJsonArray(schema)) return schema.map(mergeAnyOfTypes);
   if (!isJsonObject(schema)) return schema;
   const { anyOf, ...rest } = Object.fromEntries(
     Object.entries(schema)
       .filter(([name, member]) => !(name === 'propertyNames' && JSON.stringify(member) === ANY_KEYS))
-      .map(([name, member]) => [name, mergeAlternatives(member)] as const),
+      .map(([name, member]) => [name, mergeAnyOfTypes(member)] as const),
   );
   if (!isJsonArray(anyOf)) return rest;
   const { members, notes } = flatten(anyOf.filter(isJsonObject));
@@ -324,7 +326,7 @@ export function createOpenApiDocument(options: { readonly versionHeader?: string
     paths: { ...createPaths(), '/openapi.json': { get: OWN_OPERATION } },
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
-      parameters: createComponentParameters(options.versionHeader ?? DEFAULT_VERSION_HEADER),
+      parameters: createComponentParameters(options.versionHeader ?? DEFAULT_VERSION_HEADER_NAME),
       headers: createComponentHeaders(),
       responses: createComponentResponses(),
       schemas: createComponentSchemas(),
@@ -375,7 +377,7 @@ function createBeforeParameter({ idPrefix }: Kind): JsonObject {
 }
 
 function createIdSchema(prefixes: readonly string[]): JsonObject {
-  return { type: 'string', pattern: `^${toIdPattern({ prefixes })}$` };
+  return { type: 'string', pattern: `^${formatIdPattern({ prefixes })}$` };
 }
 
 function createComponentParameters(versionHeader: string): JsonObject {

@@ -6,7 +6,7 @@ import { DANGER_GROUPS, DANGER_NAMES, type Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { PLAN_FORMAT } from '../model/plan.ts';
-import { PLAN_INDEX_FORMAT, type PlanIndex } from '../model/stack-tree.ts';
+import { PLAN_INDEX_FORMAT, type PlanIndexFile } from '../model/stack-tree.ts';
 import type { WriteId } from '../model/write.ts';
 
 /**
@@ -322,7 +322,7 @@ export function createPlanJsonSchema(): JsonObject {
 const name = z.string();
 
 /** The schema of the index in a folder of plans, which `edgewise plan -R -o` writes and `edgewise apply` reads. */
-export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
+export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndexFile> = z
   .strictObject({
     type: z.literal('PlanIndex'),
     format: z.literal(PLAN_INDEX_FORMAT),

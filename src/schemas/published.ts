@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import { MANIFEST_API_VERSION, MEMBER_KINDS } from './document.ts';
+import { LIST_MEMBER_KINDS, MANIFEST_API_VERSION } from './document.ts';
 import { createManifestJsonSchema } from './manifest.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { createPlanIndexJsonSchema, createPlanJsonSchema } from './plan.ts';
@@ -43,7 +43,7 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
  * a `List` itself.
  */
 export const KIND_SCHEMA_FILES: ReadonlyMap<string, () => JsonObject> = new Map(
-  MEMBER_KINDS.map((kind) => [toKindFile(kind), () => createManifestJsonSchema(kind)]),
+  LIST_MEMBER_KINDS.map((kind) => [toKindFile(kind), () => createManifestJsonSchema(kind)]),
 );
 
 function toKindFile(kind: string): string {

@@ -13,7 +13,7 @@ const count = z.int();
 const diagnostics = z.array(DIAGNOSTIC_SCHEMA);
 const address = text.regex(/^[A-Za-z]+\/[^/\s]+$/);
 
-export const RUN_RESULT_SCHEMA = z.looseObject({
+export const MULTI_STACK_RESULT_SCHEMA = z.looseObject({
   command: text,
   root: text,
   summary: text,

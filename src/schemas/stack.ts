@@ -3,11 +3,11 @@ import { DURATION_SYNTAX, parseDurationMs } from '../kinds/duration.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
-import { ALLOWED_KEY_VARIABLE, isAllowedKeyVariable } from '../model/api-key.ts';
+import { isAllowedKeyVariable, STACK_KEY_VARIABLE_PATTERN } from '../model/api-key.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
-import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
+import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import { once } from '../model/once.ts';
-import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_PATTERN, RATE_LIMIT_SYNTAX } from '../model/stack.ts';
+import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_DESCRIPTION, RATE_LIMIT_PATTERN } from '../model/stack.ts';
 import { nameSharedSchema } from './text.ts';
 
 /** The `spec` of a `Stack` or a `Defaults`, with defaults filled in. */
@@ -17,7 +17,7 @@ export type StackSpec = z.infer<ReturnType<typeof createStackSpecSchema>>;
 export const createStackSpecSchema = once(createSpecSchema);
 
 /** Like `createStackSpecSchema`, for documents, in which `spec` may be absent. */
-export const createSettingsSchema = once(() =>
+export const createOptionalStackSpecSchema = once(() =>
   nameSharedSchema('Settings', createStackSpecSchema().nullish().describe('Settings.')),
 );
 
@@ -102,7 +102,7 @@ function createApiSchema() {
             'must be the name of a variable such as EDGEWISE_API_KEY_PROD: EDGEWISE_API_KEY_, then A to Z, 0 to 9 and _, but no _FILE at its end',
           params: { code: 'bad-value' },
         })
-        .meta({ pattern: ALLOWED_KEY_VARIABLE.source, examples: ['EDGEWISE_API_KEY_PROD'] })
+        .meta({ pattern: STACK_KEY_VARIABLE_PATTERN.source, examples: ['EDGEWISE_API_KEY_PROD'] })
         .optional()
         .describe(
           'Environment variable that holds the API key, for repositories with several accounts. Alternatively, the variable with this name plus `_FILE` holds the path of a file with the key. Default: EDGEWISE_API_KEY.',
@@ -113,7 +113,7 @@ function createApiSchema() {
           error: `must be ${FORMATS['header-name'].expected}`,
           params: { code: 'bad-value' },
         })
-        .default(DEFAULT_VERSION_HEADER)
+        .default(DEFAULT_VERSION_HEADER_NAME)
         .describe('Name of the header that carries the API version.'),
       page_size: z.int().min(1).max(100).default(100).describe('Resources per list request.'),
       concurrency: z.int().min(1).max(64).default(8).describe('Concurrent requests.'),
@@ -134,7 +134,7 @@ function createRateLimitSchema() {
   return z
     .string()
     .refine((text) => text === 'none' || parseRateLimit(text) !== undefined, {
-      error: `must be ${RATE_LIMIT_SYNTAX}, or \`none\``,
+      error: `must be ${RATE_LIMIT_DESCRIPTION}, or \`none\``,
       params: { code: 'bad-value' },
     })
     .meta({ pattern: `${RATE_LIMIT_PATTERN}|^none$`, examples: ['120/60s', 'none'] })

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Field, ObjectType, ReferenceType, TextType } from '../kinds/field.ts';
 import { FORMATS, type FormatRule } from '../kinds/formats.ts';
-import { toPascalCase } from '../kinds/operations.ts';
-import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/paths.ts';
+import { convertSnakeToPascalCase } from '../kinds/operations.ts';
+import { describeIdPrefixes, describeMalformedId, formatIdPattern, isIdOf } from '../kinds/paths.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject, toByteLength } from '../model/json.ts';
+import { computeTextByteLength, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { once } from '../model/once.ts';
-import { STORABLE_PATTERN } from '../model/printable.ts';
+import { NO_NUL_PATTERN } from '../model/printable.ts';
 
 /** Schemas of strings: values of fields, and keys of maps. */
 
@@ -31,7 +31,7 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
   let schema = isPath ? z.string().min(1) : z.string();
   if (maxBytes !== undefined) schema = limitBytes(schema, maxBytes);
   if (known !== undefined && use === 'manifest') return schema.meta(createKnownKeywords(known));
-  if (format === undefined) return use === 'request' ? schema.meta({ pattern: STORABLE_PATTERN }) : schema;
+  if (format === undefined) return use === 'request' ? schema.meta({ pattern: NO_NUL_PATTERN }) : schema;
   const rule = FORMATS[format];
   return schema
     .superRefine((text, context) => {
@@ -46,7 +46,7 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
 function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRule, use: SchemaUse) {
   if (use === 'manifest') return pattern === undefined ? {} : { pattern, patternErrorMessage: `Must be ${expected}.` };
   return {
-    pattern: pattern ?? STORABLE_PATTERN,
+    pattern: pattern ?? NO_NUL_PATTERN,
     ...(maxLength !== undefined && { maxLength }),
     ...(format !== undefined && { format }),
   };
@@ -78,9 +78,10 @@ export function createFileReferenceSchema(): z.ZodType {
  */
 export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
-    .refine((text) => toByteLength(text) <= maxBytes, {
+    .refine((text) => computeTextByteLength(text) <= maxBytes, {
       params: { code: 'too-long' satisfies SchemaFindingCode, maxBytes },
-      error: ({ input }) => `is ${toByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
+      error: ({ input }) =>
+        `is ${computeTextByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
     })
     .meta({ maxLength: maxBytes });
 }
@@ -100,11 +101,11 @@ export function createTimestampSchema(use: SchemaUse): z.ZodType {
 export function createResourceReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':
-      return createIdTextSchema((value) => findReferenceFault(type, value), createReferencePattern(type)).meta({
+      return createCheckedTextSchema((value) => findReferenceFault(type, value), createReferencePattern(type)).meta({
         patternErrorMessage: `Must be ${describeReference(type)}.`,
       });
     case 'request':
-      return createIdTextSchema((value) => findIdFault(type, value), `^${toIdPattern(type)}$`);
+      return createCheckedTextSchema((value) => findIdFault(type, value), `^${formatIdPattern(type)}$`);
     case 'response':
       return type.isRefInResponse ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
     case 'document':
@@ -118,7 +119,7 @@ export function createResourceReferenceSchema(type: ReferenceType, use: SchemaUs
  * Creates the schema of a text that must be an id or an address. `findFault` returns the text of the error, which
  * follows the path in a message, or `undefined` if there is no error. `pattern`: the pattern in JSON Schema.
  */
-export function createIdTextSchema(
+export function createCheckedTextSchema(
   findFault: (text: string) => string | undefined,
   pattern: string,
 ): z.ZodType<string> {
@@ -145,18 +146,18 @@ function findReferenceFault(type: ReferenceType, text: string): string | undefin
 
 function findIdFault(type: ReferenceType, text: string): string | undefined {
   if (isIdOf(type, text)) return undefined;
-  return describeMalformedId(type, text) ?? `must be an id ${describeIds(type)}`;
+  return describeMalformedId(type, text) ?? `must be an id ${describeIdPrefixes(type)}`;
 }
 
 /**
  * Returns the pattern of a reference for editors. It also rejects addresses of kinds to which the field cannot refer.
  */
 function createReferencePattern(type: ReferenceType): string {
-  return `^((${listReferableNames(type).join('|')})/[^/\\s]+|${toIdPattern(type)})$`;
+  return `^((${listReferableNames(type).join('|')})/[^/\\s]+|${formatIdPattern(type)})$`;
 }
 
 function describeReference(type: ReferenceType): string {
-  return `${describeReferable(type)}, or an id ${describeIds(type)}`;
+  return `${describeReferable(type)}, or an id ${describeIdPrefixes(type)}`;
 }
 
 function describeReferable(type: ReferenceType): string {
@@ -183,12 +184,14 @@ export function nameSharedSchema<Schema extends z.ZodType>(name: string, schema:
 }
 
 /** Returns the name of the shared schema for an object type. `undefined` if only one place uses the type. */
-export function findTypeName(type: ObjectType): string | undefined {
-  return type.title === undefined ? listModuleNames().get(type) : toPascalCase(type.title.replaceAll(' ', '_'));
+export function findSharedTypeSchemaName(type: ObjectType): string | undefined {
+  return type.title === undefined
+    ? listModuleNames().get(type)
+    : convertSnakeToPascalCase(type.title.replaceAll(' ', '_'));
 }
 
 /** Returns the name of the shared schema for a field. `undefined` if only one kind has the field. */
-export function findFieldName(field: Field): string | undefined {
+export function findSharedSchemaName(field: Field): string | undefined {
   return listCommonFields().get(field);
 }
 
@@ -199,7 +202,7 @@ export function findFieldName(field: Field): string | undefined {
 const listModuleNames = once((): ReadonlyMap<ObjectType, string> => {
   const named = KINDS.flatMap(({ name, fields }) =>
     Object.entries(fields).flatMap(([field, { type }]) =>
-      type.type === 'object' ? [[type, `${name}${toPascalCase(field)}`] as const] : [],
+      type.type === 'object' ? [[type, `${name}${convertSnakeToPascalCase(field)}`] as const] : [],
     ),
   );
   return new Map(named);
@@ -209,7 +212,7 @@ const listCommonFields = once((): ReadonlyMap<Field, string> => {
   const entries = KINDS.flatMap(({ fields }) => Object.entries(fields));
   const byField = Map.groupBy(entries, ([, field]) => field);
   const common = [...byField].flatMap(([field, [first, ...more]]) =>
-    first === undefined || more.length === 0 ? [] : [[field, toPascalCase(first[0])] as const],
+    first === undefined || more.length === 0 ? [] : [[field, convertSnakeToPascalCase(first[0])] as const],
   );
   return new Map(common);
 });

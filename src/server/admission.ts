@@ -4,7 +4,7 @@ import type { RateLimit } from '../model/stack.ts';
 import { RequestError } from './failure.ts';
 
 /** Settings of the checks on every request: API key, API version and rate limit. */
-export interface Admission {
+export interface AdmissionSettings {
   readonly keyring: ReadonlyMap<string, ApiKey>;
   readonly versionHeader: string;
   /** Counts a request. Returns the seconds to wait if the request exceeds the rate limit, otherwise `undefined`. */
@@ -15,9 +15,9 @@ export interface Admission {
  * Returns the API key of the caller. Throws `RequestError` if the key is missing or unknown, the API version is not the
  * supported one, or the rate limit is exceeded.
  */
-export function admitRequest(admission: Admission, headers: HttpRequest['headers']): ApiKey {
+export function authenticateAndCountRequest(admission: AdmissionSettings, headers: HttpRequest['headers']): ApiKey {
   const { keyring, versionHeader, countRequest } = admission;
-  const caller = authenticate(keyring, headers['authorization']);
+  const caller = getAuthenticatedApiKey(keyring, headers['authorization']);
   if (headers[versionHeader.toLowerCase()] !== SERVICE_API_VERSION)
     throw new RequestError(`The request needs the header \`${versionHeader}: ${SERVICE_API_VERSION}\``, {
       code: 'bad_version',
@@ -70,7 +70,7 @@ export function indexApiKeys(apiKeys: readonly ApiKey[]): ReadonlyMap<string, Ap
 }
 
 /** Returns the API key of an Authorization header. Throws `RequestError` if the key is missing or unknown. */
-export function authenticate(keyring: ReadonlyMap<string, ApiKey>, header: string | undefined): ApiKey {
+export function getAuthenticatedApiKey(keyring: ReadonlyMap<string, ApiKey>, header: string | undefined): ApiKey {
   const key = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
   const apiKey = key === undefined ? undefined : keyring.get(key);
   if (apiKey !== undefined) return apiKey;

@@ -1,8 +1,8 @@
 import type { FieldType } from '../kinds/field.ts';
-import { FORMATS, findKeyType } from '../kinds/formats.ts';
-import type { Kind, Submission } from '../kinds/kind.ts';
+import { FORMATS, findSshKeyType } from '../kinds/formats.ts';
+import type { Kind, SubmissionDetails } from '../kinds/kind.ts';
 import { getEmptyValue } from '../kinds/normalize.ts';
-import { type PrivateKey, parseSshPublicKey, type SshPublicKey } from '../kinds/ssh-key.ts';
+import { parseSshPublicKey, type SshPublicKey, type SshSigningKey } from '../kinds/ssh-key.ts';
 import { ABUSE_REPORT, type HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { AGENT_INGRESS } from '../kinds/tables/agent-ingress.ts';
 import { CREDENTIAL } from '../kinds/tables/credential.ts';
@@ -16,7 +16,7 @@ import { RequestError } from './failure.ts';
 import type { IdGenerator, SshCertificateAuthorities } from './id-generator.ts';
 import { type StoredResource, toTimestamp } from './store.ts';
 
-export interface BehaviourContext {
+export interface BehaviourTools {
   readonly now: Date;
   readonly identities: IdGenerator;
   readonly authorities: SshCertificateAuthorities;
@@ -39,7 +39,7 @@ interface Behaviour {
   readonly remember?: (
     resource: StoredResource,
     before: StoredResource | undefined,
-    tools: BehaviourContext,
+    tools: BehaviourTools,
   ) => JsonObject;
   /**
    * Returns the state to store for a resource imported from another service. `computed`: the fields that the other
@@ -49,7 +49,7 @@ interface Behaviour {
   /** Returns the computed fields at the time `now`. */
   readonly compute?: (resource: StoredResource, now: Date) => JsonObject;
   /** Returns the one-time fields. Only the response to the creation contains them. */
-  readonly reveal?: (resource: StoredResource, tools: BehaviourContext) => JsonObject;
+  readonly reveal?: (resource: StoredResource, tools: BehaviourTools) => JsonObject;
   /** Returns the body of the response to a PATCH. `document`: the whole resource. `given`: the fields of the PATCH. */
   readonly showUpdate?: (document: JsonObject, given: Spec) => JsonObject;
 }
@@ -86,7 +86,11 @@ function createDefaultBehaviour(kind: Kind): Behaviour {
  * Creates the computed fields of a submission that the service has not decided yet. Each entry of the submitted list
  * has its own status.
  */
-function createUndecided(fields: Kind['fields'], { argumentField, status, parts }: Submission, spec: Spec): JsonObject {
+function createUndecided(
+  fields: Kind['fields'],
+  { argumentField, status, parts }: SubmissionDetails,
+  spec: Spec,
+): JsonObject {
   const [open = ''] = Object.keys(parts.decisions);
   const given = spec[argumentField];
   const type = fields[status.field]?.type;
@@ -135,12 +139,12 @@ const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
   remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
   recall: (_resource, { certificate = null }) => ({ certificate }),
   compute: ({ spec, state }) => ({
-    key_type: findKeyType(String(spec['public_key'])) ?? null,
+    key_type: findSshKeyType(String(spec['public_key'])) ?? null,
     certificate: state['certificate'] ?? null,
   }),
 };
 
-function sign({ id, spec }: StoredResource, { identities, authorities }: BehaviourContext): string {
+function sign({ id, spec }: StoredResource, { identities, authorities }: BehaviourTools): string {
   const certificate = {
     publicKey: parsePublicKey(spec),
     keyId: id,
@@ -203,7 +207,7 @@ const USER_CERTIFICATE = 1;
  * Signs a user certificate, and returns it in OpenSSH authorized-keys format with serial 0 and the key id as comment.
  * Not encoded by sshpk, which cannot omit the principals. Source: OpenSSH PROTOCOL.certkeys.
  */
-function renderSshCertificate(certificate: SshCertificate, authority: PrivateKey): string {
+function renderSshCertificate(certificate: SshCertificate, authority: SshSigningKey): string {
   const key = certificate.publicKey.toBuffer('rfc4253', {});
   const nameLength = 4 + key.readUInt32BE(0);
   const type = `${key.toString('latin1', 4, nameLength)}-cert-v01@openssh.com`;
@@ -228,7 +232,7 @@ function renderSshCertificate(certificate: SshCertificate, authority: PrivateKey
   return `${type} ${blob.toString('base64')} ${certificate.keyId}`;
 }
 
-function createSignature(authority: PrivateKey, bytes: Buffer): Buffer {
+function createSignature(authority: SshSigningKey, bytes: Buffer): Buffer {
   const signer = authority.createSign('sha512');
   signer.update(bytes);
   return signer.sign().toBuffer('ssh');

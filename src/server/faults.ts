@@ -7,7 +7,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
 import type { FieldPath } from '../model/state.ts';
 
-import { findUnknownKey, listSchemaFindings } from '../schemas/findings.ts';
+import { checkAgainstSchema, describeUnknownKeys } from '../schemas/findings.ts';
 
 import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
@@ -21,7 +21,7 @@ import type { Server } from './server.ts';
  */
 
 /** Options of `withFaults`. */
-export interface FaultOptions {
+export interface FaultHooks {
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. Default: a timer of the system. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Called when a fault applies to a request, before the fault takes effect. */
@@ -40,7 +40,7 @@ export interface FaultLogEntry {
  * Returns a server that injects faults into the responses of `server`. Never throws, because `parseServerFaults` has
  * checked the faults.
  */
-export function withFaults(server: Server, faults: ServerFaults, options: FaultOptions = {}): Server {
+export function withFaults(server: Server, faults: ServerFaults, options: FaultHooks = {}): Server {
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
   const { sleep = sleepFor, onFault } = options;
@@ -124,13 +124,13 @@ function createPast(server: Server): Past {
  */
 export function parseServerFaults(text: string): ServerFaults {
   const value = parseOne(text);
-  const unknownKey = findUnknownKey(FAULTS_SCHEMA, value);
+  const unknownKey = describeUnknownKeys(FAULTS_SCHEMA, value);
   if (unknownKey !== undefined) throw new RangeError(unknownKey);
-  const findings = listSchemaFindings(FAULTS_SCHEMA, value).map(
+  const findings = checkAgainstSchema(FAULTS_SCHEMA, value).map(
     ({ path, message }) => `${formatPath(path)}${nameRule(value, path)} ${message}`,
   );
   if (findings.length > 0) throw new RangeError(findings.map((finding) => finding.trim()).join('\n'));
-  return value as unknown as ServerFaults; // listSchemaFindings has checked it
+  return value as unknown as ServerFaults; // checkAgainstSchema has checked it
 }
 
 function parseOne(text: string): Json {

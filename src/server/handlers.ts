@@ -1,8 +1,8 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getDefaultValue } from '../kinds/normalize.ts';
-import type { OperationModule } from '../kinds/operations.ts';
-import { describeIds, isIdOf, toExternalIdPath, toResourcePath } from '../kinds/paths.ts';
+import { getNormalUnsetValue } from '../kinds/normalize.ts';
+import type { NamedModule } from '../kinds/operations.ts';
+import { describeIdPrefixes, isIdOf, toExternalUrlPath, toResourcePath } from '../kinds/paths.ts';
 import { mapDirectMembers } from '../kinds/walk.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
@@ -11,16 +11,16 @@ import type { ApiKey } from './admission.ts';
 import { getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
 import {
-  checkClaims,
-  checkReferences,
   createBehaviourContext,
   type HandlerRequest,
   type HandlerResponse,
   isExternalId,
+  refuseBadReferences,
+  refuseClaimedValues,
   type Service,
 } from './service.ts';
-import { findOwnedKind, type StoredResource, toTimestamp } from './store.ts';
-import { applyPatch, checkSpec, parseModuleBody, validateCreate, validateUpdate } from './validate-body.ts';
+import { findKindOfId, type StoredResource, toTimestamp } from './store.ts';
+import { checkSpec, parseCreateBody, parseModuleBody, parseUpdateBody, patchSpec } from './validate-body.ts';
 
 /**
  * Handlers of the operations on whole resources. All kinds share these handlers. A kind's table and its behaviour
@@ -28,7 +28,7 @@ import { applyPatch, checkSpec, parseModuleBody, validateCreate, validateUpdate 
  */
 
 export function createResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
-  const resource = admitResource(service, kind, validateCreate(kind, call.body), call.caller);
+  const resource = admitResource(service, kind, parseCreateBody(kind, call.body), call.caller);
   const revealed = getBehaviour(kind).reveal?.(resource, createBehaviourContext(service)) ?? {};
   return { status: 201, body: show(service, kind, resource, { ...call, revealed }) };
 }
@@ -50,7 +50,7 @@ export function getResource(service: Service, kind: Kind, call: HandlerRequest):
 
 export function updateResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const before = getStored(service, kind, call.ids);
-  const given = validateUpdate(kind, call.body);
+  const given = parseUpdateBody(kind, call.body);
   const resource = changeSpec(service, kind, before, given);
   const document = show(service, kind, resource, call);
   return { status: 200, body: getBehaviour(kind).showUpdate?.(document, given) ?? document };
@@ -76,10 +76,10 @@ function getStored(service: Service, kind: Kind, ids: HandlerRequest['ids']): St
 
 /** Changes some fields of a resource. Throws `RequestError` if a check fails, and then changes nothing. */
 function changeSpec(service: Service, kind: Kind, before: StoredResource, given: Spec): StoredResource {
-  const changed = { ...before, spec: applyPatch(kind, before.spec, given) };
+  const changed = { ...before, spec: patchSpec(kind, before.spec, given) };
   checkSpec(kind, changed.spec);
-  checkReferences(service, kind, given);
-  checkClaims(service, kind, { id: before.id, spec: given });
+  refuseBadReferences(service, kind, given);
+  refuseClaimedValues(service, kind, { id: before.id, spec: given });
   const state = getBehaviour(kind).remember?.(changed, before, createBehaviourContext(service)) ?? before.state;
   const resource = { ...changed, state };
   service.store.put(kind, resource);
@@ -93,8 +93,8 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   behaviour.authorize?.(caller, asked);
   const spec = behaviour.complete?.(asked, caller, now) ?? asked;
   checkSpec(kind, spec);
-  checkReferences(service, kind, spec);
-  checkClaims(service, kind, { id: '', spec });
+  refuseBadReferences(service, kind, spec);
+  refuseClaimedValues(service, kind, { id: '', spec });
   const id = createUnusedId(service, kind, now);
   const draft = { id, createdAt: toTimestamp(now), spec, state: {}, deletable: true };
   const resource = { ...draft, state: behaviour.remember?.(draft, undefined, createBehaviourContext(service)) ?? {} };
@@ -134,7 +134,7 @@ function createInUseError(id: string, referrers: ReadonlySet<string>): RequestEr
 export function replaceModule(
   service: Service,
   kind: Kind,
-  module: OperationModule,
+  module: NamedModule,
   call: HandlerRequest,
 ): HandlerResponse {
   const holder = getHolder(service, kind, call.ids);
@@ -143,23 +143,13 @@ export function replaceModule(
   return showModule(module, value, call);
 }
 
-export function getModule(
-  service: Service,
-  kind: Kind,
-  module: OperationModule,
-  call: HandlerRequest,
-): HandlerResponse {
+export function getModule(service: Service, kind: Kind, module: NamedModule, call: HandlerRequest): HandlerResponse {
   const value = getHolder(service, kind, call.ids).spec[module.name];
   if (value !== undefined) return showModule(module, value, call);
   throw new RequestError(`${module.name} is not set`, { code: 'not_found', details: { module: module.name } });
 }
 
-export function deleteModule(
-  service: Service,
-  kind: Kind,
-  module: OperationModule,
-  call: HandlerRequest,
-): HandlerResponse {
+export function deleteModule(service: Service, kind: Kind, module: NamedModule, call: HandlerRequest): HandlerResponse {
   const holder = getHolder(service, kind, call.ids);
   const { [module.name]: removed, ...spec } = holder.spec;
   const isEmpty = !Object.keys(spec).some((name) => kind.fields[name]?.hasPath);
@@ -170,7 +160,7 @@ export function deleteModule(
 }
 
 /** Creates an empty record for the modules that are attached to a resource. */
-export function createAttachment(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
+export function createAttachmentRecord(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   return {
     id: toResourcePath(kind, ids),
     createdAt: toTimestamp(service.now()),
@@ -187,11 +177,11 @@ function getHolder(service: Service, kind: Kind, ids: HandlerRequest['ids']): St
     const exists = type?.type === 'reference' && isIdOf(type, id) && isExternalId(service, id);
     if (!exists) throw new RequestError(`There is no ${id}`, { code: 'not_found', details: { id } });
   }
-  const attachment = createAttachment(service, kind, ids);
+  const attachment = createAttachmentRecord(service, kind, ids);
   return service.store.listingOf(kind).find(attachment.id) ?? attachment;
 }
 
-function showModule(module: OperationModule, value: Json, { baseUrl }: HandlerRequest): HandlerResponse {
+function showModule(module: NamedModule, value: Json, { baseUrl }: HandlerRequest): HandlerResponse {
   const body = toResponseValue(module.field, value, baseUrl);
   return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
 }
@@ -220,7 +210,7 @@ export function parsePageRequest(query: URLSearchParams, kind: Kind): PageReques
   const before = query.get('before_id') ?? undefined;
   const prefixes = [kind.idPrefix];
   if (before !== undefined && !isIdOf({ prefixes }, before))
-    throw createError('before_id', `must be an id ${describeIds({ prefixes })}`);
+    throw createError('before_id', `must be an id ${describeIdPrefixes({ prefixes })}`);
   return { limit: Number(limit), before };
 }
 
@@ -260,7 +250,7 @@ export function toResponseBody(
 export function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
   if (given !== null) return toResponseJson(field.type, given, baseUrl);
-  return isNullInResponses(field) ? null : getDefaultValue(field);
+  return isNullInResponses(field) ? null : getNormalUnsetValue(field);
 }
 
 type Fields = Readonly<Record<string, Field>>;
@@ -283,6 +273,6 @@ function toResponseJson(type: FieldType, value: Json, baseUrl: string): Json {
 }
 
 function toReferenceUri(id: string, baseUrl: string): string {
-  const kind = findOwnedKind(id);
-  return `${baseUrl}${kind === undefined ? toExternalIdPath(id) : toResourcePath(kind, { id })}`;
+  const kind = findKindOfId(id);
+  return `${baseUrl}${kind === undefined ? toExternalUrlPath(id) : toResourcePath(kind, { id })}`;
 }

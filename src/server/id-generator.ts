@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type PrivateKey, parsePkcs8Key, type SshPublicKey } from '../kinds/ssh-key.ts';
+import { parsePkcs8Key, type SshPublicKey, type SshSigningKey } from '../kinds/ssh-key.ts';
 
 /** Creates ids, tokens and keys. Two generators with the same seed return the same results for the same calls. */
 export interface IdGenerator {
@@ -102,7 +102,7 @@ function formatDigits(value: number, length: number): string {
 
 /** The SSH certificate authorities of the server. Each id has an ed25519 key, which is created at its first use. */
 export interface SshCertificateAuthorities {
-  readonly getKey: (id: string) => PrivateKey;
+  readonly getKey: (id: string) => SshSigningKey;
   /** Maps the id of each authority that was used to its secret, in base64url. */
   readonly getSecrets: () => Readonly<Record<string, string>>;
 }
@@ -120,7 +120,7 @@ export function createCertificateAuthorities(
   secrets: Readonly<Record<string, string>>,
 ): SshCertificateAuthorities {
   const known = new Map(Object.entries(secrets).map(([id, secret]) => [id, parseSecret(id, secret)]));
-  const keys = new Map<string, PrivateKey>();
+  const keys = new Map<string, SshSigningKey>();
   return {
     getKey: (id) => {
       const secret = known.get(id) ?? derive(`certificate authority ${id}`).subarray(0, SECRET_BYTES);
@@ -134,7 +134,7 @@ export function createCertificateAuthorities(
 }
 
 /** Formats a public key for OpenSSH authorized-keys files, without a comment. */
-export function toAuthorizedKey(key: SshPublicKey): string {
+export function formatAuthorizedKey(key: SshPublicKey): string {
   return key.toString('ssh').split(' ').slice(0, 2).join(' ');
 }
 
@@ -146,7 +146,7 @@ function parseSecret(id: string, text: string): Buffer {
 }
 
 /** Parses the key without Node's own parser, which may report an error that an earlier call left behind in OpenSSL. */
-function parseKey(secret: Buffer): PrivateKey {
+function parseKey(secret: Buffer): SshSigningKey {
   const der = Buffer.concat([PKCS8_ED25519, secret]).toString('base64');
   return parsePkcs8Key(`-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`);
 }

@@ -1,6 +1,12 @@
 /** The bundled server, for programs: the package export `edgewise/server`. */
-export type { FaultChoice, FaultRange, FaultRule, FaultTime, ServerFaults } from '../model/server-faults.ts';
-export { type FaultLogEntry, type FaultOptions, parseServerFaults, withFaults } from './faults.ts';
+export type {
+  FaultRequestSelector,
+  FaultRule,
+  FaultTime,
+  NumberRange,
+  ServerFaults,
+} from '../model/server-faults.ts';
+export { type FaultHooks, type FaultLogEntry, parseServerFaults, withFaults } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
 export type { ImportedResource } from './seed.ts';
 export {

@@ -13,7 +13,7 @@ import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { RequestError } from './failure.ts';
 import { TruncatedResponse } from './fault-effects.ts';
 import { MAX_REQUEST_BYTES } from './routes.ts';
-import { createBodyError, type Server } from './server.ts';
+import { createIncompleteBodyError, type Server } from './server.ts';
 
 /** A server that can be reached over a socket. */
 export interface Listener {
@@ -144,7 +144,7 @@ function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const fail = (cause: Error): void => reject(createBodyError(cause));
+    const fail = (cause: Error): void => reject(createIncompleteBodyError(cause));
     incoming.on('data', (chunk: Buffer) => {
       if (length > MAX_REQUEST_BYTES) return;
       chunks.push(chunk);
@@ -192,7 +192,7 @@ function refuseBytes(
   error: Error,
   { socket, exchange }: { readonly socket: Duplex; readonly exchange: Exchange | undefined },
 ): void {
-  const failure = findConnectionFailure(error);
+  const failure = findConnectionRequestError(error);
   if (failure === undefined || !socket.writable) {
     if (!socket.writableEnded) socket.destroy();
     return;
@@ -238,7 +238,7 @@ function renderResponse({ status, headers, body }: HttpResponse): string {
  * Returns the failure to report for a connection error. `undefined`: the client has closed the connection, so no
  * response is possible.
  */
-export function findConnectionFailure(error: Error): RequestError | undefined {
+export function findConnectionRequestError(error: Error): RequestError | undefined {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {
     case 'ECONNRESET':

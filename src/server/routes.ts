@@ -11,7 +11,7 @@ import { OPERATION_ID_HEADER } from '../model/http.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { once } from '../model/once.ts';
 import { createOpenApiDocument } from '../schemas/openapi.ts';
-import { type Admission, type ApiKey, admitRequest } from './admission.ts';
+import { type AdmissionSettings, type ApiKey, authenticateAndCountRequest } from './admission.ts';
 import { createFailureResponse, RequestError } from './failure.ts';
 import {
   checkQuery,
@@ -46,7 +46,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 type Target = Operation | 'document';
 
 /** Creates the function that routes requests to all operations of the API. */
-export function createResponder(service: Service, admission: Admission): Responder {
+export function createResponder(service: Service, admission: AdmissionSettings): Responder {
   const routes = { service, admission, router: getRouter() };
   return (request, env) => {
     const response = answerOrRefuse(routes, request, env);
@@ -57,7 +57,7 @@ export function createResponder(service: Service, admission: Admission): Respond
 
 interface Routing {
   readonly service: Service;
-  readonly admission: Admission;
+  readonly admission: AdmissionSettings;
   readonly router: Matcher;
 }
 
@@ -100,7 +100,7 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnvir
   const [found, ids] = resolveTarget(router.match(method, path));
   if (found === 'document')
     return createResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
-  const caller = admitRequest(admission, request.headers);
+  const caller = authenticateAndCountRequest(admission, request.headers);
   if (found === undefined) throw createNoRouteError(router, request.method, path);
   const { status, body } = answer(service, found, readCall(request, env, { operation: found, ids, caller }));
   return createResponse(env, status, body);

@@ -1,22 +1,22 @@
 import { removeStaleTempFiles, writeAtomically } from '../files/atomic-file.ts';
 import { describeFileError, readInput } from '../files/read-input.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isIdOf, listPathFields, toUrlPathIds } from '../kinds/paths.ts';
+import { getPathIdsOfResource, isIdOf, listPathIdNames } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
 import { formatPath } from '../model/field-path.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 
-import { findUnknownKey, listSchemaFindings } from '../schemas/findings.ts';
+import { checkAgainstSchema, describeUnknownKeys } from '../schemas/findings.ts';
 
 import { SEED_SCHEMA } from '../schemas/seed.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './admission.ts';
 import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
-import { createAttachment } from './handlers.ts';
-import { checkClaims, createBehaviourContext, listBadReferences, type Service } from './service.ts';
+import { createAttachmentRecord } from './handlers.ts';
+import { createBehaviourContext, listBadReferences, refuseClaimedValues, type Service } from './service.ts';
 import { type StoredResource, toTimestamp } from './store.ts';
-import { checkSpec, validateCreate } from './validate-body.ts';
+import { checkSpec, parseCreateBody } from './validate-body.ts';
 
 /** The initial content of a server: existing resources and known external ids. Every part is optional. */
 export interface ServerSeed {
@@ -65,13 +65,13 @@ export function parseServerSeed(text: string): ServerSeed {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
   const value = parseJson(text);
-  const unknownKey = findUnknownKey(SEED_SCHEMA, value);
+  const unknownKey = describeUnknownKeys(SEED_SCHEMA, value);
   if (unknownKey !== undefined) throw new RangeError(unknownKey);
   const oversized = findOversized(value, []);
   if (oversized !== undefined) throw new RangeError(oversized);
-  const findings = listSchemaFindings(SEED_SCHEMA, value);
+  const findings = checkAgainstSchema(SEED_SCHEMA, value);
   if (findings.length > 0) throw new RangeError(renderFindings(findings));
-  return value as ServerSeed; // listSchemaFindings has checked it
+  return value as ServerSeed; // checkAgainstSchema has checked it
 }
 
 /** MAX_LISTED limits a list of resources or external ids. MAX_INSIDE limits a list or object inside a resource. */
@@ -93,7 +93,7 @@ function findOversized(value: Json, path: FieldPath): string | undefined {
 /** An error lists at most this many findings, and counts the rest: they often have one cause. */
 const MAX_FINDINGS = 20;
 
-function renderFindings(findings: ReturnType<typeof listSchemaFindings>): string {
+function renderFindings(findings: ReturnType<typeof checkAgainstSchema>): string {
   const shown = findings.slice(0, MAX_FINDINGS).map(({ path, message }) => `${formatPath(path)} ${message}`.trim());
   const more = findings.length - shown.length;
   return [...shown, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join('\n');
@@ -178,7 +178,7 @@ class Mistakes {
 }
 
 /** Lists the resources of a store in the format of a seed: the inverse of `loadSeed`. */
-export function listSeedResources({ store }: Service): Readonly<Record<string, readonly SeedResource[]>> {
+export function exportResourcesAsSeed({ store }: Service): Readonly<Record<string, readonly SeedResource[]>> {
   const entries = KINDS.map((kind) => {
     const resources = store.listingOf(kind).listAll();
     return [kind.name, resources.map((resource) => toSeedResource(kind, resource))] as const;
@@ -216,14 +216,14 @@ function createDraft(service: Service, placed: Placed): Draft {
 }
 
 function draftAttachment(service: Service, { kind, resource }: Placed): StoredResource {
-  const spec = validateCreate(kind, resource);
-  const ids = listPathFields(kind).map((name) => [name, String(spec[name])] as const);
-  return { ...createAttachment(service, kind, Object.fromEntries(ids)), spec };
+  const spec = parseCreateBody(kind, resource);
+  const ids = listPathIdNames(kind).map((name) => [name, String(spec[name])] as const);
+  return { ...createAttachmentRecord(service, kind, Object.fromEntries(ids)), spec };
 }
 
 function draftOwned(service: Service, { kind, resource, created }: Placed): StoredResource {
   const { id, created_at: _createdAt, deletable, state, ...fields } = resource;
-  const asked = validateCreate(kind, fields);
+  const asked = parseCreateBody(kind, fields);
   const spec = getBehaviour(kind).complete?.(asked, OWNER, created) ?? asked;
   checkSpec(kind, spec);
   return {
@@ -240,7 +240,7 @@ function seedDraft(service: Service, { place, kind, resource, created, stored }:
   const checks = [
     () => checkId(kind, stored.id),
     () => refuseTwice(service, kind, stored.id),
-    () => checkClaims(service, kind, stored),
+    () => refuseClaimedValues(service, kind, stored),
   ];
   const passed = checks.filter((check) => mistakes.collect(place, () => check() ?? true) === true);
   if (passed.length < checks.length) return false;
@@ -291,7 +291,11 @@ export function loadImportedResources(service: Service, existing: readonly Impor
   for (const one of existing) {
     const kind = getKind(one.kind);
     if (kind.role !== 'attached') service.store.load(kind, createStored(kind, one));
-    else service.store.load(kind, { ...createAttachment(service, kind, toUrlPathIds(kind, one)), spec: one.spec });
+    else
+      service.store.load(kind, {
+        ...createAttachmentRecord(service, kind, getPathIdsOfResource(kind, one)),
+        spec: one.spec,
+      });
   }
 }
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { getElapsedMs } from '../model/elapsed.ts';
-import { DEFAULT_VERSION_HEADER, type HttpRequest, type HttpResponse, type Send } from '../model/http.ts';
+import { getMonotonicMs } from '../model/elapsed.ts';
+import { DEFAULT_VERSION_HEADER_NAME, type HttpRequest, type HttpResponse, type Send } from '../model/http.ts';
 import type { RateLimit } from '../model/stack.ts';
 import { type Transport, toTransport } from '../model/transport.ts';
 import { type ApiKey, createRateLimit, DEFAULT_USER_ID, indexApiKeys, parseApiKey } from './admission.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './behaviours.ts';
 import { createFailureResponse, RequestError } from './failure.ts';
-import { createCertificateAuthorities, createIdGenerator, toAuthorizedKey } from './id-generator.ts';
+import { createCertificateAuthorities, createIdGenerator, formatAuthorizedKey } from './id-generator.ts';
 import { createResponder, MAX_REQUEST_BYTES, type RequestEnvironment, type Responder } from './routes.ts';
 import {
+  exportResourcesAsSeed,
   type ImportedResource,
-  listSeedResources,
   loadImportedResources,
   loadSeed,
   type ServerSeed,
@@ -39,7 +39,7 @@ export interface ServerOptions {
    * values for the same calls. Default: random.
    */
   readonly idSeed?: string | number;
-  /** Name of the request header that contains the API version. Default: DEFAULT_VERSION_HEADER. */
+  /** Name of the request header that contains the API version. Default: DEFAULT_VERSION_HEADER_NAME. */
   readonly versionHeader?: string;
   /** The limit for all keys together. Default: no limit. */
   readonly rateLimit?: RateLimit;
@@ -107,7 +107,7 @@ export function createServer(options: ServerOptions = {}): Server {
   const countRequest = options.rateLimit === undefined ? undefined : createRateLimit(options.rateLimit);
   const routes = createResponder(service, {
     keyring: indexApiKeys(apiKeys),
-    versionHeader: options.versionHeader ?? DEFAULT_VERSION_HEADER,
+    versionHeader: options.versionHeader ?? DEFAULT_VERSION_HEADER_NAME,
     countRequest: () => countRequest?.(service.now()),
   });
   const front = { service, routes, onRequest: options.onRequest };
@@ -120,7 +120,7 @@ export function createServer(options: ServerOptions = {}): Server {
       const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
       return createServer({ ...rest, seed }).send;
     },
-    certificateAuthorityKey: (id) => toAuthorizedKey(service.authorities.getKey(id).toPublic()),
+    certificateAuthorityKey: (id) => formatAuthorizedKey(service.authorities.getKey(id).toPublic()),
   });
   return decorateServer((send) => send);
 }
@@ -137,7 +137,7 @@ function createFaces(front: Front, decorate: Decorate): Faces {
     toTransport(inner, {
       maxBytes: MAX_REQUEST_BYTES,
       onBroken: ({ method, url }, cause) =>
-        reject(front, createBodyError(cause), { method, path: toPathAndQuery(url) }),
+        reject(front, createIncompleteBodyError(cause), { method, path: toPathAndQuery(url) }),
     });
   return {
     send,
@@ -175,7 +175,7 @@ async function respond(
   request: HttpRequest,
   base: Pick<RequestEnvironment, 'baseUrl' | 'basePath'>,
 ): Promise<HttpResponse> {
-  const start = onRequest === undefined ? 0 : getElapsedMs();
+  const start = onRequest === undefined ? 0 : getMonotonicMs();
   const operationId = service.identities.createOperationId();
   let bug: Error | undefined;
   const onBug = (error: Error): void => {
@@ -186,7 +186,7 @@ async function respond(
     method: request.method,
     path: toPathAndQuery(request.url),
     status: response.status,
-    durationMs: getElapsedMs() - start,
+    durationMs: getMonotonicMs() - start,
     operationId,
     ...(bug !== undefined && { error: bug }),
   });
@@ -206,7 +206,7 @@ function reject(
 }
 
 /** Creates the failure for a request whose body ended too early. `cause`: the error of the connection. */
-export function createBodyError(cause: unknown): RequestError {
+export function createIncompleteBodyError(cause: unknown): RequestError {
   return new RequestError('The body of the request is incomplete', { code: 'bad_body', cause });
 }
 
@@ -219,7 +219,7 @@ function createSnapshot(service: Service): ServerSnapshot {
   const { externals, abuseReportRules } = service;
   return {
     ...(externals !== undefined && { externals: [...externals] }),
-    resources: listSeedResources(service),
+    resources: exportResourcesAsSeed(service),
     ...(abuseReportRules !== DEFAULT_ABUSE_REPORT_RULES && { abuse_report_rules: abuseReportRules }),
     certificate_authorities: service.authorities.getSecrets(),
     sequence: service.identities.sequence(),

@@ -1,14 +1,14 @@
 import type { Kind } from '../kinds/kind.ts';
-import { describeIds, isIdOf, isWellFormedId } from '../kinds/paths.ts';
+import { describeIdPrefixes, isIdOf, isWellFormedId } from '../kinds/paths.ts';
 import { listReferences, type Reference } from '../kinds/references.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import type { ApiKey } from './admission.ts';
-import type { AbuseReportRule, BehaviourContext } from './behaviours.ts';
+import type { AbuseReportRule, BehaviourTools } from './behaviours.ts';
 import { RequestError } from './failure.ts';
 import type { IdGenerator, SshCertificateAuthorities } from './id-generator.ts';
-import { findOwnedKind, type Store } from './store.ts';
+import { findKindOfId, type Store } from './store.ts';
 
 /** The state and settings that the handlers of all operations share. */
 export interface Service {
@@ -40,14 +40,14 @@ export interface HandlerResponse {
   readonly body?: JsonObject;
 }
 
-export function createBehaviourContext({ now, identities, authorities, abuseReportRules }: Service): BehaviourContext {
+export function createBehaviourContext({ now, identities, authorities, abuseReportRules }: Service): BehaviourTools {
   return { now: now(), identities, authorities, abuseReportRules };
 }
 
 /** Whether an id belongs to an object that exists outside this server. */
 export function isExternalId({ externals }: Pick<Service, 'externals'>, id: string): boolean {
   const isWellFormed = isWellFormedId(id);
-  if (externals === undefined) return isWellFormed && findOwnedKind(id) === undefined;
+  if (externals === undefined) return isWellFormed && findKindOfId(id) === undefined;
   return externals.has(id) || (isWellFormed && externals.has(`${id.slice(0, id.indexOf('_'))}_*`));
 }
 
@@ -55,7 +55,7 @@ export function isExternalId({ externals }: Pick<Service, 'externals'>, id: stri
  * Throws `RequestError` if a reference has the wrong prefix, or its target does not exist. `spec` may have only some of
  * the fields.
  */
-export function checkReferences(service: Service, kind: Kind, spec: Spec): void {
+export function refuseBadReferences(service: Service, kind: Kind, spec: Spec): void {
   const [first] = listBadReferences(service, kind, spec);
   if (first === undefined) return;
   const { field, id, message } = first;
@@ -80,7 +80,7 @@ export function listBadReferences(service: Service, kind: Kind, spec: Spec): rea
 }
 
 /** Throws `RequestError` if another resource already uses a value of this spec that must be unique. */
-export function checkClaims(
+export function refuseClaimedValues(
   service: Service,
   kind: Kind,
   resource: { readonly id: string; readonly spec: Spec },
@@ -95,8 +95,8 @@ export function checkClaims(
 }
 
 function checkReference(service: Service, { type, value }: Reference): string | undefined {
-  if (!isIdOf(type, value)) return `is not an id ${describeIds(type)}`;
-  const kind = findOwnedKind(value);
+  if (!isIdOf(type, value)) return `is not an id ${describeIdPrefixes(type)}`;
+  const kind = findKindOfId(value);
   const isResource = kind !== undefined && service.store.listingOf(kind).find(value) !== undefined;
   return isResource || isExternalId(service, value) ? undefined : 'does not exist';
 }

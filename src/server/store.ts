@@ -9,7 +9,7 @@ import type { Spec } from '../model/state.ts';
  * A map that drops its oldest entry when it has more than `max` entries. The cost of an operation does not depend on
  * the number of entries.
  */
-export class BoundedMap<Key, Value> {
+export class EvictingMap<Key, Value> {
   readonly #max: number;
   readonly #entries = new Map<Key, Value>();
   /**
@@ -66,7 +66,7 @@ interface Loaded {
 const OWNED_BY_PREFIX = new Map(OWNED_KINDS.map((kind) => [kind.idPrefix, kind]));
 
 /** Returns the kind of an id. `undefined` if the API cannot create resources with the prefix of this id. */
-export function findOwnedKind(id: string): Kind | undefined {
+export function findKindOfId(id: string): Kind | undefined {
   return OWNED_BY_PREFIX.get(id.slice(0, id.indexOf('_')));
 }
 
@@ -175,7 +175,7 @@ export class Store {
   }
 
   #noteReferences(kind: Kind, id: string, spec: Spec): void {
-    const uses = listReferences(kind, spec).flatMap(({ value }) => (findOwnedKind(value) === undefined ? [] : [value]));
+    const uses = listReferences(kind, spec).flatMap(({ value }) => (findKindOfId(value) === undefined ? [] : [value]));
     const { claims, uses: before } = this.#noted.get(id) ?? NOTHING;
     moveTo(this.#referrers, id, { before, after: uses });
     this.#noted.set(id, { claims, uses });
@@ -255,7 +255,7 @@ export class PagedList<T extends HasId> {
   /** Maps an id to its entry, in the order in which values were added. */
   readonly #byId = new Map<string, Entry<T>>();
   /** Maps the id of a removed value to its entry. */
-  readonly #gone = new BoundedMap<string, Entry<T>>(MAX_TOMBSTONES);
+  readonly #gone = new EvictingMap<string, Entry<T>>(MAX_TOMBSTONES);
 
   find(id: string): T | undefined {
     return this.#byId.get(id)?.value;

@@ -1,13 +1,13 @@
 import type { Kind, SpecFinding } from '../kinds/kind.ts';
-import type { OperationModule } from '../kinds/operations.ts';
-import { listPathFields } from '../kinds/paths.ts';
-import { findClearValue } from '../kinds/request-body.ts';
+import type { NamedModule } from '../kinds/operations.ts';
+import { listPathIdNames } from '../kinds/paths.ts';
+import { findPatchClearValue } from '../kinds/request-body.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
-import { listUnprintable } from '../model/printable.ts';
+import { listUnprintableTexts } from '../model/printable.ts';
 import type { Spec } from '../model/state.ts';
-import { createModuleSchema, createRequestSchema } from '../schemas/field.ts';
-import { forEachFinding } from '../schemas/findings.ts';
+import { createModuleBodySchema, createRequestSchema } from '../schemas/field.ts';
+import { yieldSchemaFindings } from '../schemas/findings.ts';
 import { RequestError } from './failure.ts';
 
 type Schema = ReturnType<typeof createRequestSchema>;
@@ -16,17 +16,17 @@ type Schema = ReturnType<typeof createRequestSchema>;
  * Returns the spec for the body of a POST, with defaults for absent fields. Ignores `id` and nulls. Throws
  * `RequestError` for an invalid body.
  */
-export function validateCreate(kind: Kind, body: JsonObject): Spec {
+export function parseCreateBody(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, () => true);
   refuseUnfit(kind, 'create', given);
-  return withDefaults(kind, applyPatch(kind, {}, given));
+  return withDefaults(kind, patchSpec(kind, {}, given));
 }
 
 /**
  * Returns the fields in the body of a PATCH. Ignores `id`, and each null that does not clear its field. Throws
  * `RequestError` for an invalid body, and if no field is left.
  */
-export function validateUpdate(kind: Kind, body: JsonObject): Spec {
+export function parseUpdateBody(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, (name) => kind.fields[name]?.clear !== 'null');
   refuseImmutable(kind, given);
   if (Object.keys(given).length === 0)
@@ -39,15 +39,15 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
  * Returns the module in the body of a PUT. The body is either the module itself, or an object with the key `module` and
  * optionally the ids of the path. Throws `RequestError` for an invalid body.
  */
-export function parseModuleBody(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
+export function parseModuleBody(kind: Kind, module: NamedModule, body: JsonObject): JsonObject {
   const bare = unwrapModule(kind, body);
-  const schema = getSchema(`${kind.name} ${module.name}`, () => createModuleSchema(module.field, 'request'));
+  const schema = getSchema(`${kind.name} ${module.name}`, () => createModuleBodySchema(module.field, 'request'));
   refuseUnfitValue(bare, schema);
   return bare;
 }
 
 /** Returns the spec after the fields of a PATCH or POST are set. Cleared fields are left out. */
-export function applyPatch(kind: Kind, before: Spec, given: Spec): Spec {
+export function patchSpec(kind: Kind, before: Spec, given: Spec): Spec {
   const cleared = Object.entries(given).filter(([name, value]) => isCleared(kind, name, value));
   const spec: Record<string, Json> = { ...before, ...given };
   for (const [name] of cleared) delete spec[name];
@@ -77,8 +77,8 @@ function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject)
 }
 
 function refuseUnfitValue(value: Json, schema: Schema): void {
-  const unfit = forEachFinding(schema, value).take(MOST_FINDINGS);
-  const findings = [...listUnprintable(value), ...unfit];
+  const unfit = yieldSchemaFindings(schema, value).take(MOST_FINDINGS);
+  const findings = [...listUnprintableTexts(value), ...unfit];
   refuseFindings(
     findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${formatPath(path)} ${message}` })),
   );
@@ -109,7 +109,7 @@ function refuseImmutable(kind: Kind, given: JsonObject): void {
 function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   const { module, ...rest } = body;
   if (module === undefined) return body;
-  const beside = Object.keys(rest).find((name) => !listPathFields(kind).includes(name));
+  const beside = Object.keys(rest).find((name) => !listPathIdNames(kind).includes(name));
   if (beside === undefined && isJsonObject(module)) return module;
   const finding = beside === undefined ? 'module must be an object' : `${beside} is not allowed beside \`module\``;
   throw new RequestError(finding, { code: 'invalid_field', details: { field: beside ?? 'module' } });
@@ -121,7 +121,7 @@ function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
 function isCleared(kind: Kind, name: string, value: Json): boolean {
   const field = kind.fields[name];
   if (value === null || field === undefined) return true;
-  const clearValue = field.default === undefined ? findClearValue(field) : undefined;
+  const clearValue = field.default === undefined ? findPatchClearValue(field) : undefined;
   return clearValue !== undefined && isSameJson(value, clearValue);
 }
 

@@ -6,7 +6,7 @@ import { isLoopbackHost, type Send } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
 import { type Host, StackError, type TransportSettings } from './host.ts';
-import { getServerDataFile, isEmbedded, type RunSettings, readApiKey } from './settings.ts';
+import { isEmbedded, parseEmbeddedDataFile, readApiKey, type ServiceSettings } from './settings.ts';
 
 export interface ServiceConnection {
   readonly send: Send;
@@ -29,8 +29,8 @@ export interface ConnectionOverrides {
  * Opens a connection to the service, or starts the bundled server for an `embedded:` URL. Throws `StackError` if there
  * is no API key, or a setting of the connection is invalid.
  */
-export async function connectToService(
-  settings: RunSettings,
+export async function openServiceConnection(
+  settings: ServiceSettings,
   host: Host,
   given: ConnectionOverrides = {},
 ): Promise<ServiceConnection> {
@@ -52,7 +52,7 @@ export async function connectToService(
 }
 
 export function createServiceClient(
-  settings: RunSettings,
+  settings: ServiceSettings,
   { send, apiKey, baseUrl }: Pick<ServiceConnection, 'send' | 'apiKey' | 'baseUrl'>,
   more: Pick<ClientOptions, 'now' | 'sleep' | 'secrets' | 'onRetry' | 'onWait' | 'onRequest'>,
 ): Client {
@@ -76,14 +76,14 @@ export function createServiceClient(
 }
 
 /** Loads the server on demand, because loading it would slow down the start of every command. */
-async function connectToEmbedded({ baseUrl, versionHeader }: RunSettings, host: Host): Promise<ServiceConnection> {
+async function connectToEmbedded({ baseUrl, versionHeader }: ServiceSettings, host: Host): Promise<ServiceConnection> {
   const { openEmbeddedServer } = await import('./embedded.ts');
-  const file = getServerDataFile(baseUrl);
+  const file = parseEmbeddedDataFile(baseUrl);
   return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }
 
 /** Reads the certificates of `caFile`, unless the connection is unencrypted. */
-async function findAuthorities({ baseUrl, caFile }: RunSettings, host: Host): Promise<string | undefined> {
+async function findAuthorities({ baseUrl, caFile }: ServiceSettings, host: Host): Promise<string | undefined> {
   return caFile === undefined || baseUrl.startsWith('http:') ? undefined : readAuthorities(caFile, host);
 }
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { findFileOfAnotherUser } from '../files/boundary.ts';
+import { findFileReplaceableByOthers } from '../files/boundary.ts';
 import { type FileLock, toLockPath, tryLockFile } from '../files/lock-file.ts';
 import { readInput } from '../files/read-input.ts';
-import { describeError } from '../model/errors.ts';
+import { getErrorMessage } from '../model/errors.ts';
 import { isSuccess, type Send } from '../model/http.ts';
 import { once } from '../model/once.ts';
 import { parseApiKey } from '../server/admission.ts';
@@ -43,7 +43,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   let started = await start(options);
   const prepareWrites = once(async () => {
     if (file === '') return;
-    lock = await lockSnapshot(resolve(host.cwd, file), file, host);
+    lock = await waitForSnapshotLock(resolve(host.cwd, file), file, host);
     started = await start(options, lock);
   });
   return {
@@ -62,7 +62,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
 }
 
 async function start({ file, host, versionHeader }: EmbeddedOptions, lock?: FileLock) {
-  const keeper = await openSnapshotStore(file === '' ? {} : { snapshot: file }, host, lock);
+  const keeper = await openServerFiles(file === '' ? {} : { snapshot: file }, host, lock);
   const server = await withServerFileErrors(keeper.source, () =>
     createServer({
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
@@ -101,7 +101,7 @@ interface ServerFiles {
  * Reads the data that a server starts with. `lock`: the lock of the snapshot file, if this process has it. Data from a
  * seed is saved even if nothing changes, because the seed's resources got new ids.
  */
-export async function openSnapshotStore(files: ServerFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
+export async function openServerFiles(files: ServerFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
   const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   if (path !== undefined) refuseOtherOwner(path, context.uid);
@@ -122,7 +122,7 @@ export async function openSnapshotStore(files: ServerFiles, context: Host, lock?
  * the owner of the lock file could keep the lock forever.
  */
 function refuseOtherOwner(path: string, uid: Host['uid']): void {
-  const foreign = findFileOfAnotherUser(path, uid) ?? findFileOfAnotherUser(toLockPath(path), uid);
+  const foreign = findFileReplaceableByOthers(path, uid) ?? findFileReplaceableByOthers(toLockPath(path), uid);
   if (foreign === undefined) return;
   throw new StackError(`The snapshot cannot be kept in ${path}: ${foreign} belongs to another user.`, {
     reason: 'invalid',
@@ -176,13 +176,13 @@ function refuseLostLock(file: string): never {
 }
 
 function refuseSnapshot(error: unknown): never {
-  const why = describeError(error);
+  const why = getErrorMessage(error);
   throw new StackError(`The snapshot cannot be written: ${why}`, { reason: 'failed', cause: error });
 }
 
 async function readSeed(file: string, context: Host): Promise<ServerSeed> {
   const { parseServerSeed } = await import('../server/index.ts');
-  const text = await readServerFile(file, context);
+  const text = await readServerFileText(file, context);
   return withServerFileErrors(file, () => parseServerSeed(text));
 }
 
@@ -195,7 +195,7 @@ const LIMIT_S = (PAUSE_MS * MAX_TRIES) / 1000;
  * Locks a snapshot file, because two processes would overwrite each other's data. If another process has the lock,
  * calls `onFileInUse` and waits.
  */
-export async function lockSnapshot(
+export async function waitForSnapshotLock(
   path: string,
   shown: string,
   { sleep, onFileInUse, uid }: Pick<Host, 'sleep' | 'onFileInUse' | 'uid'>,
@@ -214,7 +214,7 @@ export async function lockSnapshot(
 }
 
 function refuseLock(shown: string, error: unknown): never {
-  throw new StackError(`${shown} cannot be locked: ${describeError(error)}`, { reason: 'failed', cause: error });
+  throw new StackError(`${shown} cannot be locked: ${getErrorMessage(error)}`, { reason: 'failed', cause: error });
 }
 
 /**
@@ -231,11 +231,11 @@ export async function withServerFileErrors<T>(what: string, task: () => T | Prom
 }
 
 /** Reads a file for the bundled server. Throws `StackError` if that fails. */
-export async function readServerFile(file: string, { cwd }: Pick<Host, 'cwd'>): Promise<string> {
+export async function readServerFileText(file: string, { cwd }: Pick<Host, 'cwd'>): Promise<string> {
   try {
     return readInput(resolve(cwd, file)).toString('utf8');
   } catch (error) {
-    const why = describeError(error);
+    const why = getErrorMessage(error);
     throw new StackError(`${file} cannot be read: ${why}`, { reason: 'invalid', cause: error });
   }
 }

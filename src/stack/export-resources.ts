@@ -2,16 +2,16 @@ import { type LiveRequest, readLive } from '../client/read-live.ts';
 import { type ExportResult, exportLive } from '../export/export-live.ts';
 import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { createModuleReadRequest, isIdOf, listPathFields, type ModuleAttachment } from '../kinds/paths.ts';
+import { type AttachedModules, isIdOf, listPathIdNames, selectAttachedModules } from '../kinds/paths.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
-import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
+import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import { StackError } from './host.ts';
 import type { ReadingClient } from './plan-live.ts';
-import type { RunSettings } from './settings.ts';
+import type { ServiceSettings } from './settings.ts';
 
 /** An existing resource that manifests can attach modules to, identified by the ids in its path. */
 export interface AttachableResource {
@@ -26,7 +26,7 @@ export interface ExportRequest {
   readonly attached: readonly AttachableResource[];
   /** The stack that will own the resources. `undefined`: no `Stack` document is exported. */
   readonly stack: string | undefined;
-  readonly settings: RunSettings;
+  readonly settings: ServiceSettings;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -67,19 +67,19 @@ function listUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
 }
 
 /** Creates `spec.api` of the exported Stack: the base URL, and the version header unless it is the default. */
-function createApiSettings({ baseUrl, versionHeader }: RunSettings): JsonObject {
-  return { base_url: baseUrl, ...(versionHeader !== DEFAULT_VERSION_HEADER && { version_header: versionHeader }) };
+function createApiSettings({ baseUrl, versionHeader }: ServiceSettings): JsonObject {
+  return { base_url: baseUrl, ...(versionHeader !== DEFAULT_VERSION_HEADER_NAME && { version_header: versionHeader }) };
 }
 
 /**
  * Parses the ids of a resource and its parents, parents first, separated by slashes. Returns `undefined` if no kind
  * with modules has such ids.
  */
-export function parseAttachableResource(text: string): AttachableResource | undefined {
+export function parseAttachedResourceIds(text: string): AttachableResource | undefined {
   const ids = text.split('/');
   const kind = ATTACHED_KINDS.find((candidate) => mayHaveIds(candidate, ids));
   if (kind === undefined) return undefined;
-  return { kind, ids: Object.fromEntries(listPathFields(kind).map((name, index) => [name, ids[index] ?? ''])) };
+  return { kind, ids: Object.fromEntries(listPathIdNames(kind).map((name, index) => [name, ids[index] ?? ''])) };
 }
 
 /** Lists the id format of each kind with modules, such as `edg_… (edge)`. */
@@ -100,7 +100,7 @@ function mayHaveIds(kind: Kind, ids: readonly string[]): boolean {
 
 /** Lists the allowed id prefixes for each id in a kind's path. */
 function listPathPrefixes(kind: Kind): readonly (readonly string[])[] {
-  return listPathFields(kind).map((name) => {
+  return listPathIdNames(kind).map((name) => {
     const type = kind.fields[name]?.type;
     return type?.type === 'reference' ? type.prefixes : [];
   });
@@ -120,10 +120,10 @@ function getListedKind(name: string): Kind {
   throw new StackError(`There is no kind ${name} to export.`, { reason: 'invalid', remedy });
 }
 
-function createAttachment(kind: Kind, ids: Spec): ModuleAttachment {
-  return createModuleReadRequest(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
+function createAttachment(kind: Kind, ids: Spec): AttachedModules {
+  return selectAttachedModules(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
-function withoutDuplicates(attachments: readonly ModuleAttachment[]): readonly ModuleAttachment[] {
+function withoutDuplicates(attachments: readonly AttachedModules[]): readonly AttachedModules[] {
   return [...new Map(attachments.map((attachment) => [attachment.address, attachment])).values()];
 }

@@ -1,11 +1,11 @@
 import type { ReadBudget } from '../files/read-input.ts';
-import type { Diagnostic, Locate } from '../model/diagnostic.ts';
+import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { Send } from '../model/http.ts';
 import type { Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
-import type { Secrets } from '../model/secrets.ts';
-import type { Timeouts } from '../model/stack.ts';
-import type { TakeOverLookUp } from '../model/stack-tree.ts';
+import type { SecretRedactor } from '../model/secrets.ts';
+import type { RequestTimeouts } from '../model/stack.ts';
+import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 
@@ -31,14 +31,14 @@ export interface Host {
   readonly root?: string | undefined;
   /** The budget for all bytes and files that the run reads. Absent: only the limits of each stack apply. */
   readonly budget?: ReadBudget | undefined;
-  /** Secrets to redact in every output. Absent: nothing is redacted. */
-  readonly secrets?: Secrets;
+  /** SecretRedactor to redact in every output. Absent: nothing is redacted. */
+  readonly secrets?: SecretRedactor;
   readonly now: () => Date;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly readStdin: () => Promise<Uint8Array>;
   /** Called when the subject of the run is known, so that a failure report can name it. */
-  readonly onSubject?: (subject: RunStack) => void;
+  readonly onSubject?: (subject: StackOfRun) => void;
   /** Called for each file that is read, so that no output overwrites it. The path is relative to `cwd`, or absolute. */
   readonly onInput?: (file: string) => void;
   /** Called when another process uses the same data file. This process waits up to `limitSeconds` for it. */
@@ -46,16 +46,16 @@ export interface Host {
   /**
    * Runs the command of a `spec.render`, once for each stack of a run. Absent: such commands are not allowed to run.
    */
-  readonly render?: (command: RenderCommand) => Promise<RenderOutput>;
+  readonly render?: (command: RenderCommand) => Promise<RenderCommandResult>;
   /** Rehearses a plan. A parameter, so that the rehearsal and its server are loaded only if needed. */
   readonly rehearse: Rehearse;
   /**
    * When a stack is planned alone, finds those of its resources that other stacks take over. A parameter, because this
    * folder must not import `repository`. Absent: other stacks are ignored.
    */
-  readonly openNeighbours?: OpenOtherStacks;
+  readonly openNeighbours?: OpenTakeOverLookUp;
   /** Opens a transport over sockets. Asynchronous, because the code of the transport is loaded on first use. */
-  readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
+  readonly openTransport: (options: TransportSettings) => Promise<OpenedTransport>;
 }
 
 /** Applies a plan to a copy of the live state in memory. Returns the plan with the results of that rehearsal. */
@@ -65,10 +65,10 @@ export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRe
  * Reads the other stacks of the repository, and returns a function that finds the stack that takes over a resource of
  * this stack. `state.inputs` identifies this stack.
  */
-export type OpenOtherStacks = (
+export type OpenTakeOverLookUp = (
   state: Pick<DesiredState, 'inputs'>,
   host: Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'secrets'>,
-) => Promise<TakeOverLookUp>;
+) => Promise<FindTakingOverStack>;
 
 /** The command that prints the manifests of a stack. */
 export interface RenderCommand {
@@ -82,19 +82,19 @@ export interface RenderCommand {
  * The output of a render command, or the reason why it has none. In a message, `finding` follows the command, for
  * example `ended with exit code 1`.
  */
-export type RenderOutput = { readonly bytes: Uint8Array } | { readonly finding: string };
+export type RenderCommandResult = { readonly bytes: Uint8Array } | { readonly finding: string };
 
 /** The stack of a run, and positions in its manifests. */
-export interface RunStack {
+export interface StackOfRun {
   /** The name of the stack. Absent if there is no Stack document, or its name could not be read. */
   readonly stack?: string;
   /** Returns the position of an address in the manifests. Absent if no manifests were read. */
-  readonly locate?: Locate;
+  readonly locate?: LocateManifest;
 }
 
 export interface TransportSettings {
   readonly connections: number;
-  readonly timeouts: Timeouts;
+  readonly timeouts: RequestTimeouts;
   /** PEM certificates to trust in addition to the certificates of the platform. `undefined`: no others. */
   readonly authorities: string | undefined;
   /** The proxy URLs from the environment. `except`: the value of NO_PROXY. */
@@ -102,7 +102,7 @@ export interface TransportSettings {
 }
 
 /** An open transport over sockets. Reuses connections until it is closed. */
-export interface OpenTransport {
+export interface OpenedTransport {
   readonly send: Send;
   readonly close: () => Promise<void>;
 }

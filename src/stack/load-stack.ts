@@ -1,28 +1,33 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { listRoots } from '../files/boundary.ts';
+import { listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { createEnvironment, type ManifestEnvironment, STDIN } from '../manifest/environment.ts';
+import { createEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
 import {
-  isBlank,
+  isOnlyWhitespace,
   type LoadContext,
-  type LoadedManifests,
-  loadManifestsWithFolders,
+  type LoadedManifestSources,
+  loadManifestsWithDiagnosticFolders,
   type ManifestBytes,
-  readDefaults,
-  visitManifests,
+  readDefaultsUpward,
+  visitManifestFiles,
 } from '../manifest/load.ts';
-import { containsStack, mayContainDefaultsDocument, mayContainStack } from '../manifest/stack-folders.ts';
-import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
-import { listDefaultsOf } from '../manifest/stack-settings.ts';
+import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
+import { findRenderInFile, type RenderSettings } from '../manifest/stack-render.ts';
+import { listDefaultsForFolder } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { formatRenderSource, formatShortCommand, parseRenderSource, type RenderSource } from '../model/stack.ts';
+import {
+  formatRenderCommand,
+  formatRenderSource,
+  parseRenderSource,
+  type RenderCommandPosition,
+} from '../model/stack.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type Host, InvalidManifests } from './host.ts';
 
 type LoadStackContext = Pick<Host, 'cwd' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
   Pick<LoadContext, 'budget'>;
 
-interface LoadedStack extends LoadedManifests {
+interface LoadedStack extends LoadedManifestSources {
   /** Whether manifests are missing because a render command did not run or failed. */
   readonly isPartial: boolean;
 }
@@ -32,18 +37,18 @@ interface LoadedStack extends LoadedManifests {
  * file of the Stack, the output of the command, and files that the user names. If standard input is among the paths, it
  * is read instead of the output, and no command runs. With `isRendered: false`, no command runs and no output is read.
  */
-export async function loadStack(
+export async function loadStackManifests(
   paths: readonly string[],
   context: LoadStackContext,
   { isRendered = true }: { readonly isRendered?: boolean } = {},
 ): Promise<LoadedStack> {
-  const { sources, findings } = await loadManifestsWithFolders(paths, context);
+  const { sources, findings } = await loadManifestsWithDiagnosticFolders(paths, context);
   const above = readDefaultsOf(sources, paths, context);
   const renders = listRenders([...sources, ...above.sources], createEnvironment(context));
   const named = new Set([...paths, ...renders.map(({ file }) => file)]);
   const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
-  const isRead = (file: string): boolean => file === STDIN || named.has(file) || isOwn(dirname(file));
+  const isRead = (file: string): boolean => file === STDIN_FILE_NAME || named.has(file) || isOwn(dirname(file));
   for (const { file } of sources) if (!isRead(file)) context.onInput?.(file);
   const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayContainDefaultsDocument(bytes);
   const own = [
@@ -77,30 +82,30 @@ function readDefaultsOf(
   sources: readonly ManifestBytes[],
   paths: readonly string[],
   context: LoadStackContext,
-): LoadedManifests {
-  const stacks = sources.filter(({ bytes }) => mayContainStack(bytes));
+): LoadedManifestSources {
+  const stacks = sources.filter(({ bytes }) => mayContainStackDocument(bytes));
   const resolvePath = (path: string): string => resolve(context.cwd, path);
   // If the user named a folder, start in its parent, because all files of the folder were already read.
   const folders = stacks.map(({ file }) => {
     const named = paths.find((path) => path !== '-' && file !== path && isIn(resolvePath(file), resolvePath(path)));
-    return file === STDIN ? '.' : named === undefined ? dirname(file) : join(named, '..');
+    return file === STDIN_FILE_NAME ? '.' : named === undefined ? dirname(file) : join(named, '..');
   });
   const known = sources.map(({ file }) => file);
-  return readDefaults([...new Set(folders)], known, { ...context, roots: listRoots(paths, context) });
+  return readDefaultsUpward([...new Set(folders)], known, { ...context, roots: listRootsOfPaths(paths, context) });
 }
 
 /**
  * Finds the render commands of the Stacks. If no Stack has one, returns the command of the nearest Defaults, to be run
  * in the folder of the Stack.
  */
-function listRenders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly StackRender[] {
-  const sources = all.filter(({ file }) => file !== STDIN);
-  const own = sources.flatMap((source) => findStackRender(source, env, 'Stack') ?? []);
+function listRenders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly RenderSettings[] {
+  const sources = all.filter(({ file }) => file !== STDIN_FILE_NAME);
+  const own = sources.flatMap((source) => findRenderInFile(source, env, 'Stack') ?? []);
   if (own.length > 0) return own;
-  const shared = sources.flatMap((source) => findStackRender(source, env, 'Defaults') ?? []);
-  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => containsStack(bytes));
+  const shared = sources.flatMap((source) => findRenderInFile(source, env, 'Defaults') ?? []);
+  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => hasStackDocument(bytes));
   if (stack === undefined) return [];
-  const [nearest] = listDefaultsOf(dirname(stack.file), shared, ({ file }) => dirname(file));
+  const [nearest] = listDefaultsForFolder(dirname(stack.file), shared, ({ file }) => dirname(file));
   return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
 }
 
@@ -108,7 +113,7 @@ function listRenders(all: readonly ManifestBytes[], env: ManifestEnvironment): r
  * Returns the position of a render command if the Stack's file contains it, otherwise the start of that file. Paths in
  * the output of the command are relative to that file.
  */
-function createOutputSource({ file, place }: StackRender): RenderSource {
+function createOutputSource({ file, place }: RenderSettings): RenderCommandPosition {
   return place.file === file ? place : { file, line: 1 };
 }
 
@@ -118,10 +123,10 @@ function isIn(folder: string, other: string): boolean {
 
 /** Runs a render command. Returns its output, or a diagnostic if the command fails or prints nothing. */
 async function runRender(
-  { file, words, place }: StackRender & { readonly words: readonly string[] },
+  { file, words, place }: RenderSettings & { readonly words: readonly string[] },
   { render }: LoadStackContext,
 ): Promise<Uint8Array | Diagnostic> {
-  const command = formatShortCommand(words);
+  const command = formatRenderCommand(words);
   if (render === undefined)
     return {
       code: 'render-not-allowed',
@@ -139,7 +144,7 @@ async function runRender(
       remedy: `Run the command yourself in the folder of ${file}. Edgewise does not plan from incomplete manifests.`,
       place,
     };
-  if (!isBlank(output.bytes)) return output.bytes;
+  if (!isOnlyWhitespace(output.bytes)) return output.bytes;
   const remedy = `Run the command yourself in the folder of ${file}. Without manifests everything would be deleted.`;
   return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
 }
@@ -152,7 +157,7 @@ const MAX_NEAREST = 3;
  * example, if the user names the root of a repository. Does nothing if there are several Stacks, because that is
  * another error.
  */
-export function refuseFilesOfOtherTools(
+export function refuseOnlyFilesOfOtherTools(
   paths: readonly string[],
   sources: readonly ManifestBytes[],
   context: Host,
@@ -160,7 +165,7 @@ export function refuseFilesOfOtherTools(
   const { cwd, root } = context;
   const resolvePath = (path: string): string => resolve(cwd, path);
   const isFound = ({ file }: ManifestBytes): boolean =>
-    file !== STDIN && !paths.includes(file) && parseRenderSource(file) === undefined;
+    file !== STDIN_FILE_NAME && !paths.includes(file) && parseRenderSource(file) === undefined;
   const stacks = listFoldersOf(sources);
   const apart = sources
     .filter(({ bytes }) => !mayContainDefaultsDocument(bytes))
@@ -168,7 +173,7 @@ export function refuseFilesOfOtherTools(
   const [first] = apart;
   if (first === undefined || stacks.length > 1 || !apart.every((one) => isFound(one) && isOtherTool(one))) return;
   const folder = paths.find((path) => isIn(resolvePath(first.file), resolvePath(path))) ?? '.';
-  const top = listRoots([folder], { cwd, root })[0] ?? resolvePath(folder);
+  const top = listRootsOfPaths([folder], { cwd, root })[0] ?? resolvePath(folder);
   const distance = (stack: string): number => relative(resolvePath(folder), resolvePath(stack)).split(sep).length;
   const near = (stacks.length > 0 ? stacks : listStackFolders(relative(cwd, top) || '.', context))
     .toSorted((left, right) => distance(left) - distance(right))
@@ -191,14 +196,14 @@ export function refuseFilesOfOtherTools(
 }
 
 function listFoldersOf(sources: readonly ManifestBytes[]): readonly string[] {
-  const stacks = sources.filter(({ file, bytes }) => file !== STDIN && mayContainStack(bytes));
+  const stacks = sources.filter(({ file, bytes }) => file !== STDIN_FILE_NAME && mayContainStackDocument(bytes));
   return [...new Set(stacks.map(({ file }) => dirname(file)))];
 }
 
 function listStackFolders(top: string, { cwd, root, budget }: Host): readonly string[] {
   const found: ManifestBytes[] = [];
-  visitManifests(top, { cwd, root, budget }, (manifest) => {
-    if (mayContainStack(manifest.bytes)) found.push(manifest);
+  visitManifestFiles(top, { cwd, root, budget }, (manifest) => {
+    if (mayContainStackDocument(manifest.bytes)) found.push(manifest);
   });
   return listFoldersOf(found);
 }

@@ -1,22 +1,22 @@
-import { readFiles } from '../apply/write-files.ts';
+import { readPlannedFiles } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import { toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { TakeOverLookUp } from '../model/stack-tree.ts';
+import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
-import { type FindPlannedResource, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
+import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import { listFilePaths } from '../plan/files.ts';
-import { createDestroyState, createReleaseState, type PlanInput } from '../plan/plan-input.ts';
-import { createReadRequest, listUsedKinds } from '../plan/select-targets.ts';
-import type { PolicyCheckInput } from '../policy/check-plan.ts';
+import { listWriteToPaths } from '../plan/files.ts';
+import { createDestroyState, omitDesiredResources, type PlanInput } from '../plan/plan-input.ts';
+import { createReadRequest, listStackKinds } from '../plan/select-targets.ts';
+import type { PolicyCheckContext } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import type { Rehearse } from './host.ts';
-import type { RunSettings } from './settings.ts';
+import type { ServiceSettings } from './settings.ts';
 
 /** What a plan covers, and which changes it may contain. */
 export interface PlanOptions {
@@ -43,12 +43,12 @@ export interface PlanOptions {
    */
   readonly skipRejected?: boolean;
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
-  readonly findPlanned?: FindPlannedResource;
+  readonly findPlanned?: FindPlannedOutcome;
   /**
    * Finds the stack of the repository that takes over a resource which has no manifest in this stack. Default: no stack
    * takes over resources.
    */
-  readonly findTaker?: TakeOverLookUp;
+  readonly findTaker?: FindTakingOverStack;
   /**
    * Whether the same run also applies the given stack. That stack may then drop its reference to a resource before this
    * stack deletes the resource. Default: false for every stack.
@@ -70,7 +70,7 @@ export interface PlanRequest extends PlanOptions {
   /** User-defined rules to check the plan with. */
   readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
-  readonly settings: RunSettings;
+  readonly settings: ServiceSettings;
   readonly version: string;
   readonly now: Date;
   /** The commit of the manifests. `undefined` if not known. */
@@ -78,7 +78,7 @@ export interface PlanRequest extends PlanOptions {
   readonly cwd: string;
   readonly rehearse: Rehearse;
   /** Reads the resources that other stacks of the repository take over. `undefined`: other stacks are ignored. */
-  readonly openNeighbours?: (() => Promise<TakeOverLookUp>) | undefined;
+  readonly openNeighbours?: (() => Promise<FindTakingOverStack>) | undefined;
 }
 
 /** A client that cannot write. */
@@ -94,7 +94,7 @@ export async function createLivePlan(
 ): Promise<{ readonly plan: Plan; readonly input: PlanInput; readonly whole: LiveState }> {
   const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
   const stated = mode === 'destroy' ? createDestroyState(state) : state;
-  const read = mode === 'release' ? createReleaseState(state) : stated;
+  const read = mode === 'release' ? omitDesiredResources(state) : stated;
   const wanted = createReadRequest(read, targets);
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
   const { desired, awaited, diagnostics } = resolveCrossStackReferences(stated, whole, request);
@@ -124,7 +124,7 @@ export async function createLivePlan(
     rotate: request.rotate ?? [],
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,
-    files: await readFiles(listFilePaths(desired), { cwd, roots: desired.roots }),
+    files: await readPlannedFiles(listWriteToPaths(desired), { cwd, roots: desired.roots }),
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
     findTaker: request.findTaker,
@@ -138,7 +138,7 @@ export async function createLivePlan(
 async function openNeighbours(
   { findTaker, state, openNeighbours: open }: PlanRequest,
   { resources }: LiveState,
-): Promise<TakeOverLookUp | undefined> {
+): Promise<FindTakingOverStack | undefined> {
   if (findTaker !== undefined || open === undefined) return undefined;
   const { name } = state.stack;
   const isLeft = ({ kind, mark }: LiveResource): boolean =>
@@ -148,12 +148,12 @@ async function openNeighbours(
 
 /** Removes kinds that were read only for cross-stack references, because this stack does not manage them. */
 function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState {
-  const used = new Set(listUsedKinds(stack).map(({ name }) => name));
+  const used = new Set(listStackKinds(stack).map(({ name }) => name));
   return { ...live, resources: new Map([...live.resources].filter(([kind]) => used.has(kind))) };
 }
 
 /** Sends GETs only. */
-export async function planAndRehearse(client: ReadingClient, request: PlanRequest): Promise<Plan> {
+export async function createRehearsedAndCheckedPlan(client: ReadingClient, request: PlanRequest): Promise<Plan> {
   return rehearseAndCheckPlan(await createLivePlan(client, request), request);
 }
 
@@ -162,7 +162,7 @@ export async function rehearseAndCheckPlan(
   request: PlanRequest,
 ): Promise<Plan> {
   const { policies, state, now } = request;
-  return checkPolicies(await rehearse(plan, input, request), { policies, state, now });
+  return addPolicyResults(await rehearse(plan, input, request), { policies, state, now });
 }
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
@@ -176,9 +176,9 @@ async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Pro
  * Adds the results of the policies to a plan. Earlier results of policies with the same names are not trusted, so they
  * are replaced.
  */
-export async function checkPolicies(
+export async function addPolicyResults(
   plan: Plan,
-  { policies = [], ...rest }: Omit<PolicyCheckInput, 'policies'> & Pick<PlanRequest, 'policies'>,
+  { policies = [], ...rest }: Omit<PolicyCheckContext, 'policies'> & Pick<PlanRequest, 'policies'>,
 ): Promise<Plan> {
   if (policies.length === 0) return plan;
   // Load CEL only if there is a policy.

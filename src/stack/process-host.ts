@@ -5,7 +5,7 @@ import { createUndiciTransport } from '../client/undici-transport.ts';
 import { readStream } from '../files/read-input.ts';
 import { sleepFor } from '../model/elapsed.ts';
 import { isJsonObject } from '../model/json.ts';
-import type { Host, OpenTransport, TransportSettings } from './host.ts';
+import type { Host, OpenedTransport, TransportSettings } from './host.ts';
 
 export function createProcessHost(): Omit<Host, 'rehearse'> {
   return {
@@ -19,7 +19,7 @@ export function createProcessHost(): Omit<Host, 'rehearse'> {
   };
 }
 
-export function openTransport({ connections, timeouts, authorities, proxy }: TransportSettings): OpenTransport {
+export function openTransport({ connections, timeouts, authorities, proxy }: TransportSettings): OpenedTransport {
   return createUndiciTransport({
     connections,
     connectTimeoutMs: timeouts.connectMs,

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { BOUNDARY_REMEDY, listRoots, resolvePathWithin, resolveWritePathWithin } from '../files/boundary.ts';
+import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePathWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeeplyCheckedFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -9,22 +9,28 @@ import {
   createFieldFileReader,
   createStackBudget,
   encodeSource,
-  type LoadedManifests,
-  loadManifests,
+  type LoadedManifestSources,
   type ManifestBytes,
   type ManifestSource,
+  readManifestFiles,
 } from '../manifest/load.ts';
-import type { StackSetting } from '../manifest/stack-settings.ts';
+import type { EffectiveStackSetting } from '../manifest/stack-settings.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
-import { type Diagnostic, hasErrors, type Locate, limitLintWarnings, type SourcePlace } from '../model/diagnostic.ts';
+import {
+  type Diagnostic,
+  hasErrors,
+  type LocateManifest,
+  limitWarningsPerLintRule,
+  type SourcePlace,
+} from '../model/diagnostic.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
-import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model/policy.ts';
+import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import type { Policy } from '../policy/evaluate.ts';
-import { type Host, InvalidManifests, type RunStack, StackError } from './host.ts';
-import { loadStack, refuseFilesOfOtherTools } from './load-stack.ts';
-import { getServerDataFile, isEmbedded } from './settings.ts';
+import { type Host, InvalidManifests, StackError, type StackOfRun } from './host.ts';
+import { loadStackManifests, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
+import { isEmbedded, parseEmbeddedDataFile } from './settings.ts';
 
 /** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
 interface ReadManifests {
@@ -34,9 +40,9 @@ interface ReadManifests {
   /** The number of files that were read. */
   readonly files: number;
   /** The stack and the positions in its manifests, as far as they could be read. */
-  readonly subject: RunStack & Required<Pick<RunStack, 'locate'>>;
+  readonly subject: StackOfRun & Required<Pick<StackOfRun, 'locate'>>;
   /** Lists the settings of the Stack. Empty if there is no Stack. May be called only if the manifests are valid. */
-  readonly listSettings: () => readonly StackSetting[];
+  readonly listSettings: () => readonly EffectiveStackSetting[];
 }
 
 interface ReadOptions {
@@ -62,13 +68,13 @@ export async function readManifests(
   { requireStack = true, lint, manifests = [], policies, isRendered = true }: ReadOptions = {},
 ): Promise<ReadManifests> {
   const { cwd, onInput = () => undefined } = context;
-  const roots = listRoots([...paths, ...manifests.map(({ file }) => dirname(file))], context);
+  const roots = listRootsOfPaths([...paths, ...manifests.map(({ file }) => dirname(file))], context);
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
-  const found = await loadStack(given, { ...context, budget }, { isRendered });
+  const found = await loadStackManifests(given, { ...context, budget }, { isRendered });
   const loaded = withManifests(found, manifests);
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
-  if (isLoaded) refuseFilesOfOtherTools(given, loaded.sources, context);
+  if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const validated = validateManifests(loaded.sources, {
     env: createEnvironment(context),
@@ -134,7 +140,7 @@ function withinRoots({ default: all, credentials }: TokenSettings, roots: readon
   return { default: all && addRoots(all), credentials: Object.fromEntries(own) };
 }
 
-function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSource[]): LoadedManifests {
+function withManifests(loaded: LoadedManifestSources, manifests: readonly ManifestSource[]): LoadedManifestSources {
   return { ...loaded, sources: [...loaded.sources, ...manifests.map(encodeSource)] };
 }
 
@@ -155,14 +161,14 @@ async function lintState(
   { now }: Host,
 ): Promise<readonly Diagnostic[]> {
   const readCel = hasCelExpressions(state)
-    ? (await import('../expressions/read-cel.ts')).readCel
+    ? (await import('../expressions/read-cel.ts')).readCelNames
     : () => ({ names: [] });
   return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
 }
 
 /** Loads the policies of a run. `paths`: further policies from the user. `undefined`: no policies are loaded at all. */
 async function loadRunPolicies(
-  { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifests, 'sources'>,
+  { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifestSources, 'sources'>,
   paths: readonly string[] | undefined,
   context: Host,
 ): Promise<LoadedPolicies> {
@@ -190,14 +196,14 @@ export async function readValidManifests(
 ): Promise<ValidManifests> {
   const { state, diagnostics, policies, subject } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics))
-    throw new InvalidManifests(limitLintWarnings(diagnostics, state?.inputs ?? []));
+    throw new InvalidManifests(limitWarningsPerLintRule(diagnostics, state?.inputs ?? []));
   return { state, diagnostics, policies, locate: subject.locate };
 }
 
 /** Manifests without errors. `diagnostics` has only warnings. */
 export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies'> {
   readonly state: DesiredState;
-  readonly locate: Locate;
+  readonly locate: LocateManifest;
 }
 
 /**
@@ -242,7 +248,7 @@ interface NamedPath {
 function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
   const { api, policies, inputs = [], tokens } = stack;
   const { baseUrl = '', caFile } = api;
-  const file = isEmbedded(baseUrl) ? getServerDataFile(baseUrl) : '';
+  const file = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : '';
   const named: readonly NamedPath[] = [
     ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file }]),
     ...(caFile === undefined ? [] : [{ path: ['spec', 'api', 'ca_file'], named: caFile }]),
@@ -369,11 +375,11 @@ async function loadPolicyDocuments(
   if (paths.length === 0) return { rules: { policies: [], tests: [] }, diagnostics: [], files: [] };
   const { cwd, onInput = () => undefined } = context;
   const budget = createStackBudget(context.budget);
-  const loaded = await loadManifests(paths, { ...context, roots, budget });
+  const loaded = await readManifestFiles(paths, { ...context, roots, budget });
   const before = new Set(seen.map((file) => resolve(cwd, file)));
   const sources = loaded.sources.filter(({ file }) => !before.has(resolve(cwd, file)));
   for (const file of [...paths, ...sources.map((source) => source.file)]) onInput(file);
-  const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? listRoots(paths, context), budget });
+  const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? listRootsOfPaths(paths, context), budget });
   const { rules, diagnostics, state } = validateManifests(sources, {
     env: createEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),
@@ -420,7 +426,7 @@ function listDuplicateNames(documents: readonly PolicyDocument[]): readonly Diag
  * Runs the test cases of the policies in files and folders, and ignores other documents. Sends nothing. Rejects with
  * `InvalidManifests` for invalid policies or cases, and with `StackError` if there are no cases.
  */
-export async function testPolicies(paths: readonly string[], context: Host): Promise<PolicyTestResult> {
+export async function testPolicies(paths: readonly string[], context: Host): Promise<PolicyTestResults> {
   const { rules, diagnostics } = await loadPolicyDocuments(paths, { context, isMixed: true });
   const read = await loadPolicies({ documents: rules.policies, sources: [], paths: [] }, context);
   const found = [...diagnostics, ...read.diagnostics];

@@ -5,10 +5,10 @@ import { kill } from 'node:process';
 import type { Readable } from 'node:stream';
 import { formatStderrExcerpt } from '../apply/run-command.ts';
 import { InputError, readStream } from '../files/read-input.ts';
-import { withoutKeys } from '../model/api-key.ts';
-import { describeError } from '../model/errors.ts';
-import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
-import type { Host, RenderCommand, RenderOutput } from './host.ts';
+import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
+import { getErrorMessage } from '../model/errors.ts';
+import { NO_SECRETS, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
+import type { Host, RenderCommand, RenderCommandResult } from './host.ts';
 
 /**
  * Runs the commands of `spec.render` without a shell and without the API key. Each command runs in its own process
@@ -33,15 +33,15 @@ const TIMEOUT_MS = 120_000;
  * Creates the function that runs render commands. A caller that passes this function to a stack consents to run the
  * stack's commands.
  */
-export function createRenderFunction(
+export function createRenderCommandRunner(
   { cwd, env, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
   options: RenderOptions = {},
 ): NonNullable<Host['render']> {
-  const outputs = new Map<string, Promise<RenderOutput>>();
+  const outputs = new Map<string, Promise<RenderCommandResult>>();
   return ({ words, folder }) => {
     const held = secrets.find(words.join('\n'));
     if (held !== undefined) return Promise.resolve({ finding: `would get ${held.name} as an argument` });
-    const command = { words, folder: resolve(cwd, folder), env: withoutSecrets(env, secrets) };
+    const command = { words, folder: resolve(cwd, folder), env: withoutSecretVariables(env, secrets) };
     const id = JSON.stringify([words, command.folder]);
     const known = outputs.get(id) ?? runListening(command, options).then((output) => redactFinding(output, secrets));
     outputs.set(id, known);
@@ -50,14 +50,14 @@ export function createRenderFunction(
 }
 
 /** Redacts an error message of the program, because it may quote a secret that the program has read. */
-function redactFinding(output: RenderOutput, { redact }: Pick<Secrets, 'redact'>): RenderOutput {
+function redactFinding(output: RenderCommandResult, { redact }: Pick<SecretRedactor, 'redact'>): RenderCommandResult {
   return 'finding' in output ? { finding: redact(output.finding) } : output;
 }
 
 type Run = RenderCommand & Pick<Host, 'env'>;
 
 /** Runs a command with a time limit. Rejects only if the signal from `listen` is aborted, with its reason. */
-async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: RenderOptions): Promise<RenderOutput> {
+async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: RenderOptions): Promise<RenderCommandResult> {
   const { signal, stopListening } = listen?.() ?? { signal: undefined, stopListening: () => undefined };
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
@@ -69,7 +69,7 @@ async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: Render
   }
 }
 
-async function runOnce(run: Run, stop: AbortSignal): Promise<RenderOutput> {
+async function runOnce(run: Run, stop: AbortSignal): Promise<RenderCommandResult> {
   const child = start(run);
   if ('finding' in child) return child;
   const end = (): void => endGroup(child);
@@ -95,11 +95,11 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
  */
 function start({ words, folder, env }: Run): Child | { readonly finding: string } {
   const [program = '', ...args] = words;
-  const childEnv = withoutKeys(env);
+  const childEnv = withoutKeyAndTokenVariables(env);
   try {
     return spawn(program, args, { cwd: folder, env: childEnv, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   } catch (error) {
-    return { finding: `cannot be run: ${describeError(error)}` };
+    return { finding: `cannot be run: ${getErrorMessage(error)}` };
   }
 }
 
@@ -111,17 +111,17 @@ async function waitFor(child: ChildProcess): Promise<string | undefined> {
     return signal === null ? `ended with exit code ${code}` : `was stopped by ${signal}`;
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return isMissing ? 'cannot be run: there is no such program' : `cannot be run: ${describeError(error)}`;
+    return isMissing ? 'cannot be run: there is no such program' : `cannot be run: ${getErrorMessage(error)}`;
   }
 }
 
 /** Reads the whole output. Kills the program if the output is too large. */
-async function readOutput(stdout: Readable, end: () => void): Promise<RenderOutput> {
+async function readOutput(stdout: Readable, end: () => void): Promise<RenderCommandResult> {
   try {
     return { bytes: await readStream(stdout) };
   } catch (error) {
     end();
-    return { finding: `prints something that ${error instanceof InputError ? error.finding : describeError(error)}` };
+    return { finding: `prints something that ${error instanceof InputError ? error.finding : getErrorMessage(error)}` };
   }
 }
 

@@ -1,24 +1,24 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { applyPlan, type MultiStackApplyContext } from '../apply/apply.ts';
+import { applyPlan, type MultiStackCoordination } from '../apply/apply.ts';
 import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
-import { createFileWriter } from '../apply/write-files.ts';
+import { createPlannedFileWriter } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { describeError } from '../model/errors.ts';
+import { getErrorMessage } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
-import { describePipeline, readCiPipeline } from '../model/pipeline.ts';
+import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
-import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
-import { fillStackNameInPath, findSink, type TokenSettings } from '../model/stack.ts';
+import { NO_SECRETS, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
+import { fillStackNameInPath, findSinkSettings, type TokenSettings } from '../model/stack.ts';
 import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
 import { type Host, StackError } from './host.ts';
 
 /** Callbacks of an apply, and options for its requests. */
-export interface RunOptions {
+export interface ApplyRunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
   /**
    * Called with each warning: for example, other users can read a token sink, or lines of the journal could not be
@@ -44,11 +44,11 @@ export interface RunOptions {
   /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */
   readonly signal?: AbortSignal;
   /** Set if plans of other stacks of the account are applied at the same time. */
-  readonly sideBySide?: MultiStackApplyContext;
+  readonly sideBySide?: MultiStackCoordination;
 }
 
 /** A plan to apply, and the results of checking it against the live state. */
-export interface RunPlan extends Omit<PlanCheck, 'stale' | 'met'> {
+export interface CheckedPlan extends Omit<PlanCheck, 'stale' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
   /** Sinks from the caller, which take precedence over `tokens`. */
@@ -61,7 +61,7 @@ export interface RunPlan extends Omit<PlanCheck, 'stale' | 'met'> {
 }
 
 /** The results of the check for a plan that was just created: none of its writes was sent. */
-export const UNSTARTED_PLAN_CHECK: Omit<PlanCheck, 'stale' | 'met'> = {
+export const NEW_PLAN_CHECK: Omit<PlanCheck, 'stale' | 'met'> = {
   done: new Map(),
   ids: new Map(),
   texts: new Map(),
@@ -80,10 +80,10 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
  * Asks for consent, tests the token sinks, and applies a plan. The caller must have checked that no violation blocks
  * the plan.
  */
-export async function runPlan(
+export async function confirmAndApplyPlan(
   client: Client,
-  { plan, tokens, sinks: own, roots, done, ids, texts }: RunPlan,
-  options: RunOptions,
+  { plan, tokens, sinks: own, roots, done, ids, texts }: CheckedPlan,
+  options: ApplyRunOptions,
   host: Host,
 ): Promise<ApplyResult> {
   const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
@@ -98,12 +98,12 @@ export async function runPlan(
   try {
     const { now, sleep, cwd } = host;
     const { sideBySide } = options;
-    const by = describePipeline(readCiPipeline(host.env));
+    const by = describePipeline(readCiJobLinks(host.env));
     const world = {
       now,
       sleep,
       by,
-      writeFile: createFileWriter({ cwd, roots }),
+      writeFile: createPlannedFileWriter({ cwd, roots }),
       journal: journal?.write,
       sideBySide,
     };
@@ -114,7 +114,7 @@ export async function runPlan(
   }
 }
 
-async function confirm({ confirm: ask }: RunOptions, writes: number): Promise<void> {
+async function confirm({ confirm: ask }: ApplyRunOptions, writes: number): Promise<void> {
   if (ask === undefined || (await ask(writes)) === true) return;
   throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
 }
@@ -130,7 +130,7 @@ async function startJournal(
   try {
     return await openJournal(resolve(cwd, file), plan, { now, redact: secrets.redact, uid });
   } catch (cause) {
-    const message = `The journal cannot be written: ${describeError(cause)}`;
+    const message = `The journal cannot be written: ${getErrorMessage(cause)}`;
     throw new StackError(message, { reason: 'failed', remedy: 'Nothing was written.', cause });
   }
 }
@@ -148,7 +148,7 @@ const COMMAND_TIMEOUT_MS = 30_000;
  * Returns the token sinks of a stack. A flag sets the sink of every credential. Without a flag, the Stack's sinks are
  * used.
  */
-export function resolveTokens(
+export function resolveTokenSettings(
   { tokenDirectory, tokenCommand }: TokenFlags,
   stored: TokenSettings,
   stack: string,
@@ -179,16 +179,16 @@ function chooseSinks(
   { cwd, env, uid, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'uid' | 'secrets'>,
 ): ChosenSinks {
   refuseSecrets(tokens, secrets);
-  const given = { cwd, env: withoutSecrets(env, secrets), temporaryFolder: env['TMPDIR'] ?? tmpdir(), uid };
+  const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder: env['TMPDIR'] ?? tmpdir(), uid };
   const sinks = own ?? createTokenSinks(tokens, given);
-  const chosen = new Set(writes.filter(createsToken).map((write) => chooseSink(write, sinks)));
+  const chosen = new Set(writes.filter(isTokenCreatingWrite).map((write) => chooseSink(write, sinks)));
   return { sinks, test: () => testSinks([...chosen]) };
 }
 
 /**
  * Throws if the settings of a sink contain a secret, because other users can see the arguments of a running command.
  */
-function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): void {
+function refuseSecrets(tokens: TokenSettings, { find }: Pick<SecretRedactor, 'find'>): void {
   const found = find(JSON.stringify(tokens));
   if (found === undefined) return;
   throw new StackError(`The token sink contains ${found.name}.`, {
@@ -202,8 +202,8 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): 
  * different. If the approved plan names no sink for a credential (it warns about that), any sink is accepted.
  */
 function refuseOtherSinks({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
-  for (const { address, mark } of open.filter(createsToken)) {
-    const sink = findSink(tokens, mark.name);
+  for (const { address, mark } of open.filter(isTokenCreatingWrite)) {
+    const sink = findSinkSettings(tokens, mark.name);
     const own = sink && toPlannedTokenSink(sink);
     const shown = changes.find((one) => one.address === address && one.token !== undefined)?.token;
     if (own === undefined || shown === undefined || isSameTokenSink(own, shown)) continue;
@@ -220,7 +220,7 @@ function listOpenWrites(plan: Plan, done: ReadonlyMap<WriteId, unknown>): readon
 }
 
 /** Whether a write creates a token that the service shows only once. */
-export function createsToken(write: Write): write is CreateWrite {
+export function isTokenCreatingWrite(write: Write): write is CreateWrite {
   return write.type === 'create' && getKind(write.kind).oneTimeFields.length > 0;
 }
 
@@ -242,7 +242,7 @@ async function testSinks(sinks: readonly TokenSink[]): Promise<readonly string[]
     try {
       for (const warning of await sink.test()) warnings.add(warning);
     } catch (error) {
-      const why = describeError(error);
+      const why = getErrorMessage(error);
       throw new StackError(`The token sink does not work: ${why}`, {
         reason: 'failed',
         remedy: 'Nothing was written.',

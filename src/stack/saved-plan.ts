@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readFiles } from '../apply/write-files.ts';
+import { readPlannedFiles } from '../apply/write-files.ts';
 import { readLive } from '../client/read-live.ts';
 import { resolveLinks } from '../files/boundary.ts';
 import type { PlanDocument } from '../kinds/request-body.ts';
@@ -13,17 +13,21 @@ import { comparePlans } from '../plan/compare/compare-plans.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { findCrossStackReference } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import { listFilePaths } from '../plan/files.ts';
-import { type Allowances, countOwned, guardPlan, listBlockingViolations } from '../plan/guard.ts';
+import { listWriteToPaths } from '../plan/files.ts';
+import { type Allowances, checkGuardAndProtection, countOwnedByKind, listBlockingViolations } from '../plan/guard.ts';
 import {
-  checkPlan,
+  checkPlanAgainstLive,
   createStaleCheckRequest,
-  listFilesCreatedSincePlan,
+  listStaleCreatedFiles,
   type PlanCheck,
   type StaleItem,
 } from '../plan/saved/check-plan.ts';
 import { listPlanMismatches } from '../plan/saved/list-plan-mismatches.ts';
-import { computeLiveBefore, listCrossStackIds, restoreCreations } from '../plan/saved/plan-look-up.ts';
+import {
+  computeLiveBeforePlans,
+  listLiveCrossStackIds,
+  revertReplacementsToCreations,
+} from '../plan/saved/live-resource-look-up.ts';
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
 import { createLivePlan, type PlanRequest, type ReadingClient, rehearseAndCheckPlan } from './plan-live.ts';
@@ -59,13 +63,13 @@ export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'pl
 }
 
 /** Compares a saved plan with the live state. Throws if the plan is stale or a safety rule blocks it now. */
-export async function checkSavedPlan(client: ReadingClient, saved: SavedPlan): Promise<PlanCheck> {
+export async function checkSavedPlanAgainstLive(client: ReadingClient, saved: SavedPlan): Promise<PlanCheck> {
   const { plan, name, signal, cwd, roots } = saved;
   const live = await readLive(client, { ...createStaleCheckRequest(plan), ...(signal !== undefined && { signal }) });
-  const check = checkPlan(plan, live);
+  const check = checkPlanAgainstLive(plan, live);
   const paths = plan.files.map(({ path }) => path);
-  const present = await readFiles(paths, { cwd, roots });
-  const stale = [...check.stale, ...listFilesCreatedSincePlan(plan, { present, texts: check.texts })];
+  const present = await readPlannedFiles(paths, { cwd, roots });
+  const stale = [...check.stale, ...listStaleCreatedFiles(plan, { present, texts: check.texts })];
   refuseStale(name, stale);
   refuseUnsafe(saved, live);
   return check;
@@ -107,14 +111,14 @@ const STALE = {
 /** Checks the safety rules again with the live state, because the plan file may have been edited. */
 function refuseUnsafe({ plan, allowances, guard }: SavedPlan, live: LiveState): void {
   const { changes, stack } = plan;
-  const owned = countOwned(live, stack);
+  const owned = countOwnedByKind(live, stack);
   const marks = new Map([...live.resources.values()].flat().map(({ id, mark }) => [id, mark?.protect === true]));
   const known = changes.map((change) =>
     marks.get(change.live?.id ?? '') === true ? { ...change, protect: true } : change,
   );
   // Always use the limits of `apply`. No command saves a plan of `destroy`, so if the file says `destroy`, it was
   // edited.
-  const violations = guardPlan({
+  const violations = checkGuardAndProtection({
     changes: known,
     owned,
     settings: guard,
@@ -141,14 +145,14 @@ function formatStaleMessage(name: string, stale: readonly StaleItem[]): readonly
   return [`${name} is stale, because live values changed after it was made:`, ...lines];
 }
 
-export interface PlanApproval {
+export interface NamedPlan {
   readonly plan: Plan;
   /** The name of the approved plan in messages, usually its file. */
   readonly name: string;
 }
 
 /** The plan contains changes that the approved plan does not. Nothing was written. */
-export class UnapprovedPlanError extends StackError {
+export class PlanExceedsApprovalError extends StackError {
   override readonly name = 'NotApproved';
   readonly comparison: PlanComparison;
 
@@ -167,7 +171,7 @@ export class UnapprovedPlanError extends StackError {
 const NOT_APPROVED_REMEDY = 'Nothing was written. Make a new plan and have it approved.';
 
 /** Throws if a plan cannot be used as an approved plan: another version of edgewise made it, or it contains errors. */
-export function refuseUnusableApproval({ plan, name }: PlanApproval, version: string): void {
+export function refuseUnusableApproval({ plan, name }: NamedPlan, version: string): void {
   refuseOtherVersion({ plan, name }, version);
   if (!hasErrors(plan.diagnostics)) return;
   throw new StackError(`${name} contains errors, so it cannot be used as an approved plan.`, {
@@ -179,15 +183,15 @@ export function refuseUnusableApproval({ plan, name }: PlanApproval, version: st
 /**
  * Compares a plan with an approved plan. An interrupted apply may already have sent some writes of the approved plan.
  */
-export function compareWithApproved(plan: Plan, approved: PlanApproval, cwd: string): PlanComparison {
+export function compareWithApproved(plan: Plan, approved: NamedPlan, cwd: string): PlanComparison {
   const paths = plan.files.map(({ path }) => path);
-  return comparePlans(withPaths(approved.plan, paths, cwd), restoreCreations(plan, approved.plan).plan);
+  return comparePlans(withPaths(approved.plan, paths, cwd), revertReplacementsToCreations(plan, approved.plan).plan);
 }
 
 /** Throws `NotApproved` if a plan contains changes that the approved plan does not. */
-export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string): void {
+export function refuseUnapproved(plan: Plan, approved: NamedPlan, cwd: string): void {
   const comparison = compareWithApproved(plan, approved, cwd);
-  if (!isCoveredByApproval(comparison)) throw new UnapprovedPlanError(comparison, approved.name);
+  if (!isCoveredByApproval(comparison)) throw new PlanExceedsApprovalError(comparison, approved.name);
 }
 
 /**
@@ -195,16 +199,16 @@ export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string
  * changed since the file was made, or if the manifests now produce another plan. Reads the live state once for both
  * checks. Sends GETs only.
  */
-export async function planAgain(client: ReadingClient, given: SavedFile, request: PlanRequest): Promise<Plan> {
+export async function recreateSavedPlan(client: ReadingClient, given: SavedFile, request: PlanRequest): Promise<Plan> {
   const planned = await createLivePlan(client, request);
-  const paths = listFilePaths(planned.input.desired);
+  const paths = listWriteToPaths(planned.input.desired);
   const file = { ...given, plan: withPaths(given.plan, paths, request.cwd) };
-  const checked = checkPlan(withoutAwaited(file.plan, planned.whole), planned.whole);
+  const checked = checkPlanAgainstLive(withoutAwaited(file.plan, planned.whole), planned.whole);
   const present = planned.input.files;
   const stale = checked.stale.filter(({ isAbandoned }) => isAbandoned !== true);
-  refuseStale(file.name, [...stale, ...listFilesCreatedSincePlan(file.plan, { present, texts: checked.texts })]);
+  refuseStale(file.name, [...stale, ...listStaleCreatedFiles(file.plan, { present, texts: checked.texts })]);
   const again = await rehearseAndCheckPlan(withoutFinishedRotations(planned, file.plan, checked), request);
-  const check = { ...checked, ids: new Map([...checked.ids, ...listCrossStackIds(file.plan, planned.whole)]) };
+  const check = { ...checked, ids: new Map([...checked.ids, ...listLiveCrossStackIds(file.plan, planned.whole)]) };
   const isSame = listPlanMismatches(file.plan, again, check).length === 0;
   // If some writes of this or another saved plan of the run were already sent, the totals in the file describe the
   // state before these writes. So the totals are compared with a plan of that earlier state.
@@ -219,7 +223,7 @@ export async function planAgain(client: ReadingClient, given: SavedFile, request
  */
 async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRequest): Promise<Plan> {
   const { savedBeside = [] } = request;
-  const earlier = { ...input, live: computeLiveBefore(input.live, [file, ...savedBeside]) };
+  const earlier = { ...input, live: computeLiveBeforePlans(input.live, [file, ...savedBeside]) };
   const plan = createPlan(earlier, decidePlan(earlier));
   // If the saved plan waits for ids of another stack, it was made without a rehearsal.
   const isTried = file.crossStackReferences === undefined && request.rehearsal !== false;
@@ -265,7 +269,7 @@ function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
 }
 
 /** Returns the plan of a plan document. Throws `StackError` if its writes differ from the changes that it shows. */
-export function verifyWritesMatchChanges(name: string, document: PlanDocument): Plan {
+export function getVerifiedPlan(name: string, document: PlanDocument): Plan {
   const plan = verifyPlan(document);
   if (typeof plan !== 'string') return plan;
   throw new StackError(`${name} would make changes that it does not show: ${plan}.`, {

@@ -4,22 +4,22 @@ import { DURATION_SYNTAX, parseDurationMs } from '../kinds/duration.ts';
 import {
   isAllowedKeyVariable,
   isForgeToken,
-  isKeyVariable,
+  isKeyOrKeyFileVariable,
   KEY_VARIABLE,
   toKeyFileVariable,
 } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { describeError } from '../model/errors.ts';
-import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
-import type { ConnectionSettings } from '../model/plan.ts';
-import { createSecretRegistry, type Secrets } from '../model/secrets.ts';
+import { getErrorMessage } from '../model/errors.ts';
+import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
+import type { RequestSettings } from '../model/plan.ts';
+import { createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
 import {
   type ApiSettings,
   formatRateLimit,
   parseRateLimit,
-  RATE_LIMIT_SYNTAX,
-  type Timeouts,
-  type TrustedSetting,
+  RATE_LIMIT_DESCRIPTION,
+  type RequestTimeouts,
+  type TrustRequiringSetting,
 } from '../model/stack.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 
@@ -31,22 +31,22 @@ export interface SettingOverrides {
   readonly concurrency?: number | undefined;
   /** A limit such as `120/60s`, or `none`. */
   readonly rateLimit?: string | undefined;
-  readonly timeouts?: { readonly [Part in keyof Timeouts]?: number | undefined };
+  readonly timeouts?: { readonly [Part in keyof RequestTimeouts]?: number | undefined };
   readonly caFile?: string | undefined;
   readonly keyEnv?: string | undefined;
 }
 
 /** Settings for reaching the service in this run, resolved from flags, environment, `Stack` and defaults. */
-export interface RunSettings extends ConnectionSettings {
+export interface ServiceSettings extends RequestSettings {
   readonly baseUrl: string;
-  readonly timeouts: Timeouts;
+  readonly timeouts: RequestTimeouts;
   readonly caFile: string | undefined;
   /** The environment variable that contains the API key. `undefined`: EDGEWISE_API_KEY. */
   readonly keyEnv: string | undefined;
 }
 
 /** Settings from the Stack or from a plan file. */
-type StoredSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name] | undefined };
+type StoredSettings = { readonly [Name in keyof ServiceSettings]?: ServiceSettings[Name] | undefined };
 
 function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredSettings {
   const text = rateLimit === undefined || rateLimit === 'none' ? rateLimit : formatRateLimit(rateLimit);
@@ -57,7 +57,7 @@ function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredS
  * Resolves each setting. The value in `given` takes precedence over the environment, the environment over `stored`, and
  * `stored` over the default. Throws `StackError` if there is no base URL, or if a value is invalid.
  */
-export function resolveSettings(given: SettingOverrides, env: Host['env'], stored: StoredSettings): RunSettings {
+export function resolveSettings(given: SettingOverrides, env: Host['env'], stored: StoredSettings): ServiceSettings {
   const baseUrl = given.baseUrl ?? withoutEmpty(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
   if (baseUrl === undefined || baseUrl === '') {
     const remedy =
@@ -70,7 +70,7 @@ export function resolveSettings(given: SettingOverrides, env: Host['env'], store
       given.versionHeader ??
       withoutEmpty(env['EDGEWISE_VERSION_HEADER']) ??
       stored.versionHeader ??
-      DEFAULT_VERSION_HEADER,
+      DEFAULT_VERSION_HEADER_NAME,
     pageSize: checkCount({ name: 'page size', max: 100 }, given.pageSize) ?? stored.pageSize ?? 100,
     concurrency: checkCount({ name: 'concurrency', max: 64 }, given.concurrency) ?? stored.concurrency ?? 8,
     rateLimit:
@@ -105,14 +105,18 @@ function parseRateLimitText(text: string | undefined): string | undefined {
   if (text === undefined || text === '' || text === 'none') return withoutEmpty(text);
   const limit = parseRateLimit(text);
   if (limit !== undefined) return formatRateLimit(limit);
-  const message = `The rate limit is ${JSON.stringify(text)}, and must be ${RATE_LIMIT_SYNTAX}, or none.`;
+  const message = `The rate limit is ${JSON.stringify(text)}, and must be ${RATE_LIMIT_DESCRIPTION}, or none.`;
   throw new StackError(message, { reason: 'invalid' });
 }
 
 /** Far longer than usual responses take: after a write that timed out, it is unknown whether it took effect. */
-const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
+const TIMEOUTS: RequestTimeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
 
-function resolveTimeouts(given: SettingOverrides['timeouts'], env: Host['env'], stored: Timeouts = TIMEOUTS): Timeouts {
+function resolveTimeouts(
+  given: SettingOverrides['timeouts'],
+  env: Host['env'],
+  stored: RequestTimeouts = TIMEOUTS,
+): RequestTimeouts {
   return {
     connectMs: given?.connectMs ?? stored.connectMs,
     headersMs: given?.headersMs ?? stored.headersMs,
@@ -158,7 +162,7 @@ export function normalizeUrl(baseUrl: string): string {
  */
 export function readApiKey(
   { env, cwd, secrets }: Pick<Host, 'env' | 'cwd' | 'secrets'>,
-  { keyEnv: variable = KEY_VARIABLE }: Pick<RunSettings, 'keyEnv'>,
+  { keyEnv: variable = KEY_VARIABLE }: Pick<ServiceSettings, 'keyEnv'>,
 ): string {
   const [key, file] = [env[variable], env[toKeyFileVariable(variable)]];
   if (key !== undefined && key !== '') return key;
@@ -172,7 +176,7 @@ export function readApiKey(
     secrets?.add('the API key', text);
     if (text !== '') return text;
   } catch (error) {
-    const why = describeError(error);
+    const why = getErrorMessage(error);
     throw new StackError(`The API key file cannot be read: ${why}`, {
       reason: 'authentication',
       remedy,
@@ -200,11 +204,11 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
  * where the key is sent must be confirmed by a flag or variable with the same value. Throws `InvalidManifests` with one
  * error for each unconfirmed setting.
  */
-export function resolveManifestSettings(
+export function resolveSettingsFromManifests(
   stated: SettingOverrides,
   { env, cwd, isUntrusted = false }: Pick<Host, 'env' | 'cwd' | 'isUntrusted'>,
   api: ApiSettings,
-): RunSettings {
+): ServiceSettings {
   const stored = toStoredSettings(api);
   if (!isUntrusted) return resolveSettings(stated, env, stored);
   const { pageSize, concurrency, timeouts } = stored;
@@ -221,7 +225,7 @@ export function resolveManifestSettings(
 }
 
 /** The settings that decide where the API key is sent and how fast requests are sent. */
-const TRUST_SETTINGS: Readonly<Record<TrustedSetting['name'], TrustSetting>> = {
+const TRUST_SETTINGS: Readonly<Record<TrustRequiringSetting['name'], TrustSetting>> = {
   base_url: { setting: 'baseUrl', flag: '--base-url', variable: 'EDGEWISE_BASE_URL' },
   ca_file: { setting: 'caFile', flag: '--ca-file', variable: 'EDGEWISE_CA_FILE' },
   version_header: { setting: 'versionHeader', flag: '--version-header', variable: 'EDGEWISE_VERSION_HEADER' },
@@ -242,7 +246,7 @@ interface ComparedSettings {
 }
 
 function listDisagreements(
-  { name, locate }: TrustedSetting,
+  { name, locate }: TrustRequiringSetting,
   { stored, given, cwd }: ComparedSettings,
 ): readonly Diagnostic[] {
   const { setting, flag, variable } = TRUST_SETTINGS[name];
@@ -267,9 +271,9 @@ function listDisagreements(
   ];
 }
 
-/** Secrets from the environment, collected before any other input is read. */
+/** SecretRedactor from the environment, collected before any other input is read. */
 interface CollectedSecrets {
-  readonly secrets: Secrets;
+  readonly secrets: SecretRedactor;
   /**
    * The environment. An API key that was read from a pipe is added as a variable, because a pipe can be read only once.
    */
@@ -280,14 +284,15 @@ interface CollectedSecrets {
  * Collects the secrets in environment variables, and in the key files that environment variables name. Ignores a file
  * that cannot be read, because `readApiKey` reports the error.
  */
-export function collectSecrets({ env, cwd }: Pick<Host, 'env' | 'cwd'>): CollectedSecrets {
+export function collectEnvironmentSecrets({ env, cwd }: Pick<Host, 'env' | 'cwd'>): CollectedSecrets {
   const secrets = createSecretRegistry();
   const piped: [string, string][] = [];
   for (const [name, value = ''] of Object.entries(env)) {
     if (value === '') continue;
     if (isForgeToken(name)) secrets.add('a token of the forge', value);
-    else if (isKeyVariable(name) && !name.toUpperCase().endsWith(FILE_SUFFIX)) secrets.add('the API key', value);
-    else if (isKeyVariable(name)) {
+    else if (isKeyOrKeyFileVariable(name) && !name.toUpperCase().endsWith(FILE_SUFFIX))
+      secrets.add('the API key', value);
+    else if (isKeyOrKeyFileVariable(name)) {
       const { text, isPipe } = readKey(resolve(cwd, value));
       secrets.add('the API key', text);
       const variable = name.slice(0, -FILE_SUFFIX.length);
@@ -324,6 +329,6 @@ export function isEmbedded(baseUrl: string): boolean {
 }
 
 /** Returns the file in which the bundled server saves its data. Empty if the server saves nothing. */
-export function getServerDataFile(baseUrl: string): string {
+export function parseEmbeddedDataFile(baseUrl: string): string {
   return baseUrl.slice(EMBEDDED.length);
 }

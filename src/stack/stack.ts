@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { coalesceListRequests } from '../apply/duplicates.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
-import { readFiles } from '../apply/write-files.ts';
+import { readPlannedFiles } from '../apply/write-files.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
-import type { RequestNotice } from '../client/request-notice.ts';
+import type { AttemptNotice } from '../client/request-notice.ts';
 import type { ExportResult } from '../export/export-live.ts';
-import { listRoots } from '../files/boundary.ts';
+import { listRootsOfPaths } from '../files/boundary.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { createPlanDocument } from '../kinds/request-body.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -15,37 +15,54 @@ import { InvariantError } from '../model/errors.ts';
 import type { Send } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import { readCiPipeline } from '../model/pipeline.ts';
+import { readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
-import { createInventory, createInventoryRequest } from '../plan/inventory.ts';
-import { computeDriftAgainst, createDriftReadRequest } from '../plan/saved/drift-against.ts';
+import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
+import { computeDriftFromSavedPlan, createDriftReadRequest } from '../plan/saved/drift-against.ts';
 import type { Policy } from '../policy/evaluate.ts';
-import { type ConnectionOverrides, connectToService, createServiceClient, type ServiceConnection } from './connect.ts';
+import {
+  type ConnectionOverrides,
+  createServiceClient,
+  openServiceConnection,
+  type ServiceConnection,
+} from './connect.ts';
 import {
   type AttachableResource,
   type ExportRequest,
   exportResources,
   listAttachedKindIdFormats,
-  parseAttachableResource,
+  parseAttachedResourceIds,
 } from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
-import { createLivePlan, hasPlanErrors, type PlanOptions, planAndRehearse, type ReadingClient } from './plan-live.ts';
-import { EMPTY_APPLY_RESULT, type RunOptions, type RunPlan, runPlan, UNSTARTED_PLAN_CHECK } from './run-plan.ts';
 import {
-  checkSavedPlan,
-  planAgain,
+  createLivePlan,
+  createRehearsedAndCheckedPlan,
+  hasPlanErrors,
+  type PlanOptions,
+  type ReadingClient,
+} from './plan-live.ts';
+import {
+  type ApplyRunOptions,
+  type CheckedPlan,
+  confirmAndApplyPlan,
+  EMPTY_APPLY_RESULT,
+  NEW_PLAN_CHECK,
+} from './run-plan.ts';
+import {
+  checkSavedPlanAgainstLive,
+  getVerifiedPlan,
+  recreateSavedPlan,
   refuseOtherVersion,
   refuseUnapproved,
   refuseUnusableApproval,
   refuseViolations,
   type SavedFile,
   type SavedPlan,
-  verifyWritesMatchChanges,
 } from './saved-plan.ts';
-import type { RunSettings } from './settings.ts';
+import type { ServiceSettings } from './settings.ts';
 import { refuseToWriteUntrusted } from './trust.ts';
 
 /**
@@ -53,13 +70,13 @@ import { refuseToWriteUntrusted } from './trust.ts';
  * stacks, use one client and therefore share one rate limit.
  */
 export interface Account {
-  readonly settings: RunSettings;
+  readonly settings: ServiceSettings;
   /** Returns a client that cannot write. */
   readonly open: () => Promise<ReadingClient>;
   /** Runs a task with a client that can write. Outside of such tasks, only GET requests are sent. */
   readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
   /** Applies a saved plan. Rejects with `StackError` if the plan is stale. */
-  readonly apply: (saved: ApprovedPlan, options: RunOptions) => Promise<ApplyResult>;
+  readonly apply: (saved: ApprovedPlan, options: ApplyRunOptions) => Promise<ApplyResult>;
   /** Compares the live state with the state after a plan. Sends GETs only. */
   readonly drift: (against: AgainstPlan) => Promise<Drift>;
   /** Exports live resources as manifests that adopt them. Sends GETs only. */
@@ -69,7 +86,7 @@ export interface Account {
 }
 
 /** A saved plan with the user's consents and the token sinks. */
-export type ApprovedPlan = Omit<SavedPlan, 'signal' | 'cwd' | 'roots'> & Pick<RunPlan, 'tokens'>;
+export type ApprovedPlan = Omit<SavedPlan, 'signal' | 'cwd' | 'roots'> & Pick<CheckedPlan, 'tokens'>;
 
 /** A plan that the live state is compared with. */
 interface AgainstPlan {
@@ -82,7 +99,7 @@ interface AgainstPlan {
 }
 
 export interface AccountInput {
-  readonly settings: RunSettings;
+  readonly settings: ServiceSettings;
   readonly given?: ConnectionOverrides;
   /** Called with the connection before anything is sent. */
   readonly onConnected?: (reached: ServiceConnection) => void;
@@ -100,12 +117,12 @@ export function createAccount(parts: AccountInput, host: Host): Account {
     settings,
     ...link,
     apply: createSavedApply(link, host),
-    drift: async ({ plan, name, roots = listRoots([], host), signal }) => {
+    drift: async ({ plan, name, roots = listRootsOfPaths([], host), signal }) => {
       const request = createDriftReadRequest(plan);
       const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
       const paths = plan.files.map(({ path }) => path);
-      const present = await readFiles(paths, { cwd, roots });
-      return computeDriftAgainst(plan, { live, present, now: host.now(), file: name });
+      const present = await readPlannedFiles(paths, { cwd, roots });
+      return computeDriftFromSavedPlan(plan, { live, present, now: host.now(), file: name });
     },
     export: async (request) => exportResources(await link.open(), { ...request, settings }),
   };
@@ -116,10 +133,10 @@ function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: H
   return async ({ tokens, ...saved }, options) => {
     refuseToWriteUntrusted(host);
     const { cwd } = host;
-    const roots = listRoots([], host);
-    const check = await checkSavedPlan(await open(), { ...saved, roots, signal: options.signal, cwd });
+    const roots = listRootsOfPaths([], host);
+    const check = await checkSavedPlanAgainstLive(await open(), { ...saved, roots, signal: options.signal, cwd });
     const run = { plan: saved.plan, roots, tokens, ...check };
-    return write((client) => runPlan(client, run, options, host));
+    return write((client) => confirmAndApplyPlan(client, run, options, host));
   };
 }
 
@@ -139,7 +156,7 @@ function createLink({ settings, given, notices = {}, watch, onConnected }: Accou
       throw new InvariantError(`A command that only reads was about to send a ${request.method} request`);
     };
   const connect = async () => {
-    const reached = await connectToService(settings, host, given);
+    const reached = await openServiceConnection(settings, host, given);
     onConnected?.(reached);
     const { now, sleep, secrets } = host;
     const more = { now: () => now().getTime(), sleep, secrets, ...notices };
@@ -182,7 +199,7 @@ export interface SharedAccount {
    * Returns a view of the account for one stack. It has the stack's settings, and counts requests as if no other stack
    * read from the account.
    */
-  readonly toView: (settings: RunSettings) => Account;
+  readonly toView: (settings: ServiceSettings) => Account;
   /** Like `Account.write`. Reads inside the task send requests, and do not use the shared lists. */
   readonly write: Account['write'];
   /** The number of requests sent by reads. */
@@ -256,7 +273,7 @@ function createCounter({ notices = {} }: AccountInput): {
   readonly countReads: () => number;
 } {
   let all = 0;
-  const onRequest = (notice: RequestNotice): void => {
+  const onRequest = (notice: AttemptNotice): void => {
     const count = CURRENT_READ.getStore();
     if (count !== undefined && notice.event === 'sent') {
       count.sent += 1;
@@ -325,7 +342,7 @@ export interface Stack extends AsyncDisposable {
    * The settings for reaching the service. A setting in the options takes precedence over the environment, the
    * environment over the `Stack`, and the `Stack` over the default.
    */
-  readonly settings: RunSettings;
+  readonly settings: ServiceSettings;
   /** Reads the live state and computes the changes that the manifests describe. Sends GETs only. */
   readonly plan: (options?: PlanOptions) => Promise<Plan>;
   /**
@@ -358,7 +375,7 @@ export interface Stack extends AsyncDisposable {
 
 /** Options, consents and callbacks of an apply. */
 export interface ApplyOptions
-  extends RunOptions,
+  extends ApplyRunOptions,
     Pick<PlanOptions, 'targets' | 'rotate' | 'takeOver' | 'revertDrift' | 'delete' | 'rehearsal' | 'skipRejected'> {
   /** Consents to more deletes than the guard allows. Default: false. */
   readonly allowDeletes?: boolean;
@@ -406,7 +423,7 @@ export interface ExportStackOptions {
 }
 
 /** The input of a stack, after its manifests were read. */
-export interface StackInput {
+export interface StackContents {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
   /** User-defined rules to check plans with. */
@@ -420,7 +437,7 @@ export interface StackInput {
  * Creates a stack of an account. Several stacks may share an account. If any of these stacks is closed, the account is
  * closed.
  */
-export function createStack(parts: StackInput, account: Account, host: Host): Stack {
+export function createStack(parts: StackContents, account: Account, host: Host): Stack {
   const { state, diagnostics } = parts;
   const { settings, close } = account;
   const made = new WeakSet<Plan>();
@@ -433,21 +450,21 @@ export function createStack(parts: StackInput, account: Account, host: Host): St
     ...options,
     settings,
     now: host.now(),
-    commit: readCiPipeline(host.env).commit,
+    commit: readCiJobLinks(host.env).commit,
     cwd: host.cwd,
     rehearse: host.rehearse,
     openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
   });
   const again: Stack['replan'] = async (saved, options = {}, name = PLAN_NAME) => {
     refuseForeign({ plan: saved, name }, parts, account);
-    return remember(await planAgain(await account.open(), { plan: saved, name }, createRequest(options)));
+    return remember(await recreateSavedPlan(await account.open(), { plan: saved, name }, createRequest(options)));
   };
   return {
     desired: state,
     diagnostics,
     settings,
     plan: async (options = {}) => {
-      return remember(await planAndRehearse(await account.open(), createRequest(options)));
+      return remember(await createRehearsedAndCheckedPlan(await account.open(), createRequest(options)));
     },
     replan: again,
     apply: async (given, options = {}) => {
@@ -469,7 +486,7 @@ export function createStack(parts: StackInput, account: Account, host: Host): St
     get: async ({ names = [], mayRead, signal } = {}) => {
       const request = createInventoryRequest(state, { names, ...(mayRead !== undefined && { mayRead }) });
       const live = await readLive(await account.open(), { ...request, ...(signal !== undefined && { signal }) });
-      return createInventory(state, live, { names, baseUrl: settings.baseUrl });
+      return createStackInventory(state, live, { names, baseUrl: settings.baseUrl });
     },
     export: async ({ kinds = [], modulesOf = [], signal } = {}) =>
       account.export({ kinds, attached: modulesOf.map(requireAttached), stack: state.stack.name, signal }),
@@ -502,7 +519,7 @@ function selectPlanOptions({
 }
 
 interface Run {
-  readonly parts: StackInput;
+  readonly parts: StackContents;
   readonly host: Host;
   readonly account: Account;
 }
@@ -515,11 +532,13 @@ async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: 
   refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
   if (options.approved !== undefined) checkApproval(plan, options.approved, { parts, cwd: host.cwd });
   if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
-  const { ids = UNSTARTED_PLAN_CHECK.ids } = options;
+  const { ids = NEW_PLAN_CHECK.ids } = options;
   refuseAwaited(plan, ids);
-  const known = { ...UNSTARTED_PLAN_CHECK, ids };
+  const known = { ...NEW_PLAN_CHECK, ids };
   const { roots } = state;
-  return account.write((client) => runPlan(client, { plan, roots, tokens, sinks, ...known }, options, host));
+  return account.write((client) =>
+    confirmAndApplyPlan(client, { plan, roots, tokens, sinks, ...known }, options, host),
+  );
 }
 
 /** Throws if the plan refers to a resource that another stack has not created yet. */
@@ -539,7 +558,7 @@ function checkApproval(
   { parts, cwd }: Pick<Run, 'parts'> & { readonly cwd: string },
 ): void {
   const name = 'The approved plan';
-  const given = { plan: verifyWritesMatchChanges(name, createPlanDocument(approved)), name };
+  const given = { plan: getVerifiedPlan(name, createPlanDocument(approved)), name };
   refuseUnusableApproval(given, parts.version);
   refuseUnapproved(plan, given, cwd);
 }
@@ -548,13 +567,13 @@ function checkApproval(
  * Checks a plan that this stack object did not make, such as a plan from a file. Throws if the plan cannot be applied
  * here.
  */
-function refuseForeign({ plan, name }: SavedFile, parts: StackInput, account: Account): void {
-  verifyWritesMatchChanges(name, createPlanDocument(plan));
+function refuseForeign({ plan, name }: SavedFile, parts: StackContents, account: Account): void {
+  getVerifiedPlan(name, createPlanDocument(plan));
   refuseOtherVersion({ plan, name }, parts.version);
   refuseOtherStack(plan, parts, account);
 }
 
-function refuseOtherStack(plan: Plan, { state }: StackInput, { settings }: Account): void {
+function refuseOtherStack(plan: Plan, { state }: StackContents, { settings }: Account): void {
   const [made, own] = [`${plan.stack} on ${plan.baseUrl}`, `${state.stack.name} on ${settings.baseUrl}`];
   if (made === own) return;
   const message = `${PLAN_NAME} was made for the stack ${made}, and this is the stack ${own}.`;
@@ -562,7 +581,7 @@ function refuseOtherStack(plan: Plan, { state }: StackInput, { settings }: Accou
 }
 
 function requireAttached(ids: string): AttachableResource {
-  const attached = parseAttachableResource(ids);
+  const attached = parseAttachedResourceIds(ids);
   if (attached !== undefined) return attached;
   const remedy = `It is one of ${listAttachedKindIdFormats().join(', ')}.`;
   throw new StackError(`No resource with modules can have the id ${ids}.`, { reason: 'invalid', remedy });

@@ -17,7 +17,7 @@ export interface TrustFlags {
 const OFFER = /^[A-Za-z_][A-Za-z0-9_]*\*?$/;
 
 /** Reads the decisions from flags, else from EDGEWISE_UNTRUSTED, EDGEWISE_ENV and EDGEWISE_ROOT. */
-export function readTrust(
+export function readManifestTrust(
   { untrusted, env: names = [], root }: TrustFlags,
   { env }: Pick<Host, 'env'>,
 ): Required<Pick<Host, 'isUntrusted' | 'offered'>> & Pick<Host, 'root'> {

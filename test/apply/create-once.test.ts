@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JournalError } from '../../src/apply/journal.ts';
+import { JournalWriteError } from '../../src/apply/journal.ts';
 import { createResourceOnce } from '../../src/apply/perform-write.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import type { LiveResource } from '../../src/model/state.ts';
@@ -63,7 +63,7 @@ describe('a creation', () => {
 
   it.each([
     ['the network', new NetworkError('gone')],
-    ['the journal', new JournalError('full')],
+    ['the journal', new JournalWriteError('full')],
   ])('whose look-up fails because of %s is unknown, and not sent again', async (_, failure) => {
     const { result, log } = await create([LOST], [failure]);
     expect(result).toBe(LOST);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeRejection } from '../../src/apply/perform-write.ts';
+import { getRejectionFacts } from '../../src/apply/perform-write.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { toWriteId, type Write } from '../../src/model/write.ts';
 import { makeWrite } from '../report/sample-plans.ts';
@@ -30,11 +30,11 @@ test.each<readonly [string, Readonly<Record<string, string>>, string | undefined
   ['no', { field: 'colour' }, undefined],
   ['no', { field: 'constructor' }, undefined],
 ])('a refusal "%s" with the details %o names the field %s', (said, details, field) => {
-  expect(describeRejection(CREATE, refuse(said, details)).field).toBe(field);
+  expect(getRejectionFacts(CREATE, refuse(said, details)).field).toBe(field);
 });
 
 test('the number of a member of a set is left out: it was sorted before it was sent', () => {
-  expect(describeRejection(CREATE, refuse('no', { field: 'hostports[1]' })).field).toBe('hostports');
+  expect(getRejectionFacts(CREATE, refuse('no', { field: 'hostports[1]' })).field).toBe('hostports');
 });
 
 test('the field of a module that is set alone stands inside of that module', () => {
@@ -51,15 +51,15 @@ test('the field of a module that is set alone stands inside of that module', () 
     last: false,
     reason: '',
   };
-  expect(describeRejection(write, refuse('no', { field: 'enabled' })).field).toBe('circuit_breaker.enabled');
-  expect(describeRejection(write, refuse('no', { field: 'circuit_breaker.enabled' })).field).toBe(
+  expect(getRejectionFacts(write, refuse('no', { field: 'enabled' })).field).toBe('circuit_breaker.enabled');
+  expect(getRejectionFacts(write, refuse('no', { field: 'circuit_breaker.enabled' })).field).toBe(
     'circuit_breaker.enabled',
   );
 });
 
 test('a write that sends no field has none that could be wrong', () => {
   expect(
-    describeRejection(makeWrite('delete', 'TCPEdge/a'), refuse('no', { field: 'description' })),
+    getRejectionFacts(makeWrite('delete', 'TCPEdge/a'), refuse('no', { field: 'description' })),
   ).not.toHaveProperty('field');
 });
 
@@ -68,5 +68,5 @@ test.each([
   [401, true],
   [403, true],
 ])('the status %i is kept, and says whether it is about permission: %s', (status, isAuthentication) => {
-  expect(describeRejection(CREATE, refuse('no', {}, status))).toEqual({ status, isAuthentication });
+  expect(getRejectionFacts(CREATE, refuse('no', {}, status))).toEqual({ status, isAuthentication });
 });

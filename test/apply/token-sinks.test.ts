@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTokenSinks, type TokenCredential } from '../../src/apply/token-sinks.ts';
-import { NO_SINKS, type SinkSettings, type TokenSettings } from '../../src/model/stack.ts';
+import { NO_TOKEN_SETTINGS, type SinkSettings, type TokenSettings } from '../../src/model/stack.ts';
 
 const AGENT: TokenCredential = {
   address: 'Credential/agent',
@@ -19,7 +19,7 @@ async function createSinks(tokens: Partial<TokenSettings>, env: Readonly<Record<
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const environment = { PATH: process.env['PATH'], EDGEWISE_API_KEY: 'secret-key', ...env };
   const context = { cwd: folder, env: environment, temporaryFolder: folder };
-  return { folder, sinks: createTokenSinks({ ...NO_SINKS, ...tokens }, context) };
+  return { folder, sinks: createTokenSinks({ ...NO_TOKEN_SETTINGS, ...tokens }, context) };
 }
 
 /** A command that runs a Node script. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openStack, parsePlan, UnapprovedPlanError } from '../../src/index.ts';
+import { openStack, PlanExceedsApprovalError, parsePlan } from '../../src/index.ts';
 import { listFormatNames } from '../../src/report/formats.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, toTranscript, type Workspace } from './workspace.ts';
@@ -106,7 +106,7 @@ describe('apply --approved', () => {
     await write({ 'edgewise.yaml': `${AFTER}${toEdge('merged', 20006)}` });
     await using stack = await openStack({ cwd: folder, env, transport: recorder.transport });
     const error = await stack.apply(await stack.plan(), { approved }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(UnapprovedPlanError);
+    expect(error).toBeInstanceOf(PlanExceedsApprovalError);
     expect(error).toMatchObject({ comparison: { more: { changes: [{ change: { address: 'TCPEdge/merged' } }] } } });
     expect(listWrites(workspace)).toEqual([]);
     await write({ 'edgewise.yaml': AFTER });

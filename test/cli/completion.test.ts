@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SCRIPTS, SHELLS } from '../../src/cli/commands/completion.ts';
-import { FORMAT_NAMES } from '../../src/report/formats.ts';
+import { GENERAL_FORMAT_NAMES } from '../../src/report/formats.ts';
 import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
@@ -78,7 +78,7 @@ describe('completion', () => {
     const { stdout } = await workspace.edgewise('__complete -- plan --');
     for (const line of stdout.trimEnd().split('\n')) expect(line).toMatch(/^--[a-z-]+\t\S/);
     for (const option of ['--target', '--base-url', '--help']) expect(stdout).toContain(`${option}\t`);
-    for (const form of FORMAT_NAMES) expect(await complete(workspace, 'plan --format ')).toContain(form);
+    for (const form of GENERAL_FORMAT_NAMES) expect(await complete(workspace, 'plan --format ')).toContain(form);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describePipeline, readCiPipeline } from '../../src/model/pipeline.ts';
+import { describePipeline, readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import type { CommandResult } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
@@ -69,8 +69,8 @@ describe('an apply beside another one of the stack', () => {
 });
 
 it('a pipeline is described in a few words, and what is longer or unknown not at all', () => {
-  expect(describePipeline(readCiPipeline(JOB))).toBe(BY);
-  expect(describePipeline(readCiPipeline({ EDGEWISE_COMMIT: '1a2b3c4d5e6f7a8b' }))).toBe('commit 1a2b3c4d5e6f');
-  expect(describePipeline(readCiPipeline({}))).toBeUndefined();
+  expect(describePipeline(readCiJobLinks(JOB))).toBe(BY);
+  expect(describePipeline(readCiJobLinks({ EDGEWISE_COMMIT: '1a2b3c4d5e6f7a8b' }))).toBe('commit 1a2b3c4d5e6f');
+  expect(describePipeline(readCiJobLinks({}))).toBeUndefined();
   expect(describePipeline({ runUrl: `https://x/${'y'.repeat(200)}` })).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import type { ExitCode } from '../../src/cli/exit-code.ts';
 import { run } from '../../src/cli/run.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
-import { openOtherStacks } from '../../src/repository/read-stack-tree.ts';
+import { openTakeOverLookUp } from '../../src/repository/read-stack-tree.ts';
 
 /** What a command did, as a person would have seen it. */
 export interface CommandResult {
@@ -73,7 +73,7 @@ export async function runCommand(
       options.onExit?.();
     },
     rehearse: rehearsePlan,
-    openNeighbours: openOtherStacks,
+    openNeighbours: openTakeOverLookUp,
     openTransport: async () => ({ send: toSend(options.transport ?? refuseAll), close: async () => undefined }),
   };
   const exitCode = await run(argv, context);

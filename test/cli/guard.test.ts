@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { FORMAT_NAMES } from '../../src/report/formats.ts';
+import { GENERAL_FORMAT_NAMES } from '../../src/report/formats.ts';
 import type { Server } from '../../src/server/index.ts';
 import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
 
@@ -51,13 +51,16 @@ async function copyEdges(server: Server, count: number): Promise<void> {
 }
 
 describe('the guard of the Stack', () => {
-  it.each(FORMAT_NAMES)('ends plan and apply with the same exit code as %s, and nothing is written', async (format) => {
-    const { edgewise, recorder } = await leaveOne(STRICT);
-    expect(await edgewise(`plan --format ${format}`)).toMatchObject({ exitCode: 5 });
-    expect(await edgewise(`apply --yes --format ${format}`)).toMatchObject({ exitCode: 5 });
-    expect(await edgewise(`plan --allow-deletes --format ${format}`)).toMatchObject({ exitCode: 0 });
-    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
+  it.each(GENERAL_FORMAT_NAMES)(
+    'ends plan and apply with the same exit code as %s, and nothing is written',
+    async (format) => {
+      const { edgewise, recorder } = await leaveOne(STRICT);
+      expect(await edgewise(`plan --format ${format}`)).toMatchObject({ exitCode: 5 });
+      expect(await edgewise(`apply --yes --format ${format}`)).toMatchObject({ exitCode: 5 });
+      expect(await edgewise(`plan --allow-deletes --format ${format}`)).toMatchObject({ exitCode: 0 });
+      expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    },
+  );
 
   it('holds for a plan that was saved, with the manifests and without: the consent of the plan is none of the apply', async () => {
     const { edgewise, server } = await leaveOne(STRICT);

@@ -17,7 +17,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { computeLiveDigest } from '../../src/plan/create-change.ts';
 import { diffSpecs } from '../../src/plan/diff.ts';
-import { orderWrites } from '../../src/plan/order.ts';
+import { createOrderedWrites } from '../../src/plan/order.ts';
 import { makePlan } from '../report/sample-plans.ts';
 
 const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' };
@@ -37,7 +37,7 @@ const CHANGE: Change = {
   sent: { request_headers: { add: HEADERS } },
 };
 
-const PLAN = makePlan({ changes: [CHANGE], writes: orderWrites([CHANGE], 'production') });
+const PLAN = makePlan({ changes: [CHANGE], writes: createOrderedWrites([CHANGE], 'production') });
 
 const SILENT = { write: () => undefined, isTerminal: false, columns: () => 0 };
 

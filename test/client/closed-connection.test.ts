@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished } from 'vitest';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
-import { readBodyText } from '../../src/model/http.ts';
+import { decodeBodyText } from '../../src/model/http.ts';
 import { itLong } from '../effort.ts';
 
 /** A server in a thread of its own: it closes connections while this one is busy. */
@@ -30,7 +30,7 @@ itLong('a connection that the server closed while the process was busy takes no 
   const transport = createUndiciTransport();
   onTestFinished(() => transport.close());
   const send = async (method: string) =>
-    readBodyText((await transport.send({ method, url: `http://127.0.0.1:${port}/`, headers: {}, body: null })).body);
+    decodeBodyText((await transport.send({ method, url: `http://127.0.0.1:${port}/`, headers: {}, body: null })).body);
   for (const round of ['first', 'second', 'third']) {
     expect(await send('GET'), round).toBe('GET');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);

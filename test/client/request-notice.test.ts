@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RequestNotice } from '../../src/client/request-notice.ts';
+import type { AttemptNotice } from '../../src/client/request-notice.ts';
 import { NetworkError } from '../../src/model/errors.ts';
 import { API_KEY, createFakeService } from './fake-service.ts';
 
@@ -13,8 +13,8 @@ const HEADERS = {
   'ratelimit-remaining': '3',
 };
 
-async function listen(answers: Parameters<typeof createFakeService>[0]): Promise<readonly RequestNotice[]> {
-  const notices: RequestNotice[] = [];
+async function listen(answers: Parameters<typeof createFakeService>[0]): Promise<readonly AttemptNotice[]> {
+  const notices: AttemptNotice[] = [];
   let time = 0;
   const { client } = createFakeService(answers, {
     now: () => {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { redactError } from '../../src/client/api-error.ts';
 import { ApiError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
-import { createRedactor } from '../../src/model/secrets.ts';
+import { createKeyRedactor } from '../../src/model/secrets.ts';
 
 const KEY = 'dev';
-const redact = createRedactor(KEY);
+const redact = createKeyRedactor(KEY);
 
 /** As it is when the program lies in a folder whose name is the key. */
 function below<T extends Error>(error: T): T {
@@ -26,7 +26,7 @@ it.each([true, false])('a network error says the same without the key: isUnsent 
 });
 
 it('an error without the key stays what it is', () => {
-  const other = createRedactor('a-key-that-no-path-has');
+  const other = createKeyRedactor('a-key-that-no-path-has');
   const error = new NetworkError('late');
   expect(redactError(error, other)).toBe(error);
   expect(redactError('late', other)).toBe('late');

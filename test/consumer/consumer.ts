@@ -7,23 +7,23 @@ import {
   computeDrift,
   createClient,
   createFetchTransport,
-  createFileWriter,
   createPlan,
+  createPlannedFileWriter,
   createPlanView,
   createReadRequest,
   createTokenSinks,
   type DesiredState,
   hasDrift,
   type LiveState,
-  listFilePaths,
-  loadManifests,
-  loadReportFormat,
-  NO_SINKS,
+  listWriteToPaths,
+  loadReportRenderer,
+  NO_TOKEN_SETTINGS,
   openJournal,
   openStack,
   type Plan,
-  readFiles,
   readLive,
+  readManifestFiles,
+  readPlannedFiles,
   renderPlanText,
   type StackOptions,
   type Transport,
@@ -46,7 +46,7 @@ const BASE_URL = 'https://api.example.com/v2';
 
 async function readManifests(): Promise<DesiredState> {
   const context = { cwd: process.cwd(), readStdin: async () => new Uint8Array() };
-  const { sources } = await loadManifests(['manifests'], context);
+  const { sources } = await readManifestFiles(['manifests'], context);
   const { state, diagnostics } = validateManifests(sources, { env: { variables: {}, offered: [] } });
   assert.ok(state, JSON.stringify(diagnostics));
   return state;
@@ -88,7 +88,7 @@ async function createLivePlan(
     targets: [],
     now,
     rotate: [],
-    files: await readFiles(listFilePaths(desired), { cwd: process.cwd() }),
+    files: await readPlannedFiles(listWriteToPaths(desired), { cwd: process.cwd() }),
     diagnostics: [],
   });
   return { plan: made, live, now };
@@ -100,9 +100,9 @@ async function compare(transport: Transport, baseUrl: string): Promise<void> {
   const drift = computeDrift(compared, { live, now });
   assert.equal(hasDrift(drift), false);
   const options = { color: false, width: 80, verbose: false, at: now };
-  assert.match((await loadReportFormat('text'))({ about: 'drift', drift }, options), /^No drift/m);
+  assert.match((await loadReportRenderer('text'))({ about: 'drift', drift }, options), /^No drift/m);
   assert.match(
-    (await loadReportFormat('html'))({ about: 'plan', plan: compared, blocking: [] }, options),
+    (await loadReportRenderer('html'))({ about: 'plan', plan: compared, blocking: [] }, options),
     /<!doctype html>/i,
   );
 }
@@ -114,14 +114,14 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
   const journal = await openJournal(file, first, { now: () => new Date() });
   const result = await applyPlan(first, {
     client: connect(transport, baseUrl),
-    sinks: createTokenSinks(NO_SINKS, { cwd: process.cwd(), env: process.env, temporaryFolder: tmpdir() }),
+    sinks: createTokenSinks(NO_TOKEN_SETTINGS, { cwd: process.cwd(), env: process.env, temporaryFolder: tmpdir() }),
     onEvent: () => {},
     now: () => new Date(),
     signal: new AbortController().signal,
     done: new Map(),
     ids: new Map(),
     texts: new Map(),
-    writeFile: createFileWriter({ cwd: process.cwd() }),
+    writeFile: createPlannedFileWriter({ cwd: process.cwd() }),
     journal: journal.write,
   });
   assert.equal(await journal.close(), undefined);
@@ -163,7 +163,7 @@ await reached.close();
 
 // Whoever reports an error has its stack trace and nothing else: functions keep their names in it.
 // @ts-expect-error: this is no place for files
-assert.throws(() => listFilePaths(undefined), { stack: /at listFilePaths/ });
+assert.throws(() => listWriteToPaths(undefined), { stack: /at listWriteToPaths/ });
 
 const msw = setupServer(...createMswHandlers(createServer(), BASE_URL));
 msw.listen();

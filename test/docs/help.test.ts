@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HELP_TOPICS } from '../../src/cli/commands/help-topics.ts';
-import { CONNECTION_SETTINGS, RUN_SETTINGS } from '../../src/cli/connection/settings-table.ts';
+import { CONNECTION_SETTINGS, OTHER_SETTINGS } from '../../src/cli/connection/settings-table.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit-code.ts';
 import { DANGER_NAMES } from '../../src/model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
@@ -38,7 +38,7 @@ describe('the help', () => {
   });
 
   it('has every way to set each setting', () => {
-    for (const { flag, environment = [], stack } of [...CONNECTION_SETTINGS, ...RUN_SETTINGS])
+    for (const { flag, environment = [], stack } of [...CONNECTION_SETTINGS, ...OTHER_SETTINGS])
       for (const way of [flag?.split(' ')[0], ...environment, stack])
         if (way !== undefined) expect(help.topics).toContain(way);
   });

@@ -5,7 +5,7 @@ import { type Field, type FieldType, objectOf } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { LINT_CODES, LINT_RULE_IDS } from '../../src/model/diagnostic.ts';
-import { DOCUMENT_KINDS, MEMBER_KINDS } from '../../src/schemas/document.ts';
+import { DOCUMENT_KINDS, LIST_MEMBER_KINDS } from '../../src/schemas/document.ts';
 import { describeLong, itLong } from '../effort.ts';
 import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
 
@@ -63,7 +63,7 @@ describeLong.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a m
   });
 });
 
-itLong.each(MEMBER_KINDS)(
+itLong.each(LIST_MEMBER_KINDS)(
   'a manifest of %s is told of a field and a setting that are not known, and of a wrong name',
   async (kind) => {
     const text = `${MODELINE}${toHead(kind).replace('name: a', 'name: A b')}zork: 1\nspec:\n  hostport: 1\n`;

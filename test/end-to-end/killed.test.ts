@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
-import { loadManifests } from '../../src/manifest/load.ts';
+import { readManifestFiles } from '../../src/manifest/load.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject } from '../../src/model/json.ts';
@@ -254,7 +254,7 @@ function withTokensNoted(transport: Transport, issued: Map<string, string>): Tra
 }
 
 async function listAsked(manifests: string): Promise<readonly string[]> {
-  const { sources } = await loadManifests([manifests], {
+  const { sources } = await readManifestFiles([manifests], {
     cwd: process.cwd(),
     readStdin: async () => Buffer.from(''),
   });

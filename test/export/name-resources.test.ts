@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assignNames, chooseNameFromId, choosePreferredName } from '../../src/export/name-resources.ts';
+import { assignNames, choosePreferredName, createNameFromId } from '../../src/export/name-resources.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isResourceName } from '../../src/model/address.ts';
@@ -39,7 +39,7 @@ describe('the name of what has none', () => {
 
   it('comes from its id when there is nothing else', () => {
     expect(nameOf('WeightedBackend', {})).toBe('edgtcp-8vpq7m');
-    expect(isResourceName(chooseNameFromId('ipp_'))).toBe(true);
+    expect(isResourceName(createNameFromId('ipp_'))).toBe(true);
   });
 });
 

@@ -6,7 +6,7 @@ import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { declareVariables, listVisibleFields } from '../../src/policy/vocabulary.ts';
+import { createPolicyDeclarations, listVisibleFields } from '../../src/policy/vocabulary.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { holds, LONG } from '../laws/properties.ts';
 
@@ -103,7 +103,7 @@ describe('what is read', () => {
   it('is what evaluates well on resources as they are', LONG, async () => {
     const property = fc.asyncProperty(resources, fc.infiniteStream(fc.nat()), async ([kinds, ...specs], numbers) => {
       const pick = <T>(from: readonly T[]): T => from[numbers.next().value % from.length] as T; // none is empty
-      const cel = createCelCompiler(declareVariables(kinds));
+      const cel = createCelCompiler(createPolicyDeclarations(kinds));
       for (const spec of specs) {
         const conditions = Array.from({ length: 3 }, () => {
           const [place, value] = pick(listPlaces('after', spec).slice(1));
@@ -123,7 +123,7 @@ describe('what is read', () => {
   it('is refused for its types only when it evaluates on no resource', LONG, async () => {
     const property = fc.asyncProperty(resources, fc.infiniteStream(fc.nat()), async ([kinds, ...specs], numbers) => {
       const pick = <T>(from: readonly T[]): T => from[numbers.next().value % from.length] as T; // none is empty
-      const declarations = declareVariables(kinds);
+      const declarations = createPolicyDeclarations(kinds);
       const Spec = Object.fromEntries(Object.keys(declarations.types['Spec'] ?? {}).map((name) => [name, 'dyn']));
       const strict = createCelCompiler(declarations);
       const loose = createCelCompiler({

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readFile, symlink, truncate, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createReadBudget, readInput } from '../../src/files/read-input.ts';
-import { loadManifests } from '../../src/manifest/load.ts';
+import { readManifestFiles } from '../../src/manifest/load.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { toRepository } from '../repository/tree.ts';
@@ -133,7 +133,7 @@ describe('more files than a run reads', () => {
   it('end it, however small they are', async () => {
     const { folder } = await createWorkspace({ 'a.yaml': STACK, 'b.yaml': '# b\n', 'c.yaml': '# c\n' });
     const budget = createReadBudget({ maxBytes: MIB, maxFiles: 2, of: 'one stack' });
-    const { sources, diagnostics } = await loadManifests(['.'], { cwd: folder, readStdin: neverRead, budget });
+    const { sources, diagnostics } = await readManifestFiles(['.'], { cwd: folder, readStdin: neverRead, budget });
     expect(sources).toHaveLength(2);
     expect(diagnostics.map(({ message }) => message)).toEqual([
       'c.yaml is where the limit of 2 files for one stack was reached',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listTransitionDangers, type ResourceState } from '../../src/kinds/dangers.ts';
+import { listResourceTransitionDangers, type ResourceState } from '../../src/kinds/dangers.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Spec } from '../../src/model/state.ts';
@@ -323,11 +323,13 @@ function toSide(kind: string, spec: Spec | undefined): ResourceState | undefined
 }
 
 function list(kind: string, from: ResourceState | undefined, to: ResourceState | undefined): readonly string[] {
-  return listTransitionDangers(getKind(kind), from, to).map(({ group, danger, path, from, to, consequence }) => {
-    const sides = [from === undefined ? '' : ` ${toJson(from)}`, to === undefined ? '' : ` → ${toJson(to)}`].join('');
-    const said = consequence === undefined ? '' : ` (${consequence})`;
-    return `${[group, danger, path].filter(Boolean).join(' ')}${sides === '' ? '' : ':'}${sides}${said}`;
-  });
+  return listResourceTransitionDangers(getKind(kind), from, to).map(
+    ({ group, danger, path, from, to, consequence }) => {
+      const sides = [from === undefined ? '' : ` ${toJson(from)}`, to === undefined ? '' : ` → ${toJson(to)}`].join('');
+      const said = consequence === undefined ? '' : ` (${consequence})`;
+      return `${[group, danger, path].filter(Boolean).join(' ')}${sides === '' ? '' : ':'}${sides}${said}`;
+    },
+  );
 }
 
 /** Keys sorted, and rules in normal form. */

@@ -2,24 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { createManifestSchema } from '../../src/schemas/field.ts';
-import { listSchemaFindings } from '../../src/schemas/findings.ts';
+import { createManifestSpecSchema } from '../../src/schemas/field.ts';
+import { checkAgainstSchema } from '../../src/schemas/findings.ts';
 
 describe('an SSH user certificate in a manifest', () => {
   it.each(['alice\0', '\u001b[2Jalice', 'a\u007f', '\u0085b\u0090'])('has no principal %j', (principal) => {
-    const findings = listSchemaFindings(createManifestSchema(SSH_USER_CERTIFICATE), { principals: [principal] });
+    const findings = checkAgainstSchema(createManifestSpecSchema(SSH_USER_CERTIFICATE), { principals: [principal] });
     expect(findings.map(({ path }) => path.join('.'))).toContain('principals.0');
   });
 
   it.each(['deploy', 'é', 'a-b.c', '*', '$(id)'])('may have the principal %j', (principal) => {
-    const findings = listSchemaFindings(createManifestSchema(SSH_USER_CERTIFICATE), { principals: [principal] });
+    const findings = checkAgainstSchema(createManifestSpecSchema(SSH_USER_CERTIFICATE), { principals: [principal] });
     expect(findings.map(({ path }) => path.join('.'))).not.toContain('principals.0');
   });
 
   it('has no extension without a name', () => {
     const listMessages = (extensions: JsonObject) =>
-      listSchemaFindings(createManifestSchema(SSH_USER_CERTIFICATE), { extensions }).flatMap(({ path, at, message }) =>
-        path[0] === 'extensions' ? [`${at} ${message}`] : [],
+      checkAgainstSchema(createManifestSpecSchema(SSH_USER_CERTIFICATE), { extensions }).flatMap(
+        ({ path, at, message }) => (path[0] === 'extensions' ? [`${at} ${message}`] : []),
       );
     expect(listMessages({ '': 'x' })).toEqual(['key `` is empty']);
     expect(listMessages({ 'permit-pty': '' })).toEqual([]);

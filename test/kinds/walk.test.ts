@@ -11,7 +11,7 @@ import {
   setOf,
   text,
 } from '../../src/kinds/field.ts';
-import { findInnerType, listNestedTypes, mapDirectMembers } from '../../src/kinds/walk.ts';
+import { findMemberType, listSelfAndNestedTypes, mapDirectMembers } from '../../src/kinds/walk.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 
@@ -61,12 +61,12 @@ describe('the walk', () => {
   it('keeps what no table knows, and names that every object seems to have', () => {
     const value = { constructor: 'mine', config: { constructor: ['x'] } };
     expect(mapDirectMembers(TYPE, value, { visit: (_, member) => member })).toEqual(value);
-    expect(findInnerType(TYPE, 'constructor')).toBeUndefined();
-    expect(findInnerType(jsonWithReferences(), 'constructor')).toBeUndefined();
+    expect(findMemberType(TYPE, 'constructor')).toBeUndefined();
+    expect(findMemberType(jsonWithReferences(), 'constructor')).toBeUndefined();
   });
 
   it('finds the types inside of a type', () => {
-    expect(listNestedTypes(TYPE).map(({ type }) => type)).toEqual([
+    expect(listSelfAndNestedTypes(TYPE).map(({ type }) => type)).toEqual([
       'object',
       'list',
       'text',

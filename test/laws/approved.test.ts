@@ -7,9 +7,9 @@ import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { isCoveredByApproval, isSamePlan } from '../../src/model/plan-comparison.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
-import { withDangers } from '../../src/plan/dangers.ts';
-import { orderWrites } from '../../src/plan/order.ts';
-import { restoreCreations } from '../../src/plan/saved/plan-look-up.ts';
+import { computeChangesWithDangers } from '../../src/plan/dangers.ts';
+import { createOrderedWrites } from '../../src/plan/order.ts';
+import { revertReplacementsToCreations } from '../../src/plan/saved/live-resource-look-up.ts';
 import { verifyPlan } from '../../src/plan/saved/verify-plan.ts';
 import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
 import type { SentRequest } from '../cli/recorder.ts';
@@ -87,7 +87,7 @@ describe('an approved plan', () => {
       async (history, request, when) => {
         const { world, second, plan } = await prepare(history);
         await world.applyOver(plan, dieAt({ request, when }));
-        const again = restoreCreations(await world.plan(second), plan);
+        const again = revertReplacementsToCreations(await world.plan(second), plan);
         expect(comparePlans(plan, again.plan).more).toEqual(NOTHING);
       },
     );
@@ -147,8 +147,8 @@ function listDone({ changes }: Plan): readonly Change[] {
 }
 
 function withChanges(plan: Plan, changes: readonly Change[]): Plan {
-  const writes = orderWrites(changes, plan.stack);
-  return { ...plan, changes: withDangers({ ...plan, changes, writes }), writes };
+  const writes = createOrderedWrites(changes, plan.stack);
+  return { ...plan, changes: computeChangesWithDangers({ ...plan, changes, writes }), writes };
 }
 
 /** Whoever approved the change without one of its differences has not approved it. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Field, FieldType, JsonType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
+import type { Field, FieldType, JsonObjectType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { listAllIdPrefixes, listReferableKinds } from '../../src/kinds/references.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
@@ -181,7 +181,7 @@ function arbitraryKey(): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...HOSTILE_WORDS), fc.string({ maxLength: 6 }));
 }
 
-function arbitraryJsonWith(type: JsonType): fc.Arbitrary<JsonObject> {
+function arbitraryJsonWith(type: JsonObjectType): fc.Arbitrary<JsonObject> {
   const held = Object.entries(type.references).map(([key, reference]) =>
     fc
       .option(fc.array(arbitraryReference(reference), { maxLength: 2 }))

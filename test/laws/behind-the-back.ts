@@ -1,12 +1,12 @@
 import { isModule, type Kind } from '../../src/kinds/kind.ts';
 import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
-import { findClearValue } from '../../src/kinds/request-body.ts';
+import { findPatchClearValue } from '../../src/kinds/request-body.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isAddress, parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { parseMetadata, renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import { renderMetadata, renderMetadataWithoutMark, splitMetadata } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { listLiteralPrefixes, toUnnamedId } from './arbitrary-values.ts';
 import { toExternalId } from './settle-stack.ts';
@@ -26,7 +26,7 @@ export function listChangeable(kind: Kind): readonly string[] {
 /** The resource that bears the mark of an address, as the server keeps it. */
 export function findOwned(world: SharedService, kind: string, name: string): JsonObject | undefined {
   return world.resources()[kind]?.find(({ metadata }) => {
-    const { mark } = parseMetadata(String(metadata ?? ''));
+    const { mark } = splitMetadata(String(metadata ?? ''));
     return mark !== undefined && OUR_STACKS.has(mark.stack) && mark.name === name;
   });
 }
@@ -46,7 +46,7 @@ export async function changeField(
   if (field === 'metadata') return patch(world, path, { metadata: toMetadata(live, value) });
   if (value === undefined && kind.fields[field]?.clear === 'delete')
     return setModule(world, toModulePath(kind, live, field), undefined);
-  const cleared = findClearValue(assertDefined(kind.fields[field], field)) ?? null;
+  const cleared = findPatchClearValue(assertDefined(kind.fields[field], field)) ?? null;
   return patch(world, path, { [field]: value ?? cleared });
 }
 
@@ -95,9 +95,9 @@ async function patch(world: SharedService, path: string, body: JsonObject): Prom
 
 /** Other metadata of the user beside the mark that is there. */
 function toMetadata(live: JsonObject, value: Json | undefined): string {
-  const { mark } = parseMetadata(String(live['metadata']));
+  const { mark } = splitMetadata(String(live['metadata']));
   const user = typeof value === 'string' || isJsonObject(value) ? value : '';
-  return mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
+  return mark === undefined ? renderMetadataWithoutMark(user) : renderMetadata(user, mark);
 }
 
 /** The kinds of which the service takes the same twice. */

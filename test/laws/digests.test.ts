@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listFieldsInMark, normalizeSpec } from '../../src/kinds/normalize.ts';
+import { listFieldsWithDigest, normalizeSpec } from '../../src/kinds/normalize.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
-import { parseMetadata, toFieldDigest, UNMANAGED_DIGEST } from '../../src/model/mark.ts';
+import { IGNORED_FIELD_DIGEST, splitMetadata, toFieldDigest } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { findOwned } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
@@ -27,14 +27,14 @@ function expectDigests(world: World, { kind: name, name: resource, lifecycle, sp
     name,
   );
   const live = assertDefined(findOwned(world, name, resource), `live ${name}/${resource}`);
-  const { mark, user } = parseMetadata(String(live['metadata']));
+  const { mark, user } = splitMetadata(String(live['metadata']));
   const normal = normalizeSpec(kind, { ...live, metadata: user });
   const chosen = Object.keys(kind.fields).filter(
     (field) => kind.fields[field]?.serviceDefault && spec[field] === undefined,
   );
-  const marked = listFieldsInMark(kind, normal).filter((field) => !chosen.includes(field));
+  const marked = listFieldsWithDigest(kind, normal).filter((field) => !chosen.includes(field));
   const managed = marked.filter((field) => !lifecycle.ignore.includes(field));
   const digests = managed.map((field): [string, string] => [field, toFieldDigest(normal[field] ?? null)]);
-  const others = lifecycle.ignore.map((field): [string, string] => [field, UNMANAGED_DIGEST]);
+  const others = lifecycle.ignore.map((field): [string, string] => [field, IGNORED_FIELD_DIGEST]);
   expect(mark?.fields).toEqual(Object.fromEntries([...digests, ...others]));
 }

@@ -10,8 +10,8 @@ import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 import type { FieldPath, Spec } from '../../src/model/state.ts';
 import { computeDrift } from '../../src/plan/compute-drift.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
-import { type FormatName, listFormatNames, loadReportFormat } from '../../src/report/formats.ts';
-import type { ReportFormat } from '../../src/report/report.ts';
+import { type FormatName, listFormatNames, loadReportRenderer } from '../../src/report/formats.ts';
+import type { ReportRenderer } from '../../src/report/report.ts';
 import { PLAIN } from '../report/sample-plans.ts';
 import { arbitraryDrift } from './arbitrary-drift.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
@@ -58,9 +58,9 @@ describe('what happened to a field at the service', () => {
   );
 });
 
-async function loadForms(): Promise<readonly (readonly [FormatName, ReportFormat])[]> {
+async function loadForms(): Promise<readonly (readonly [FormatName, ReportRenderer])[]> {
   const names = listFormatNames('drift').filter((name) => name !== 'metrics');
-  return Promise.all(names.map(async (name) => [name, await loadReportFormat(name, 'drift')] as const));
+  return Promise.all(names.map(async (name) => [name, await loadReportRenderer(name, 'drift')] as const));
 }
 
 /** The first resource of a stack as the service holds it. */

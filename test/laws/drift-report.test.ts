@@ -6,7 +6,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Drift } from '../../src/model/drift.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { computeDrift } from '../../src/plan/compute-drift.ts';
-import { computeDriftAgainst, createDriftReadRequest } from '../../src/plan/saved/drift-against.ts';
+import { computeDriftFromSavedPlan, createDriftReadRequest } from '../../src/plan/saved/drift-against.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
@@ -66,7 +66,7 @@ async function compare(world: World, stack: TestStack): Promise<Drift> {
 
 async function compareWith(world: World, plan: Plan): Promise<Drift> {
   const live = await readLive(world.connect(), createDriftReadRequest(plan));
-  return computeDriftAgainst(plan, { live, present: new Map(), now: NOW, file: 'plan.json' });
+  return computeDriftFromSavedPlan(plan, { live, present: new Map(), now: NOW, file: 'plan.json' });
 }
 
 /** A line for each resource that is not as it should be. */

@@ -2,19 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
 import {
+  createFilePerDocument,
   type ExportOptions,
   type ExportResult,
   exportLive,
   renderSingleFile,
-  splitIntoFiles,
 } from '../../src/export/export-live.ts';
 import { isModule } from '../../src/kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { toDigest } from '../../src/model/json.ts';
-import { parseMetadata, renderUserMetadata } from '../../src/model/mark.ts';
-import { checkPrintable } from '../../src/model/printable.ts';
+import { renderMetadataWithoutMark, splitMetadata } from '../../src/model/mark.ts';
+import { checkStorableText } from '../../src/model/printable.ts';
 import type { DesiredState, LiveResource, LiveState, Spec } from '../../src/model/state.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { arbitraryText } from './arbitrary-texts.ts';
@@ -114,7 +114,7 @@ async function createUnmanaged(stack: TestStack, isKept = (_: number) => false):
     for (const [index, { id, metadata }] of (world.resources()[kind.name] ?? []).entries())
       if (!isKept(index))
         await world.call('PATCH', `${kind.path}/${id}`, {
-          metadata: renderUserMetadata(parseMetadata(String(metadata)).user),
+          metadata: renderMetadataWithoutMark(splitMetadata(String(metadata)).user),
         });
   return world;
 }
@@ -136,7 +136,9 @@ async function readAccount(world: World, stack: TestStack): Promise<LiveState> {
 
 /** What the files of an export ask for, read in an environment that would fill in anything. */
 function load(exported: ExportResult, isOneText: boolean): DesiredState {
-  const files = isOneText ? [{ path: 'edgewise.yaml', text: renderSingleFile(exported) }] : splitIntoFiles(exported);
+  const files = isOneText
+    ? [{ path: 'edgewise.yaml', text: renderSingleFile(exported) }]
+    : createFilePerDocument(exported);
   const sources = files.map(({ path, text }) => ({ file: path, bytes: Buffer.from(text) }));
   const { state, diagnostics } = validateManifests(sources, {
     env: { variables: { HOME: 'filled in', X: 'filled in' }, offered: ['HOME', 'X'] },
@@ -218,5 +220,5 @@ function arbitraryHostile(maxBytes: number): fc.Arbitrary<string> {
     { weight: 1, arbitrary: arbitraryText(maxBytes) },
   );
   // A service that keeps valid Unicode holds no others.
-  return texts.filter((text) => checkPrintable(text) === undefined);
+  return texts.filter((text) => checkStorableText(text) === undefined);
 }

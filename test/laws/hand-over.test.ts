@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseMetadata } from '../../src/model/mark.ts';
+import { splitMetadata } from '../../src/model/mark.ts';
 import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
 import { type Death, dieAt } from './dying-transport.ts';
@@ -83,7 +83,7 @@ function listOwners({ server }: Workspace): ReadonlyMap<string, string> {
   const all = Object.values(server.snapshot().resources ?? {}).flat();
   return new Map(
     all.map(({ id, metadata }) => {
-      const { mark } = parseMetadata(String(metadata ?? ''));
+      const { mark } = splitMetadata(String(metadata ?? ''));
       return [String(id), `${mark?.stack}/${mark?.name}`];
     }),
   );

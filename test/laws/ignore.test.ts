@@ -4,7 +4,7 @@ import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { parseMetadata } from '../../src/model/mark.ts';
+import { splitMetadata } from '../../src/model/mark.ts';
 import type { SentRequest } from '../cli/recorder.ts';
 import { arbitraryResource } from './arbitrary-manifests.ts';
 import { changeField, findOwned, listChangeable } from './behind-the-back.ts';
@@ -74,6 +74,6 @@ function readField(world: World, kind: Kind, { name, field }: { readonly name: s
 }
 
 function toNormal(kind: Kind, field: string, value: Json): Json {
-  const shown = field === 'metadata' && typeof value === 'string' ? parseMetadata(value).user : value;
+  const shown = field === 'metadata' && typeof value === 'string' ? splitMetadata(value).user : value;
   return normalizeSpec(kind, { [field]: shown })[field] ?? null;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createWriteRequest } from '../../src/kinds/request-body.ts';
+import { createWriteRequestLine } from '../../src/kinds/request-body.ts';
 import { IP_RESTRICTION } from '../../src/kinds/tables/ip-restriction.ts';
 import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
@@ -26,7 +26,7 @@ describe('what may lock its own caller out', () => {
         const tail = sent.slice(sent.length - late).map(({ method, path }) => `${method} ${path}`);
         const expected = plan.writes
           .filter(({ last }) => last)
-          .map((write) => createWriteRequest(write))
+          .map((write) => createWriteRequestLine(write))
           .map(({ method, path }) => `${method} ${path}`);
         expect(tail.sort()).toEqual(expected.sort());
       }

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { METADATA } from '../../src/kinds/tables/standard-fields.ts';
 import { findMetadataFinding } from '../../src/manifest/validate.ts';
-import { isJsonObject, type JsonObject, toByteLength } from '../../src/model/json.ts';
-import { type Mark, normalizeUserMetadata, parseMetadata, renderMetadata } from '../../src/model/mark.ts';
+import { computeTextByteLength, isJsonObject, type JsonObject } from '../../src/model/json.ts';
+import { type Mark, normalizeUserMetadata, renderMetadata, splitMetadata } from '../../src/model/mark.ts';
 import { arbitraryResource } from './arbitrary-manifests.ts';
 import { arbitraryField } from './arbitrary-values.ts';
 import { NAMES } from './names.ts';
@@ -17,8 +17,8 @@ describe('the mark', () => {
   it('is read as it was written, beside any metadata', async () => {
     const property = fc.asyncProperty(arbitraryField(METADATA), arbitraryMark(), async (metadata, mark) => {
       const user = toUser(metadata);
-      if (parseMetadata(typeof user === 'string' ? user : JSON.stringify(user)).error !== undefined) return;
-      const parsed = parseMetadata(renderMetadata(user, mark));
+      if (splitMetadata(typeof user === 'string' ? user : JSON.stringify(user)).error !== undefined) return;
+      const parsed = splitMetadata(renderMetadata(user, mark));
       expect(parsed).toEqual({ user: normalizeUserMetadata(user), mark, error: undefined });
       expect(renderMetadata(parsed.user, mark)).toBe(renderMetadata(user, mark));
     });
@@ -38,7 +38,7 @@ describe('the mark', () => {
         expect(listTouched(await world.plan(stack))).toEqual([]);
         const lengths = Object.values(world.resources())
           .flat()
-          .map(({ metadata }) => toByteLength(String(metadata)));
+          .map(({ metadata }) => computeTextByteLength(String(metadata)));
         expect(lengths).toEqual([4096]);
       },
     );

@@ -4,7 +4,7 @@ import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { isJsonObject } from '../../src/model/json.ts';
-import { parseMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import { renderMetadataWithoutMark, splitMetadata } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';
@@ -50,8 +50,8 @@ function listHeld(world: World) {
   const resources = world.resources();
   return OWNED_KINDS.map((kind) =>
     (resources[kind.name] ?? []).map(({ metadata: text, ...rest }) => {
-      const { user } = parseMetadata(String(text ?? ''));
-      const metadata = isJsonObject(user) ? user : renderUserMetadata(user);
+      const { user } = splitMetadata(String(text ?? ''));
+      const metadata = isJsonObject(user) ? user : renderMetadataWithoutMark(user);
       return [rest['id'], normalizeSpec(kind, rest), metadata];
     }),
   );
@@ -60,5 +60,5 @@ function listHeld(world: World) {
 function listMarks(world: World) {
   return Object.values(world.resources())
     .flat()
-    .filter(({ metadata }) => parseMetadata(String(metadata ?? '')).mark !== undefined);
+    .filter(({ metadata }) => splitMetadata(String(metadata ?? '')).mark !== undefined);
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isModule } from '../../src/kinds/kind.ts';
-import { createWriteRequest } from '../../src/kinds/request-body.ts';
+import { createWriteRequestLine } from '../../src/kinds/request-body.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { WriteId } from '../../src/model/write.ts';
-import { canBeCreatedTwice } from '../../src/plan/duplicates.ts';
+import { isCreateWithoutClaims } from '../../src/plan/duplicates.ts';
 import { formatRequestSentence } from '../../src/report/view/plan-wording.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
@@ -40,10 +40,10 @@ describe('the requests of a run', () => {
         const sent = world.takeRequests();
         const writes = sent.filter(({ method }) => method !== 'GET');
         expect(writes.map(({ method }) => method).sort()).toEqual(
-          plan.writes.map((write) => createWriteRequest(write).method).sort(),
+          plan.writes.map((write) => createWriteRequestLine(write).method).sort(),
         );
         const listed = sent.flatMap(({ method, path }) => (method === 'GET' ? [path.split('?')[0]] : []));
-        const made = plan.writes.filter(canBeCreatedTwice).map((write) => createWriteRequest(write).path);
+        const made = plan.writes.filter(isCreateWithoutClaims).map((write) => createWriteRequestLine(write).path);
         expect(new Set(listed)).toEqual(new Set(made));
       }
     });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { parseMetadata } from '../../src/model/mark.ts';
+import { splitMetadata } from '../../src/model/mark.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { type Death, dieAt } from './dying-transport.ts';
@@ -62,7 +62,7 @@ function saveAndRead(plan: Plan): Plan {
 function hasLostToken(world: World, stack: TestStack): boolean {
   const issued = stack.filter(({ kind }) => getKind(kind).oneTimeFields.length > 0);
   return issued.some(({ kind, name }) => {
-    const marks = (world.resources()[kind] ?? []).map(({ metadata }) => parseMetadata(String(metadata)).mark);
+    const marks = (world.resources()[kind] ?? []).map(({ metadata }) => splitMetadata(String(metadata)).mark);
     return marks.some((mark) => mark?.name === name && !mark.delivered);
   });
 }

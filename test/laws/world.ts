@@ -15,7 +15,7 @@ import type { DesiredState, LiveState } from '../../src/model/state.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { createPlan } from '../../src/plan/create-plan.ts';
 import { createDestroyState } from '../../src/plan/plan-input.ts';
-import { checkPlan, createStaleCheckRequest, type PlanCheck } from '../../src/plan/saved/check-plan.ts';
+import { checkPlanAgainstLive, createStaleCheckRequest, type PlanCheck } from '../../src/plan/saved/check-plan.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
@@ -184,7 +184,7 @@ export class World {
 
   /** What a saved plan finds before it is applied. */
   async check(plan: Plan): Promise<PlanCheck> {
-    return checkPlan(plan, await readLive(this.connect(), createStaleCheckRequest(plan)));
+    return checkPlanAgainstLive(plan, await readLive(this.connect(), createStaleCheckRequest(plan)));
   }
 
   /** Plans and applies, and throws unless everything was done, by a plan whose file is read back. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readCel } from '../../src/expressions/read-cel.ts';
+import { readCelNames } from '../../src/expressions/read-cel.ts';
 import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
 import { LINT_RULES } from '../../src/lint/rules.ts';
-import { type Diagnostic, LINT_RULE_IDS, limitLintWarnings } from '../../src/model/diagnostic.ts';
+import { type Diagnostic, LINT_RULE_IDS, limitWarningsPerLintRule } from '../../src/model/diagnostic.ts';
 import { toMarked, validate } from '../manifest/explain.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -12,7 +12,7 @@ function lint(kind: string, body: string, more = '', options: Partial<LintOption
   const document = `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: it }\n${body}\n`;
   const { state, diagnostics } = validate(more === '' ? document : `${more}---\n${document}`);
   expect(diagnostics).toEqual([]);
-  return state === undefined ? [] : lintManifests(state, { now: NOW, readCel, ...options });
+  return state === undefined ? [] : lintManifests(state, { now: NOW, readCel: readCelNames, ...options });
 }
 
 /** Code, and what the caret is under. */
@@ -317,7 +317,7 @@ describe('for a plan', () => {
       const { state } = validate([stack, ...files].join('---\n'));
       return state === undefined
         ? []
-        : limitLintWarnings(lintManifests(state, { now: NOW, isForPlan: true }), state.inputs);
+        : limitWarningsPerLintRule(lintManifests(state, { now: NOW, isForPlan: true }), state.inputs);
     };
     const shown = lintAll(texts, toStack(''));
     expect(shown.map(({ address }) => address)).toEqual([

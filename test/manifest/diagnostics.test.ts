@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FIELD_EXPLANATIONS, READING_EXPLANATIONS } from '../../src/explain/codes/manifests.ts';
-import { RELATION_EXPLANATIONS } from '../../src/explain/codes/running.ts';
+import { DOCUMENT_EXPLANATIONS, READING_EXPLANATIONS } from '../../src/explain/codes/manifests.ts';
+import { DOCUMENT_CONFLICT_EXPLANATIONS } from '../../src/explain/codes/running.ts';
 import { explain as explainTopic } from '../../src/explain/explain.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { explain } from './explain.ts';
@@ -31,7 +31,7 @@ const ELSEWHERE: readonly string[] = [
 ];
 
 /** The codes that reading and validating manifests gives. */
-const CODES = [READING_EXPLANATIONS, FIELD_EXPLANATIONS, RELATION_EXPLANATIONS]
+const CODES = [READING_EXPLANATIONS, DOCUMENT_EXPLANATIONS, DOCUMENT_CONFLICT_EXPLANATIONS]
   .flatMap(Object.keys)
   .filter((code) => !ELSEWHERE.includes(code));
 

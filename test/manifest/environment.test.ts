@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fillEnvironment, NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
+import { NO_ENVIRONMENT, replaceEnvironmentVariables } from '../../src/manifest/environment.ts';
 
 const VARIABLES = {
   NAME: 'value',
@@ -32,7 +32,7 @@ describe('variables in a text', () => {
     [LITERAL, LITERAL, []],
     [`${D}{env:toString}`, `${D}{env:toString}`, ['toString']],
   ])('%s gives %s', (text, filled, unset) => {
-    expect(fillEnvironment(text, ENV)).toEqual({ text: filled, unset, withheld: [], malformed: [] });
+    expect(replaceEnvironmentVariables(text, ENV)).toEqual({ text: filled, unset, withheld: [], malformed: [] });
   });
 
   it.each([
@@ -46,13 +46,13 @@ describe('variables in a text', () => {
     [`${D}${D}${D}{env:}`, []],
     [`${D}${D}{env:} ${D}${D}{env:`, []],
   ])('%j has what is almost a variable, which is left as it is', (text, malformed) => {
-    const filled = fillEnvironment(text, NO_ENVIRONMENT);
+    const filled = replaceEnvironmentVariables(text, NO_ENVIRONMENT);
     expect(filled).toMatchObject({ unset: [], malformed });
     expect(filled.text).toBe(text.replaceAll(`${D}${D}{`, `${D}{`));
   });
 
   it('are filled in once: what a variable holds is not looked at again', () => {
-    expect(fillEnvironment(`${D}{env:DOLLAR} ${D}{env:PRICE}`, ENV)).toEqual({
+    expect(replaceEnvironmentVariables(`${D}{env:DOLLAR} ${D}{env:PRICE}`, ENV)).toEqual({
       text: `${D}{env:NAME} $&$1`,
       unset: [],
       withheld: [],
@@ -62,7 +62,7 @@ describe('variables in a text', () => {
 
   it('take time that grows with the text only', () => {
     const text = `${D}{env:A:-`.repeat(100_000);
-    expect(fillEnvironment(text, ENV)).toEqual({ text, unset: [], withheld: [], malformed: [text] });
+    expect(replaceEnvironmentVariables(text, ENV)).toEqual({ text, unset: [], withheld: [], malformed: [text] });
   });
 
   it.each([
@@ -76,14 +76,17 @@ describe('variables in a text', () => {
     ['EDGEWISE_GITLAB_TOKEN', ['EDGEWISE_*'], undefined],
   ])('%s is read when %j are offered: %s', (name, offered, value) => {
     const text = `${D}{env:${name}}`;
-    const filled = fillEnvironment(text, { variables: VARIABLES, offered });
+    const filled = replaceEnvironmentVariables(text, { variables: VARIABLES, offered });
     expect(filled).toMatchObject({ text: value ?? text, withheld: value === undefined ? [name] : [] });
   });
 
   it('have their default where they are not offered, unless they are for a key or a token', () => {
     const env = { variables: VARIABLES, offered: [] };
-    expect(fillEnvironment(`${D}{env:NAME:-other}`, env)).toMatchObject({ text: 'other', withheld: [] });
+    expect(replaceEnvironmentVariables(`${D}{env:NAME:-other}`, env)).toMatchObject({ text: 'other', withheld: [] });
     const secret = `${D}{env:EDGEWISE_GITLAB_TOKEN:-other}`;
-    expect(fillEnvironment(secret, env)).toMatchObject({ text: secret, withheld: ['EDGEWISE_GITLAB_TOKEN'] });
+    expect(replaceEnvironmentVariables(secret, env)).toMatchObject({
+      text: secret,
+      withheld: ['EDGEWISE_GITLAB_TOKEN'],
+    });
   });
 });

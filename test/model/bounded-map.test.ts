@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { BoundedMap } from '../../src/server/store.ts';
+import { EvictingMap } from '../../src/server/store.ts';
 
 const key = fc.integer({ min: 0, max: 8 });
 const step = fc.oneof(
@@ -11,7 +11,7 @@ const step = fc.oneof(
 it('keeps what was added last, and forgets what was added first', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), (max, steps) => {
-      const map = new BoundedMap<number, number>(max);
+      const map = new EvictingMap<number, number>(max);
       let model: (readonly [number, number])[] = [];
       for (const [turn, { act, key: at }] of steps.entries()) {
         const isKnown = model.some(([one]) => one === at);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Mark, normalizeUserMetadata, parseMetadata, renderMetadata } from '../../src/model/mark.ts';
+import { type Mark, normalizeUserMetadata, renderMetadata, splitMetadata } from '../../src/model/mark.ts';
 
 const MARK: Mark = { stack: 'shop', name: 'a', protect: false, delivered: false, fields: { hostports: 'k3f9aQ' } };
 
@@ -14,26 +14,26 @@ describe('the mark in the metadata', () => {
     ['an empty mapping', {}, ''],
   ])('stands beside %s', (_, user, kept) => {
     const text = renderMetadata(user, MARK);
-    expect(parseMetadata(text)).toEqual({ user: kept, mark: MARK, error: undefined });
+    expect(splitMetadata(text)).toEqual({ user: kept, mark: MARK, error: undefined });
     // What is not as it was rendered has not been taken apart before.
-    expect(parseMetadata(`\n${text}`)).toEqual(parseMetadata(text));
+    expect(splitMetadata(`\n${text}`)).toEqual(splitMetadata(text));
     expect(normalizeUserMetadata(user)).toEqual(kept);
   });
 
   it('is read from its text where the values that were rendered say something else', () => {
     const other = { ...MARK, stack: 'other' };
-    expect(parseMetadata(renderMetadata({ edgewise: { ...other } }, MARK))).toEqual({
+    expect(splitMetadata(renderMetadata({ edgewise: { ...other } }, MARK))).toEqual({
       user: '',
       mark: MARK,
       error: undefined,
     });
     const unnamed = renderMetadata({ team: 'data' }, { ...MARK, name: 'No name' });
-    expect(parseMetadata(unnamed)).toMatchObject({ mark: undefined, error: 'its name is not a valid name' });
+    expect(splitMetadata(unnamed)).toMatchObject({ mark: undefined, error: 'its name is not a valid name' });
   });
 
   it('is known when somebody wrote its JSON in another way', () => {
     const text = renderMetadata({ city: 'Zürich', size: 1 }, MARK).replace('ü', '\\u00fc').replace(':1', ' : 1.0\n');
-    expect(parseMetadata(text)).toMatchObject({ user: { city: 'Zürich', size: 1 }, mark: MARK });
+    expect(splitMetadata(text)).toMatchObject({ user: { city: 'Zürich', size: 1 }, mark: MARK });
   });
 
   it.each([
@@ -42,11 +42,11 @@ describe('the mark in the metadata', () => {
     ['{"edgewise":{"stack":"a","name":""}}', 'its name is not a valid name'],
     ['{"edgewise":{"stack":"a","name":"a","fields":[]}}', 'its fields are not an object'],
   ])('is none when it is %s', (text, error) => {
-    expect(parseMetadata(text)).toEqual({ user: JSON.parse(text), mark: undefined, error });
+    expect(splitMetadata(text)).toEqual({ user: JSON.parse(text), mark: undefined, error });
   });
 
   it('is not looked for in text that only looks like it', () => {
     const text = '{"edgewise":{"stack":"a","name":"a"}';
-    expect(parseMetadata(text)).toEqual({ user: text, mark: undefined, error: undefined });
+    expect(splitMetadata(text)).toEqual({ user: text, mark: undefined, error: undefined });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCiPipeline } from '../../src/model/pipeline.ts';
+import { readCiJobLinks } from '../../src/model/pipeline.ts';
 
 const SHA = '0123456789abcdef0123456789abcdef01234567';
 const GITHUB = {
@@ -11,7 +11,7 @@ const GITHUB = {
 
 describe('a pipeline', () => {
   it('at GitHub says which commit it is for, and where that and the run can be seen', () => {
-    expect(readCiPipeline(GITHUB)).toEqual({
+    expect(readCiJobLinks(GITHUB)).toEqual({
       commit: SHA,
       commitUrl: `https://github.com/acme/ingress/commit/${SHA}`,
       runUrl: 'https://github.com/acme/ingress/actions/runs/42',
@@ -25,7 +25,7 @@ describe('a pipeline', () => {
       CI_COMMIT_SHA: SHA,
       CI_JOB_URL: 'https://gitlab.com/acme/ingress/-/jobs/7',
     };
-    expect(readCiPipeline(env)).toEqual({
+    expect(readCiJobLinks(env)).toEqual({
       commit: SHA,
       commitUrl: `https://gitlab.com/acme/ingress/-/commit/${SHA}`,
       runUrl: 'https://gitlab.com/acme/ingress/-/jobs/7',
@@ -34,7 +34,7 @@ describe('a pipeline', () => {
   });
 
   it('may name another commit than the one that the forge checked out', () => {
-    expect(readCiPipeline({ ...GITHUB, EDGEWISE_COMMIT: 'abcdef1' }).filesUrl).toBe(
+    expect(readCiJobLinks({ ...GITHUB, EDGEWISE_COMMIT: 'abcdef1' }).filesUrl).toBe(
       'https://github.com/acme/ingress/blob/abcdef1/',
     );
   });
@@ -45,6 +45,6 @@ describe('a pipeline', () => {
     ['a job page with a way out', { CI_JOB_URL: 'https://gitlab.com/x) <b>' }],
     ['nothing', {}],
   ])('gives nothing for %s', (_, env) => {
-    expect(readCiPipeline(env)).toEqual({});
+    expect(readCiJobLinks(env)).toEqual({});
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor, createSecretRegistry, redactJson, withoutSecrets } from '../../src/model/secrets.ts';
+import {
+  createKeyRedactor,
+  createSecretRegistry,
+  redactJson,
+  withoutSecretVariables,
+} from '../../src/model/secrets.ts';
 
 const KEY = 'k3y_of/the+"pipe&line"<1>';
 const TOKEN = 'ghs_0123456789abcdef';
@@ -47,7 +52,7 @@ describe('a secret', () => {
     secrets.add('the API key', 'elevenchars');
     secrets.add('the API key', '            ');
     expect(secrets.redact('dev elevenchars')).toBe('dev elevenchars');
-    expect(createRedactor('dev')('bad key dev, devel')).toBe('bad key [key], devel');
+    expect(createKeyRedactor('dev')('bad key dev, devel')).toBe('bad key [key], devel');
   });
 
   it('may be of any length, as a file that is no key', () => {
@@ -57,7 +62,7 @@ describe('a secret', () => {
     const left = secrets.redact(`before ${long}behind`);
     expect(left).toMatch(/^before (\[key\])+\n?behind$/);
     expect(secrets.find(`before ${long}`)?.index).toBe(7);
-    expect(createRedactor(long)(encodeURIComponent(long))).not.toContain('line');
+    expect(createKeyRedactor(long)(encodeURIComponent(long))).not.toContain('line');
   });
 
   it('is struck out of keys and values of JSON, and what has none is handed on as it is', () => {
@@ -69,7 +74,7 @@ describe('a secret', () => {
 
   it('is in no environment of a program, whatever its variable is called', () => {
     const env = { PATH: '/bin', API_KEY: KEY, HEADER: `Bearer ${TOKEN}`, NONE: undefined };
-    expect(withoutSecrets(env, createBoth())).toEqual({ PATH: '/bin', NONE: undefined });
+    expect(withoutSecretVariables(env, createBoth())).toEqual({ PATH: '/bin', NONE: undefined });
   });
 });
 

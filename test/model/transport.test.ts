@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError } from '../../src/model/errors.ts';
-import { type HttpRequest, readBodyText } from '../../src/model/http.ts';
+import { decodeBodyText, type HttpRequest } from '../../src/model/http.ts';
 import { toSend, toTransport } from '../../src/model/transport.ts';
 import { catchError } from '../client/fake-service.ts';
 
@@ -14,7 +14,7 @@ function streaming(parts: readonly string[]): Response {
 
 /** The text that is read of a response. */
 async function readText(response: Response, maxBytes?: number): Promise<string> {
-  return readBodyText((await toSend(async () => response, maxBytes)(REQUEST)).body);
+  return decodeBodyText((await toSend(async () => response, maxBytes)(REQUEST)).body);
 }
 
 describe('the body of a response of the web', () => {

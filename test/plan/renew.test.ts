@@ -4,9 +4,9 @@ import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { decideRenewal, listExpiredManifests } from '../../src/plan/decide.ts';
+import { decideRenewal, listManifestExpiryWarnings } from '../../src/plan/decide.ts';
 import type { ResourcePair } from '../../src/plan/match.ts';
-import { findValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
+import { findResourceValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
 
 const CREATED = '2026-03-01T12:00:00Z';
 const DAY_MS = 86_400_000;
@@ -104,7 +104,7 @@ describe('a certificate', () => {
     const compared = {
       kind,
       live: assertDefined(found, 'live certificate'),
-      validForMs: findValidForMs(kind, desired),
+      validForMs: findResourceValidForMs(kind, desired),
     };
     expect(listValidityDifference(compared)).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
   });
@@ -112,7 +112,7 @@ describe('a certificate', () => {
   it('of another length is replaced, and both lengths are named', () => {
     const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
     const { kind, desired, live } = short;
-    const validForMs = findValidForMs(kind, desired);
+    const validForMs = findResourceValidForMs(kind, desired);
     expect(listValidityDifference({ kind, live: assertDefined(live, 'live certificate'), validForMs })).toEqual([
       { path: 'lifecycle.valid_for', from: '1d', to: '90d', origin: 'manifest', forcesReplace: true },
     ]);
@@ -143,7 +143,9 @@ describe('a certificate', () => {
   ])('whose manifest states its end is warned of %d days after it was made', (days, messages) => {
     const written = { valid_until: toDayAfter(1).toISOString() };
     const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));
-    expect(listExpiredManifests(stated, written, toDayAfter(days)).map(({ message }) => message)).toEqual(messages);
+    expect(listManifestExpiryWarnings(stated, written, toDayAfter(days)).map(({ message }) => message)).toEqual(
+      messages,
+    );
   });
 
   it('that is only taken over is not renewed yet', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, field, text } from '../../src/kinds/field.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
-import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../../src/model/mark.ts';
+import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { diffUnsetFields, needsReplaceForServiceDefault } from '../../src/plan/diff.ts';
+import { diffNoLongerSetFields, needsReplaceForServiceDefault } from '../../src/plan/diff.ts';
 import { createWorkspace, STACK, toCredential, toManifest } from '../cli/workspace.ts';
 
 const CHOSEN = { serviceDefault: true } as const;
@@ -26,7 +26,10 @@ function find({ options, normal = {}, live = { size: 'l' }, ignore = [], digest 
   const kind = toKind(options);
   const mark: Mark = { stack: 'test', name: 'a', protect: false, delivered: false, fields: { size: digest } };
   const described = { kind, live: { spec: live, mark }, ignored: ignore, validForMs: undefined };
-  return { found: diffUnsetFields(described, normal), isReplaced: needsReplaceForServiceDefault(described, normal) };
+  return {
+    found: diffNoLongerSetFields(described, normal),
+    isReplaced: needsReplaceForServiceDefault(described, normal),
+  };
 }
 
 describe('a field that is stated no longer', () => {
@@ -53,7 +56,7 @@ describe('a field that is stated no longer', () => {
   it.each([
     ['it is still stated', { options: CHOSEN, normal: { size: 'm' } }],
     ['it is ignored', { options: CHOSEN, ignore: ['size'] }],
-    ['it was ignored when the mark was written', { options: CHOSEN, digest: UNMANAGED_DIGEST }],
+    ['it was ignored when the mark was written', { options: CHOSEN, digest: IGNORED_FIELD_DIGEST }],
     ['leaving it out has a meaning of its own', { options: {} }],
   ])('is none when %s', (_, known) => {
     expect(find(known)).toEqual({ found: [], isReplaced: false });

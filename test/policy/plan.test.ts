@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FORMAT_NAMES } from '../../src/report/formats.ts';
+import { GENERAL_FORMAT_NAMES } from '../../src/report/formats.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
 import { OWNED, toPolicyText } from './texts.ts';
 
@@ -51,7 +51,7 @@ describe('a policy among the manifests', () => {
     expect(countWrites(workspace)).toBe(0);
   });
 
-  it.each(FORMAT_NAMES)('refuses in the form %s too, and no consent changes that', async (format) => {
+  it.each(GENERAL_FORMAT_NAMES)('refuses in the form %s too, and no consent changes that', async (format) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + OWNED });
     const line = `--allow-deletes --allow-protected TCPEdge/a --format ${format}`;
     const planned = await workspace.edgewise(`plan ${line}`);

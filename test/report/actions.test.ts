@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { CHANGE_ACTIONS, formatAction } from '../../src/model/change.ts';
-import { loadReportFormat } from '../../src/report/formats.ts';
+import { loadReportRenderer } from '../../src/report/formats.ts';
 import { makeChange, makePlan, PLAIN } from './sample-plans.ts';
 
 it.each(['text', 'markdown', 'html', 'json'] as const)('%s shows each action that a plan can have', async (name) => {
-  const render = await loadReportFormat(name);
+  const render = await loadReportRenderer(name);
   for (const action of CHANGE_ACTIONS) {
     const plan = makePlan({ changes: [makeChange('TCPEdge/postgres', action)] });
     const shown = render({ about: 'plan', plan, blocking: [] }, PLAIN);

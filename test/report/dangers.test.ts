@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Change, DifferenceCause } from '../../src/model/change.ts';
-import { countDangers, DANGER_GROUPS, DANGER_NAMES, type Danger } from '../../src/model/danger.ts';
+import { countDangersByGroup, DANGER_GROUPS, DANGER_NAMES, type Danger } from '../../src/model/danger.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { withDangers } from '../../src/plan/dangers.ts';
-import { loadReportFormat, loadStacksReportFormat } from '../../src/report/formats.ts';
-import type { FormatOptions, PlanReport, Report, StackReportPart, StacksReport } from '../../src/report/report.ts';
+import { computeChangesWithDangers } from '../../src/plan/dangers.ts';
+import { loadReportRenderer, loadStacksReportRenderer } from '../../src/report/formats.ts';
+import type { FormatOptions, PlanReport, Report, StackReportPart, StacksRunReport } from '../../src/report/report.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { createStacksView } from '../../src/report/view/stacks-view.ts';
@@ -253,7 +253,7 @@ describe('a run over many stacks', () => {
   const toPlanPart = (name: string, plan: Plan) => toPart(name, { about: 'plan', plan, blocking: [] });
   const failed = toPart('broken', { about: 'failure', failure: { error: { message: 'No key.' } } });
   const calm = makeChange('TCPEdge/a', 'update', { differences: [makeDifference('description', { to: 'b' })] });
-  const toRun = (...parts: readonly StackReportPart[]): StacksReport => ({
+  const toRun = (...parts: readonly StackReportPart[]): StacksRunReport => ({
     command: 'plan',
     root: 'live',
     selection: '',
@@ -276,7 +276,7 @@ describe('a run over many stacks', () => {
       ['open', 'shop'],
       ['moved', 'data'],
     ]);
-    const markdown = withoutCode(toUnescaped((await loadStacksReportFormat('markdown'))(run, WIDE)));
+    const markdown = withoutCode(toUnescaped((await loadStacksReportRenderer('markdown'))(run, WIDE)));
     const lines = [
       `## ${headline}`,
       `> **${COUNT}**`,
@@ -291,7 +291,7 @@ describe('a run over many stacks', () => {
     const places = lines.map((line) => markdown.indexOf(`\n${line}`));
     expect(places).toEqual(places.toSorted((left, right) => left - right));
     expect(places[0]).toBeGreaterThan(0);
-    const { elements } = readPage((await loadStacksReportFormat('html'))(run, WIDE));
+    const { elements } = readPage((await loadStacksReportRenderer('html'))(run, WIDE));
     const owners = elements.filter(({ attributes }) => attributes.get('class') === 'detail').map(({ text }) => text);
     expect(owners.filter((text) => text.startsWith('owner'))).toEqual(['owner: shop', 'owner: data']);
     const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href') ?? ''] : []));
@@ -305,7 +305,7 @@ describe('a run over many stacks', () => {
   });
 
   it('ends in a terminal with what is dangerous in any of them, before the table', async () => {
-    const text = (await loadStacksReportFormat('text'))(run, { ...WIDE, color: true });
+    const text = (await loadStacksReportRenderer('text'))(run, { ...WIDE, color: true });
     const lines = text.split('\n');
     const start = lines.findIndex((line) => stripVTControlCharacters(line) === `${COUNT}:`);
     expect(lines.slice(start, start + 5).map((line) => stripVTControlCharacters(line))).toEqual([
@@ -317,7 +317,7 @@ describe('a run over many stacks', () => {
     ]);
     for (const line of lines.slice(start, start + 3)) expect(line).toContain('\u001b[31m');
     expect(
-      (await loadStacksReportFormat('text'))(toRun(toPlanPart('calm', toOwned('data', calm))), PLAIN),
+      (await loadStacksReportRenderer('text'))(toRun(toPlanPart('calm', toOwned('data', calm))), PLAIN),
     ).not.toContain('!');
   });
 
@@ -334,7 +334,7 @@ describe('a run over many stacks', () => {
     // What warns of something else is shown, and would not change anything either.
     expect(summary).toContain('1 with changes.');
     for (const form of ['markdown', 'html'] as const)
-      expect((await loadStacksReportFormat(form))(parts, WIDE)).toMatch(
+      expect((await loadStacksReportRenderer(form))(parts, WIDE)).toMatch(
         /1 stack without changes: linted \(2 warnings\)/,
       );
   });
@@ -375,7 +375,7 @@ describe('a run over many stacks', () => {
       const part = toPlanPart(label, { ...plan, changes, ownerLabel: 'team' });
       const broken = { ...failed, name: label, folder: label };
       const hostile = { ...toRun(part, part, broken, part, part, part), root: label, selection: label };
-      FORM_JUDGES[form]((await loadStacksReportFormat(form))(hostile, PLAIN));
+      FORM_JUDGES[form]((await loadStacksReportRenderer(form))(hostile, PLAIN));
     },
   );
 });
@@ -403,14 +403,14 @@ function toPlan(changes: readonly Change[], more: Partial<Plan> = {}): Plan {
     externals: { 'External/blue': 'bkdhr_2aaa', 'External/office': 'ipp_1' },
     ...more,
   });
-  return { ...plan, changes: withDangers(plan) };
+  return { ...plan, changes: computeChangesWithDangers(plan) };
 }
 
 /** The same dangers, and the same counts of them by group, in every form. */
 async function expectEverywhere(plan: Plan): Promise<void> {
   const report: PlanReport = { about: 'plan', plan, blocking: [] };
   const { dangers } = createPlanView(plan);
-  const counts = countDangers(dangers);
+  const counts = countDangersByGroup(dangers);
   const groups = DANGER_GROUPS.filter((group) => counts[group] > 0).map((group) => `${counts[group]} ${group}`);
   const count = `${dangers.length} ${dangers.length === 1 ? 'danger' : 'dangers'} (${groups.join(', ')})`;
   expect(dangers).not.toEqual([]);
@@ -421,27 +421,27 @@ async function expectEverywhere(plan: Plan): Promise<void> {
   const compact = renderPlanText(createPlanView(plan), { ...WIDE, compact: true });
   for (const { group, said } of dangers) expect(compact).toContain(`! ${group}: ${said}`);
 
-  const markdown = withoutCode(toUnescaped((await loadReportFormat('markdown'))(report, WIDE)));
+  const markdown = withoutCode(toUnescaped((await loadReportRenderer('markdown'))(report, WIDE)));
   expect(markdown).toContain(`## ⚠ ${count} · `);
   expect(markdown).toContain(`> [!CAUTION]\n> **${count}**\n`);
   if (dangers.length < 20)
     for (const { group, address, said } of dangers)
       expect(markdown).toContain(withoutCode(toUnescaped(`\n> - **${group}** ${address} ${said}`)));
 
-  const { elements } = readPage((await loadReportFormat('html'))(report, WIDE));
+  const { elements } = readPage((await loadReportRenderer('html'))(report, WIDE));
   const heading = elements.find(({ attributes }) => attributes.get('id') === 'dangers');
   expect(heading?.text).toBe(count);
   expect(elements.filter(({ attributes }) => attributes.get('class') === 'danger')).toHaveLength(dangers.length);
 
-  const json = JSON.parse((await loadReportFormat('json'))(report, WIDE));
+  const json = JSON.parse((await loadReportRenderer('json'))(report, WIDE));
   expect(json.dangers).toEqual(counts);
-  const { runs } = JSON.parse((await loadReportFormat('sarif'))(report, WIDE));
+  const { runs } = JSON.parse((await loadReportRenderer('sarif'))(report, WIDE));
   const results: readonly { ruleId: string; message: { text: string } }[] = runs[0].results;
   const found = results.filter(({ ruleId }) => ruleId === 'danger').map(({ message }) => message.text);
   expect(found.sort()).toEqual(dangers.map(({ address, said, group }) => `${address} ${said} (${group})`).sort());
   expect(runs[0].properties).toEqual({ dangers: counts });
 
-  const events = (await loadReportFormat('json-lines'))(report, WIDE).trimEnd().split('\n');
+  const events = (await loadReportRenderer('json-lines'))(report, WIDE).trimEnd().split('\n');
   expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ event: 'summary', dangers: counts });
 
   const part = { name: 'production', folder: 'production', exitCode: 2, report, options: {} };
@@ -450,15 +450,15 @@ async function expectEverywhere(plan: Plan): Promise<void> {
   expect(headline.startsWith(`⚠ ${count}`)).toBe(true);
   expect(createStacksView(run).rows.map(({ said }) => said)).toEqual([headline, headline]);
   const twice = Object.fromEntries(DANGER_GROUPS.map((group) => [group, 2 * counts[group]]));
-  const joined = JSON.parse((await loadStacksReportFormat('json'))(run, WIDE));
+  const joined = JSON.parse((await loadStacksReportRenderer('json'))(run, WIDE));
   expect(joined).toMatchObject({ dangers: twice, stacks: [{ dangers: counts }, { dangers: counts }] });
-  const [log] = JSON.parse((await loadStacksReportFormat('sarif'))(run, WIDE)).runs;
+  const [log] = JSON.parse((await loadStacksReportRenderer('sarif'))(run, WIDE)).runs;
   expect(log.properties).toEqual({ dangers: twice });
   const all: readonly { properties?: { stack: string; group?: string } }[] = log.results;
   const grouped = all.flatMap(({ properties }) => (properties?.group === undefined ? [] : [properties]));
   expect(new Set(grouped.map(({ stack }) => stack))).toEqual(new Set(['production']));
-  expect(countDangers(grouped as Parameters<typeof countDangers>[0])).toEqual(twice);
-  const lines = (await loadStacksReportFormat('json-lines'))(run, WIDE).trimEnd().split('\n');
+  expect(countDangersByGroup(grouped as Parameters<typeof countDangersByGroup>[0])).toEqual(twice);
+  const lines = (await loadStacksReportRenderer('json-lines'))(run, WIDE).trimEnd().split('\n');
   const ofEach = [{ dangers: counts }, { dangers: counts }];
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'run-summary', dangers: twice, stacks: ofEach });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { type GraphNode, type PlacedNode, placeGraph } from '../../src/report/html/graph.ts';
+import { type PlacedNode, placeGraph, type UnplacedNode } from '../../src/report/html/graph.ts';
 import { renderHtmlReport } from '../../src/report/html/report.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
 import { FORM_JUDGES } from './form-judges.ts';
@@ -324,7 +324,7 @@ describe('a drawing', () => {
     fc.assert(
       fc.property(graph, (lists) => {
         const nodes = lists.map(
-          (after, id): GraphNode => ({
+          (after, id): UnplacedNode => ({
             id,
             width: 40 + id,
             height: 26,
@@ -350,7 +350,9 @@ describe('a drawing', () => {
   it('ends for writes that wait in circles, for themselves, or for what is not there', () => {
     fc.assert(
       fc.property(graph, (lists) => {
-        const nodes = lists.map((after, id): GraphNode => ({ id, width: 40, height: 26, after: [...after, id, 99] }));
+        const nodes = lists.map(
+          (after, id): UnplacedNode => ({ id, width: 40, height: 26, after: [...after, id, 99] }),
+        );
         const placed = placeGraph(nodes).flatMap((part) => part.nodes.map(({ id }) => id));
         expect(new Set(placed).size).toBe(placed.length);
       }),

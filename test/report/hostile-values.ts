@@ -8,7 +8,7 @@ import { DRIFT_STATES, type Drift, type DriftedField } from '../../src/model/dri
 import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
-import type { GuardViolation, Plan } from '../../src/model/plan.ts';
+import type { Plan, SafetyViolation } from '../../src/model/plan.ts';
 import type { ExtraChanges, PlanComparison } from '../../src/model/plan-comparison.ts';
 import type { Spec } from '../../src/model/state.ts';
 import type { PlannedTokenSink } from '../../src/model/token-sink.ts';
@@ -145,7 +145,7 @@ export const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
   { requiredKeys: ['code', 'severity', 'message'] },
 );
 
-export const violation: fc.Arbitrary<GuardViolation> = fc.record(
+export const violation: fc.Arbitrary<SafetyViolation> = fc.record(
   {
     rule: fc.constantFrom('protect', 'delete-share', 'nothing-described', 'policy'),
     message: text,

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
-import { type FormatName, loadReportFormat } from '../../src/report/formats.ts';
+import { type FormatName, loadReportRenderer } from '../../src/report/formats.ts';
 import {
   renderApplyJson,
   renderFailureJson,
@@ -171,7 +171,7 @@ test('user text cannot say that a value is known after apply', () => {
 
 describe('no text of others breaks out of a form', () => {
   test.each(Object.entries(FORM_JUDGES))('of %s', async (name, judge) => {
-    const render = await loadReportFormat(name as FormatName); // Object.entries forgets the keys' type
+    const render = await loadReportRenderer(name as FormatName); // Object.entries forgets the keys' type
     fc.assert(
       fc.property(report, fc.boolean(), text, (hostile, verbose, line) => {
         judge(render(hostile, { color: false, width: 0, verbose, applyCommand: { line, readsInput: verbose } }));

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { renderMermaidLines } from '../../src/report/markdown/plan.ts';
-import { renderMarkdownReport } from '../../src/report/markdown/report.ts';
+import { renderMarkdownComment } from '../../src/report/markdown/report.ts';
 import {
   escapeProse,
+  joinMarkdownCells,
   MAX_COMMENT_LENGTH,
   renderCodeSpan,
   renderCommentMarker,
   renderFence,
-  renderRow,
 } from '../../src/report/markdown/text.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
 import { LONG } from '../laws/properties.ts';
@@ -35,7 +35,7 @@ function render(
   report: Report,
   more: Pick<Partial<FormatOptions>, 'applyCommand' | 'verbose' | 'pipeline'> = {},
 ): string {
-  return renderMarkdownReport(report, { ...PLAIN, ...more });
+  return renderMarkdownComment(report, { ...PLAIN, ...more });
 }
 
 function renderPlan(plan: Plan, blocking = plan.violations): string {
@@ -163,7 +163,7 @@ test('a row leads to the line of the field that differs, and names what a danger
       ? { file: 'edge.yaml', line: 9, column: 1, excerpt: '' }
       : undefined;
   const readRow = (plan: Plan): string => {
-    const text = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
+    const text = renderMarkdownComment({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
     return text.split('\n').find((line) => line.startsWith('| `~`')) ?? '';
   };
   expect(readRow(toPlan('hostports'))).toBe(
@@ -203,7 +203,7 @@ test('each field of a row leads to its own line, and drift changes nothing of th
     changes: [drifted, made, two],
     made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
   });
-  const text = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate, pipeline: PIPELINE });
+  const text = renderMarkdownComment({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate, pipeline: PIPELINE });
   const rows = text.split('\n').filter((line) => /^[|] `/.test(line));
   expect(rows.map((row) => /TCPEdge.(.)/.exec(row)?.[1])).toEqual(['a', 'c', 'b']);
   const [row = ''] = rows;
@@ -215,10 +215,10 @@ test('each field of a row leads to its own line, and drift changes nothing of th
 
 test('a comment on drift ends as one on a plan: with its commit and run, its time and the version', () => {
   const drift = { ...DRIFT, commit: SHA };
-  const text = renderMarkdownReport({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
+  const text = renderMarkdownComment({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
   FORM_JUDGES.markdown(text);
   const plan = makePlan({ made: { at: drift.at, commit: SHA }, tool: { name: 'edgewise', version: '1.2.3' } });
-  const ofPlan = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE });
+  const ofPlan = renderMarkdownComment({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE });
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   expect(last).toMatch(
     /^<sub>Commit \[`0123456`\]\(\S+\) · \[run 42\]\(\S+\) · 2026-03-01 12:00 UTC · edgewise 1\\.2\.3<\/sub>$/,
@@ -234,7 +234,7 @@ test('a danger of what happened leads to the line of its field', () => {
   const locate = (_?: string, field?: string) => {
     return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1, excerpt: '' };
   };
-  const text = renderMarkdownReport({ about: 'drift', drift: DRIFT }, { ...PLAIN, locate });
+  const text = renderMarkdownComment({ about: 'drift', drift: DRIFT }, { ...PLAIN, locate });
   expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`<a /m);
 });
 
@@ -369,7 +369,7 @@ describe('text of others', () => {
           'inlineCode',
         ]);
         const table = parseMarkdown(
-          `${renderRow(['a', 'b'])}${renderRow(['---', '---'])}${renderRow([renderCodeSpan(text), escapeProse(text)])}`,
+          `${joinMarkdownCells(['a', 'b'])}${joinMarkdownCells(['---', '---'])}${joinMarkdownCells([renderCodeSpan(text), escapeProse(text)])}`,
         );
         expect(listBlocks(table.children).slice(0, 9)).toEqual([
           ...['table', 'tableRow', 'tableCell', 'text', 'tableCell', 'text'],

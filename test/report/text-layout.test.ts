@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hardWrapWithPrefix, padToColumns, wrapProse, wrapWithPrefix } from '../../src/report/text/layout.ts';
+import { hardWrapWithPrefix, padToWidth, wrapProse, wrapWithPrefix } from '../../src/report/text/layout.ts';
 import { clipToColumns, countColumns } from '../../src/report/view/escape.ts';
 import { formatCount } from '../../src/report/view/wording.ts';
 
@@ -16,8 +16,8 @@ test('wide characters take two columns and combining marks none', () => {
 });
 
 test('padding counts columns', () => {
-  expect(padToColumns('日', 4)).toBe('日  ');
-  expect(padToColumns('abcd', 2)).toBe('abcd');
+  expect(padToWidth('日', 4)).toBe('日  ');
+  expect(padToWidth('abcd', 2)).toBe('abcd');
 });
 
 test('wrapped prose is never wider than the terminal', () => {

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeSettings } from '../../src/manifest/stack-settings.ts';
+import { mergeSettingsLayers } from '../../src/manifest/stack-settings.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { commitAll, toRepository, toStack } from './tree.ts';
@@ -286,7 +286,7 @@ describe('Defaults', () => {
     };
     fc.assert(
       fc.property(fc.array(layer, { maxLength: 4 }), (layers) => {
-        const merged = mergeSettings(layers as readonly JsonObject[]);
+        const merged = mergeSettingsLayers(layers as readonly JsonObject[]);
         for (const path of paths)
           expect(find(merged, path)).toEqual(layers.map((one) => find(one, path)).find((one) => one !== undefined));
       }),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createRenderFunction } from '../../src/stack/render.ts';
+import { createRenderCommandRunner } from '../../src/stack/render.ts';
 import { createWorkspace } from '../cli/workspace.ts';
 import { toRendered, WEB } from './rendered.ts';
 import { toStack } from './tree.ts';
@@ -53,7 +53,7 @@ describe('a command of spec.render', () => {
   it('that hangs is ended after a time, with what it started', async () => {
     const { folder } = await createWorkspace({ 'web/a': '' });
     const cwd = join(folder, 'web');
-    const render = createRenderFunction({ cwd, env: process.env }, { timeoutMs: 300 });
+    const render = createRenderCommandRunner({ cwd, env: process.env }, { timeoutMs: 300 });
     const words = ['sh', '-c', 'sleep 600 & echo $! > child; wait'];
     expect(await render({ words, folder: '.' })).toEqual({ finding: 'was stopped after 0.3 s' });
     await expectGone(Number(readFileSync(join(cwd, 'child'), 'utf8')));

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { readAttachment } from '../../src/kinds/read-response.ts';
+import { readAttachedResource } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createCaller } from './caller.ts';
@@ -72,7 +72,7 @@ export function describeHttpsModules(target: ContractTarget): void {
     const owner = kindName === 'HTTPSEdge' ? `/edges/https/${edghts}` : `/edges/https/${edghts}/routes/${edghtsrt}`;
     const path = `${owner}/${name}`;
     const expectModule = (body: JsonObject, asked: JsonObject): void => {
-      const { spec } = readAttachment(kind, {}, { [name]: body });
+      const { spec } = readAttachedResource(kind, {}, { [name]: body });
       expect(spec[name]).toEqual(normalizeSpec(kind, { [name]: asked })[name]);
     };
 

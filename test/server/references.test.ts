@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { toExternalIdPath } from '../../src/kinds/paths.ts';
+import { toExternalUrlPath } from '../../src/kinds/paths.ts';
 import { KINDS } from '../../src/kinds/tables/registry.ts';
-import { listNestedTypes } from '../../src/kinds/walk.ts';
+import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { findOwnedKind } from '../../src/server/store.ts';
+import { findKindOfId } from '../../src/server/store.ts';
 import { textOf } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
@@ -105,7 +105,7 @@ describe('a reference', () => {
     ['ca', 'certificate_authorities'],
     ['sshca', 'ssh_certificate_authorities'],
   ])('shows where %s_… is, though this interface cannot create it', async (prefix, path) => {
-    expect(toExternalIdPath(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
+    expect(toExternalUrlPath(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
   });
 
   it('has a path of its kind wherever it is shown with a URI', async () => {
@@ -124,10 +124,12 @@ describe('a reference', () => {
     expect(tls.body).toMatchObject({
       certificate_authorities: [{ uri: `${BASE_URL}/certificate_authorities/ca_1` }],
     });
-    const shown = KINDS.flatMap(({ fields }) => Object.values(fields).flatMap(({ type }) => listNestedTypes(type)));
+    const shown = KINDS.flatMap(({ fields }) =>
+      Object.values(fields).flatMap(({ type }) => listSelfAndNestedTypes(type)),
+    );
     const prefixes = shown.flatMap((type) => (type.type === 'reference' && type.isRefInResponse ? type.prefixes : []));
     const pathless = prefixes.filter(
-      (prefix) => findOwnedKind(`${prefix}_1`) === undefined && toExternalIdPath(`${prefix}_1`) === `/${prefix}_1`,
+      (prefix) => findKindOfId(`${prefix}_1`) === undefined && toExternalUrlPath(`${prefix}_1`) === `/${prefix}_1`,
     );
     expect(pathless).toEqual([]);
   });

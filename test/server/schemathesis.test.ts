@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { readBodyText } from '../../src/model/http.ts';
+import { decodeBodyText } from '../../src/model/http.ts';
 import { createServer, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { describeWith, runTool } from '../pipelines/tools.ts';
 import { objectOf, textOf } from './caller.ts';
@@ -57,7 +57,7 @@ function createStrictServer(refusals: Refusal[], statuses: number[]): Server {
     const response = await send(request);
     statuses.push(response.status);
     if (response.status !== 400) return response;
-    const body = objectOf(JSON.parse(readBodyText(response.body)));
+    const body = objectOf(JSON.parse(decodeBodyText(response.body)));
     refusals.push({ operation: `${request.method} ${new URL(request.url).pathname}`, message: textOf(body['msg']) });
     return response;
   });

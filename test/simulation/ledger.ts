@@ -1,8 +1,8 @@
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { isSuccess, readBodyText } from '../../src/model/http.ts';
+import { decodeBodyText, isSuccess } from '../../src/model/http.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
-import { type Mark, parseMetadata } from '../../src/model/mark.ts';
+import { type Mark, splitMetadata } from '../../src/model/mark.ts';
 import type { Server } from '../../src/server/index.ts';
 import { OUR_STACKS } from '../laws/stack.ts';
 
@@ -47,7 +47,7 @@ interface Held {
 
 /** The mark of a stack that the simulation is about; that of another stack counts as none. */
 export function findOurMark(resource: JsonObject): Mark | undefined {
-  const { mark } = parseMetadata(String(resource['metadata'] ?? ''));
+  const { mark } = splitMetadata(String(resource['metadata'] ?? ''));
   return mark !== undefined && OUR_STACKS.has(mark.stack) ? mark : undefined;
 }
 
@@ -88,11 +88,11 @@ export class Ledger {
     return server.behind((send) => async (request) => {
       const act = { suspect, method: request.method, path: new URL(request.url).pathname };
       if (act.method === 'GET') this.#unseen.delete(toPlace(act));
-      if (act.method === 'POST') this.#verifyCreation(act, readBodyText(request.body ?? ''));
+      if (act.method === 'POST') this.#verifyCreation(act, decodeBodyText(request.body ?? ''));
       const before = act.method === 'GET' ? undefined : listHeld(server);
       const response = await send(request);
       if (before !== undefined) this.#judge(act, before);
-      if (act.method === 'POST' && isSuccess(response)) this.#noteCreation(act, readBodyText(response.body));
+      if (act.method === 'POST' && isSuccess(response)) this.#noteCreation(act, decodeBodyText(response.body));
       return response;
     });
   }

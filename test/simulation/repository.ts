@@ -6,7 +6,7 @@ import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { isReferable, listReferences, mapReferences } from '../../src/kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { listNestedTypes } from '../../src/kinds/walk.ts';
+import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';
 import { toAddress } from '../../src/model/address.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
@@ -70,7 +70,8 @@ function withoutProtection(resource: TestResource): TestResource {
 
 /** The kinds that refer to others that a stack can make, and those. */
 export const LINKED_KINDS: readonly Kind[] = OWNED_KINDS.filter(
-  (kind) => isReferable(kind) || Object.values(kind.fields).some(({ type }) => listNestedTypes(type).some(isToOwned)),
+  (kind) =>
+    isReferable(kind) || Object.values(kind.fields).some(({ type }) => listSelfAndNestedTypes(type).some(isToOwned)),
 );
 
 function isToOwned(type: FieldType): boolean {

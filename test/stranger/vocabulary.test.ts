@@ -3,7 +3,7 @@ import { boolean, type Field, type FieldLifecycle, type FieldType, field } from 
 import { FORMATS } from '../../src/kinds/formats.ts';
 import { defineKind, type Kind } from '../../src/kinds/kind.ts';
 import { KINDS } from '../../src/kinds/tables/registry.ts';
-import { listNestedTypes } from '../../src/kinds/walk.ts';
+import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';
 import { STRANGERS } from './tables.ts';
 
 type TypeWords = {
@@ -51,7 +51,7 @@ const OWN_FIELDS = STRANGERS.flatMap(({ fields, lifecycle }) => [
   ...Object.values(fields),
   ...Object.values(lifecycle),
 ]);
-const ALL_TYPES = OWN_FIELDS.flatMap(({ type }) => listNestedTypes(type));
+const ALL_TYPES = OWN_FIELDS.flatMap(({ type }) => listSelfAndNestedTypes(type));
 const ALL_FIELDS = [
   ...OWN_FIELDS,
   ...ALL_TYPES.flatMap((type) => (type.type === 'object' ? Object.values(type.fields) : [])),

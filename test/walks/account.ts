@@ -1,6 +1,6 @@
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { parseMetadata } from '../../src/model/mark.ts';
+import { splitMetadata } from '../../src/model/mark.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import type { ServerSeed } from '../../src/server/index.ts';
 
@@ -20,7 +20,7 @@ export interface OwnedResource {
 export function listOwned(resources: Resources, stack: string): readonly OwnedResource[] {
   return OWNED_KINDS.flatMap((kind) =>
     (resources[kind.name] ?? []).flatMap((resource) => {
-      const { mark } = parseMetadata(String(resource['metadata'] ?? ''));
+      const { mark } = splitMetadata(String(resource['metadata'] ?? ''));
       const address = `${kind.name}/${mark?.name}`;
       if (mark?.stack !== stack) return [];
       return [{ kind: kind.name, address, id: String(resource['id']), delivered: mark.delivered }];

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
-import { loadManifests } from '../../src/manifest/load.ts';
+import { readManifestFiles } from '../../src/manifest/load.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { assertDefined, NetworkError } from '../../src/model/errors.ts';
 import type { DesiredState } from '../../src/model/state.ts';
@@ -76,7 +76,7 @@ describe('a run that dies', () => {
 });
 
 async function loadFolder(path: string): Promise<DesiredState> {
-  const { sources } = await loadManifests([path], { cwd: process.cwd(), readStdin: async () => Buffer.from('') });
+  const { sources } = await readManifestFiles([path], { cwd: process.cwd(), readStdin: async () => Buffer.from('') });
   const { state, diagnostics } = validateManifests(sources, { env: NO_ENVIRONMENT });
   return assertDefined(state, JSON.stringify(diagnostics));
 }

@@ -2,46 +2,46 @@ import type { Command } from 'commander';
 import { refuseToWriteUntrusted } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { readPlanFolder } from '../multi-stack/plan-folder.ts';
+import { readIndexedPlanFolder } from '../multi-stack/plan-folder.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import type { CommandAction } from '../output/present.ts';
+import type { CommandRunner } from '../output/present.ts';
 import { type ApplyFlags, applyManifests, applySavedPlan } from '../reconcile/apply-plan.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
 import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
-  addManifestsOptions,
-  addPlanFormatOptions,
+  addManifestComparisonOptions,
   addPlanOptions,
   addRecursiveOptions,
-  addWaitOption,
+  addReportDetailOptions,
+  addWaitUntilReadyOption,
   addWriteOptions,
+  EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
   refuseManifestsFlags,
-  TOKEN_ADDRESS,
 } from './options.ts';
 
-export function defineApply(command: Command, act: CommandAction): void {
+export function configureApplyCommand(command: Command, act: CommandRunner): void {
   command
     .description('Plan, show the plan, ask, and apply it. Or apply a saved plan as it is.')
     .argument(
       '[paths...]',
       'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',
     );
-  addManifestsOptions(addRecursiveOptions(command)).option(
+  addManifestComparisonOptions(addRecursiveOptions(command)).option(
     '--approved <plan>',
     'refuse changes that are not in this plan or folder',
   );
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
-  addWaitOption(command, 'what was written');
-  addPlanFormatOptions(addWriteOptions(addPlanOptions(command)));
+  addWaitUntilReadyOption(command, 'what was written');
+  addReportDetailOptions(addWriteOptions(addPlanOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply -R live', 'every stack below it'],
     ['edgewise apply manifests --yes', 'for a pipeline'],
-    [`edgewise apply --rotate ${TOKEN_ADDRESS}`, 'a new token'],
+    [`edgewise apply --rotate ${EXAMPLE_TOKEN_ADDRESS}`, 'a new token'],
     ['edgewise apply plan.json', 'exactly this plan'],
     ['edgewise apply manifests --approved plan.json --yes', 'no more than approved'],
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => apply(paths, flags, context)));
@@ -55,11 +55,11 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   refuseToWriteUntrusted(context);
   if (isRecursive(flags)) {
     refuseManifestsFlags(flags);
-    const { applyStacks } = await import('../multi-stack/apply-stacks.ts');
+    const { planAndApplyStacks: applyStacks } = await import('../multi-stack/apply-stacks.ts');
     return applyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
-  const plans = first === undefined || more.length > 0 ? undefined : await readPlanFolder(first, context);
+  const plans = first === undefined || more.length > 0 ? undefined : await readIndexedPlanFolder(first, context);
   if (plans !== undefined) {
     const { applyPlanFolder } = await import('../multi-stack/apply-stacks.ts');
     return applyPlanFolder(plans, flags, context);

@@ -3,25 +3,25 @@ import { refuseToWriteUntrusted } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import type { CommandAction } from '../output/present.ts';
+import type { CommandRunner } from '../output/present.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-plan.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
-  addPlanFormatOptions,
   addProtectedOption,
   addRecursiveOptions,
+  addReportDetailOptions,
   addScopeOptions,
   addTrustOptions,
   addWriteOptions,
   EXAMPLE_ADDRESS,
+  EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
-  TOKEN_ADDRESS,
 } from './options.ts';
 
-export function defineDestroy(command: Command, act: CommandAction): void {
+export function configureDestroyCommand(command: Command, act: CommandRunner): void {
   command
     .description(
       'Delete everything that the stack owns, and the modules that its manifests attach. A protected resource blocks the plan.',
@@ -30,7 +30,7 @@ export function defineDestroy(command: Command, act: CommandAction): void {
   addRecursiveOptions(command);
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
-  addPlanFormatOptions(addWriteOptions(addScopeOptions(command)));
+  addReportDetailOptions(addWriteOptions(addScopeOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
@@ -49,11 +49,11 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
       exitCode: EXIT.invalid,
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  const { applyStacks } = await import('../multi-stack/apply-stacks.ts');
+  const { planAndApplyStacks: applyStacks } = await import('../multi-stack/apply-stacks.ts');
   return applyStacks(paths, { flags, mode: 'destroy' }, context);
 }
 
-export function defineRelease(command: Command, act: CommandAction): void {
+export function configureReleaseCommand(command: Command, act: CommandRunner): void {
   command
     .description('Remove the mark of the stack from resources and change nothing else. They are unmanaged afterwards.')
     .usage('[options] <address...> [paths...]')
@@ -63,10 +63,10 @@ export function defineRelease(command: Command, act: CommandAction): void {
     );
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
-  addPlanFormatOptions(addWriteOptions(addProtectedOption(addTrustOptions(command))));
+  addReportDetailOptions(addWriteOptions(addProtectedOption(addTrustOptions(command))));
   addExamples(addConnectionOptions(command), [
     [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
-    [`edgewise release ${EXAMPLE_ADDRESS} ${TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
+    [`edgewise release ${EXAMPLE_ADDRESS} ${EXAMPLE_TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
   ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
     act(flags, (context) => {
       refuseToWriteUntrusted(context);

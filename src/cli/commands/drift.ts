@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Drift, hasDrift, isComparisonComplete } from '../../model/drift.ts';
+import { type Drift, hasDrift, isEveryTargetCompared } from '../../model/drift.ts';
 import { listFormatNames } from '../../report/formats.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
@@ -7,21 +7,25 @@ import { type ConnectionFlags, withAccount, withStack } from '../connection/stac
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import { refuseInputs } from '../output/output-files.ts';
-import type { CommandAction, FormatFlags } from '../output/present.ts';
-import { publish } from '../output/publish.ts';
-import { createLocateInPlanFile, readPlanFile } from '../reconcile/plan-file.ts';
-import { refuseOtherService, resolvePlanSettings, resolveStackSettings } from '../reconcile/plan-flags.ts';
+import { refuseUnsafeOutputs } from '../output/output-files.ts';
+import { outputReport } from '../output/output-report.ts';
+import type { CommandRunner, FormatFlags } from '../output/present.ts';
+import { createLocateWithoutManifests, readPlanFile } from '../reconcile/plan-file.ts';
+import {
+  refuseMismatchedPlanFile,
+  resolveSavedPlanConnection,
+  resolveStackConnection,
+} from '../reconcile/plan-flags.ts';
 import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
-  addPlanFormatOptions,
   addRecursiveOptions,
+  addReportDetailOptions,
   addTargetOption,
+  createRepeatableOption,
   isRecursive,
   refuseManifestsFlags,
-  repeatable,
 } from './options.ts';
 
 interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
@@ -32,17 +36,17 @@ interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
   readonly manifests?: readonly string[];
 }
 
-export function defineDrift(command: Command, act: CommandAction): void {
+export function configureDriftCommand(command: Command, act: CommandRunner): void {
   command
     .description('Show changes that were made at the service, and unmanaged resources. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--against <plan>', 'compare with the result of a saved plan, without manifests');
   addRecursiveOptions(command).addOption(
-    repeatable('--manifests <path>', 'with --against: manifests whose Stack says where the service is'),
+    createRepeatableOption('--manifests <path>', 'with --against: manifests whose Stack says where the service is'),
   );
   const { success, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication]);
-  addPlanFormatOptions(addTargetOption(command), listFormatNames('drift'));
+  addReportDetailOptions(addTargetOption(command), listFormatNames('drift'));
   addExamples(addConnectionOptions(command), [
     ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
@@ -64,18 +68,18 @@ async function driftAny(paths: readonly string[], flags: Flags, context: Context
 
 async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { state, diagnostics, locate } = await readValidManifests(paths, context);
-  const settings = resolveStackSettings(flags, context, state);
-  await refuseInputs(flags, { files: [], settings }, context);
+  const settings = resolveStackConnection(flags, context, state);
+  await refuseUnsafeOutputs(flags, { files: [], settings }, context);
   const { tokens } = state.stack;
   const found = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
     stack.drift({ targets: flags.target, signal }),
   );
   const publication = { flags, exitCode: exitCodeOfDrift(found), locate };
-  return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
+  return outputReport({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
 }
 
 function exitCodeOfDrift(found: Drift): ExitCode {
-  if (!isComparisonComplete(found)) return EXIT.invalid;
+  if (!isEveryTargetCompared(found)) return EXIT.invalid;
   return hasDrift(found) ? EXIT.changes : EXIT.success;
 }
 
@@ -87,12 +91,12 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   }
   const saved = { plan: await readPlanFile(file, context), name: file };
   const { settings, roots, locate } = await readAgainst(saved, flags, context);
-  await refuseInputs(flags, { files: [], settings }, context);
+  await refuseUnsafeOutputs(flags, { files: [], settings }, context);
   const found = await withAccount(settings, context, ({ account, signal }) =>
     account.drift({ ...saved, roots, signal }),
   );
   const publication = { flags, exitCode: exitCodeOfDrift(found), locate };
-  return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
+  return outputReport({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
 }
 
 /**
@@ -102,13 +106,13 @@ async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
   const { manifests: paths = [] } = flags;
   if (paths.length === 0)
     return {
-      settings: resolvePlanSettings(saved, flags, context),
+      settings: resolveSavedPlanConnection(saved, flags, context),
       roots: undefined,
-      locate: createLocateInPlanFile(saved.name),
+      locate: createLocateWithoutManifests(saved.name),
     };
   // Do not run render commands, because only the Stack document is needed.
   const { state, locate } = await readValidManifests(paths, context, { isRendered: false });
-  const settings = resolveStackSettings(flags, context, state);
-  refuseOtherService(saved, { settings, stack: state.stack });
+  const settings = resolveStackConnection(flags, context, state);
+  refuseMismatchedPlanFile(saved, { settings, stack: state.stack });
   return { settings, roots: state.roots, locate };
 }

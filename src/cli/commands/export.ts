@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type ExportResult, renderSingleFile, splitIntoFiles } from '../../export/export-live.ts';
+import { createFilePerDocument, type ExportResult, renderSingleFile } from '../../export/export-live.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
@@ -8,16 +8,16 @@ import {
   type AttachableResource,
   createExportRequest,
   listAttachedKindIdFormats,
-  parseAttachableResource,
+  parseAttachedResourceIds,
 } from '../../stack/export-resources.ts';
 import { resolveSettings } from '../../stack/settings.ts';
-import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
+import { type ConnectionFlags, createSettingOverrides, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
-import type { CommandAction } from '../output/present.ts';
-import { TEXT_FORMAT_FLAGS } from '../output/present.ts';
-import { addConnectionOptions, addExamples, addExitCodes, EXAMPLE_KINDS, repeatable } from './options.ts';
+import type { CommandRunner } from '../output/present.ts';
+import { TEXT_ONLY_FORMAT } from '../output/present.ts';
+import { addConnectionOptions, addExamples, addExitCodes, createRepeatableOption, EXAMPLE_KINDS } from './options.ts';
 
 interface Flags extends ConnectionFlags {
   readonly out?: string;
@@ -26,7 +26,7 @@ interface Flags extends ConnectionFlags {
   readonly modulesOf: readonly AttachableResource[];
 }
 
-export function defineExport(command: Command, act: CommandAction): void {
+export function configureExportCommand(command: Command, act: CommandRunner): void {
   command
     .description('Write live resources as manifests that adopt them. Sends GET requests only.')
     .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the API lists)`)
@@ -42,9 +42,13 @@ export function defineExport(command: Command, act: CommandAction): void {
     )
     .option('--force', 'with -o: replace files that exist')
     .addOption(
-      repeatable('--modules-of <id>', `also the modules of this: ${listAttachedKindIdFormats().join(', ')}`, {
-        parse: parseIds,
-      }),
+      createRepeatableOption(
+        '--modules-of <id>',
+        `also the modules of this: ${listAttachedKindIdFormats().join(', ')}`,
+        {
+          parse: parseIds,
+        },
+      ),
     );
   const { success, failed, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused]);
@@ -56,14 +60,14 @@ export function defineExport(command: Command, act: CommandAction): void {
     [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
     ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
   ]).action((kinds: string[], flags: Flags) =>
-    act(TEXT_FORMAT_FLAGS, (context) => exportManifests(kinds, flags, context)),
+    act(TEXT_ONLY_FORMAT, (context) => exportManifests(kinds, flags, context)),
   );
 }
 
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   checkFlags(flags);
   createExportRequest(kinds, flags.modulesOf);
-  const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
+  const settings = resolveSettings(createSettingOverrides(flags), context.env, {});
   const exported = await withAccount(settings, context, ({ account, signal }) =>
     account.export({ kinds, attached: flags.modulesOf, stack: flags.owner, signal }),
   );
@@ -101,7 +105,7 @@ async function writeFiles(
     ...context,
     defaults: readDefaultsAbove(folder, context).map((one) => one.folder),
   });
-  const files = splitIntoFiles(exported, { schema: schema.path });
+  const files = createFilePerDocument(exported, { schema: schema.path });
   const all = [...files, ...schema.files];
   const paths = await writeNewFiles(all, { ...context, folder, force: flags.force === true });
   const { resources } = exported;
@@ -138,7 +142,7 @@ function parseStack(text: string): string {
 }
 
 function parseIds(text: string): AttachableResource {
-  const attached = parseAttachableResource(text);
+  const attached = parseAttachedResourceIds(text);
   if (attached !== undefined) return attached;
   throw new InvalidArgumentError(`It is one of ${listAttachedKindIdFormats().join(', ')}.`);
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { listPendingResources } from '../../client/await-work.ts';
+import { listAsynchronousResources } from '../../client/await-work.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
-import { renderYaml } from '../../manifest/render-document.ts';
+import { renderPlainYaml } from '../../manifest/render-document.ts';
 import { suggest, suggestRemedy } from '../../manifest/suggest.ts';
 import { isAddress, parseAddress } from '../../model/address.ts';
 import type { StackInventory } from '../../model/drift.ts';
@@ -10,15 +10,15 @@ import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
-import { listMissingAddresses, type MissingAddress } from '../../plan/inventory.ts';
+import { type AddressWithoutLiveResource, listMissingAddresses } from '../../plan/inventory.ts';
 import {
-  checkFieldPath,
-  createInventoryDocument,
-  renderInventoryJson,
+  checkReadableFieldPath,
+  createStackResourcesDocument,
   renderResourceAddresses,
   renderResourceFieldValues,
+  renderStackInventoryJson,
 } from '../../report/machine/stacks.ts';
-import { joinRemedy } from '../../report/text/diagnostics.ts';
+import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
@@ -26,21 +26,21 @@ import { type ConnectionFlags, withStack } from '../connection/stack-session.ts'
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import type { CommandAction } from '../output/present.ts';
+import type { CommandRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
-import { waitWithProgress } from '../reconcile/execute-plan.ts';
-import { resolveStackSettings } from '../reconcile/plan-flags.ts';
-import { RESULT_HEADING } from './help.ts';
+import { waitForPendingResources } from '../reconcile/execute-plan.ts';
+import { resolveStackConnection } from '../reconcile/plan-flags.ts';
+import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import {
   addColorOption,
   addConnectionOptions,
   addExamples,
   addExitCodes,
   addRecursiveOptions,
-  addWaitOption,
+  addWaitUntilReadyOption,
   EXAMPLE_ADDRESS,
   isRecursive,
-  refuseWait,
+  refuseWaitForManyStacks,
 } from './options.ts';
 
 /** A word on the command line of `get` is an address, a kind, or a path of manifests. */
@@ -89,7 +89,7 @@ interface Flags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'co
 /** The values of `--format`, in addition to `value=FIELD`. */
 export const GET_FORMATS = ['table', 'json', 'yaml', 'name'] as const;
 
-export function defineGet(command: Command, act: CommandAction): void {
+export function configureGetCommand(command: Command, act: CommandRunner): void {
   command
     .description(
       'Show the live resources of the stack, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
@@ -103,13 +103,15 @@ export function defineGet(command: Command, act: CommandAction): void {
       new Option('--format <format>', `format of the result: ${GET_FORMATS.join(', ')}, value=FIELD`)
         .argParser(parseFormat)
         .default({ name: 'table' }, 'table')
-        .helpGroup(RESULT_HEADING),
+        .helpGroup(OUTPUT_OPTIONS_HEADING),
     )
     .addOption(
-      new Option('--verbose', 'also show the fields that manifests set, in the table').helpGroup(RESULT_HEADING),
+      new Option('--verbose', 'also show the fields that manifests set, in the table').helpGroup(
+        OUTPUT_OPTIONS_HEADING,
+      ),
     );
   addRecursiveOptions(command);
-  addWaitOption(command, 'it');
+  addWaitUntilReadyOption(command, 'it');
   const { success, failed, invalid, authentication } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication]);
   addExamples(addConnectionOptions(addColorOption(command)), [
@@ -126,7 +128,7 @@ export function defineGet(command: Command, act: CommandAction): void {
 }
 
 async function getMany(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  refuseWait(flags);
+  refuseWaitForManyStacks(flags);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
   const { showResourcesOfStacks } = await import('../multi-stack/read-stacks.ts');
@@ -150,25 +152,25 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   const mayRead = createKindFilter(names, flags.format);
   const paths = words.filter((word) => !names.includes(word));
   const { state, diagnostics } = await readValidManifests(paths, context);
-  const settings = resolveStackSettings(flags, context, state);
+  const settings = resolveStackConnection(flags, context, state);
   const { tokens } = state.stack;
   const parts = { state, diagnostics, settings, tokens };
   const { inventory, unready } = await withStack(parts, context, async ({ stack, open, setLineWriter, signal }) => {
     const read = { names, mayRead, signal };
     const first = await stack.get(read);
-    const subjects = listPendingResources(
+    const subjects = listAsynchronousResources(
       first.resources.map(({ address, live: { kind, id } }) => ({ address, kind, id })),
     );
     if (flags.wait === undefined || subjects.length === 0) return { inventory: first, unready: [] };
     const wait = { timeoutMs: flags.wait, signal, setLineWriter };
-    const waited = await waitWithProgress(await open(), subjects, wait, context);
+    const waited = await waitForPendingResources(await open(), subjects, wait, context);
     return { inventory: await stack.get(read), unready: waited.filter(({ state: one }) => one !== 'ready') };
   });
   const missing = listMissingAddresses(state, inventory, names);
   if (missing.length > 0) throw createMissingError(missing, inventory);
   context.stdout.write(render(inventory, { flags, names, context }));
   for (const { address, message, remedy = WAIT_AGAIN } of unready)
-    context.stderr.write(joinRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
+    context.stderr.write(formatErrorWithRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
   return unready.length === 0 ? EXIT.success : EXIT.failed;
 }
 
@@ -182,12 +184,12 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   if (format.name !== 'value') return () => true;
   const { path } = format;
   const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
-  const findings = kinds.flatMap((kind) => checkFieldPath(kind, path) ?? []);
+  const findings = kinds.flatMap((kind) => checkReadableFieldPath(kind, path) ?? []);
   const isRefused = names.length === 0 ? findings.length === kinds.length : findings.length > 0;
-  if (!isRefused) return (kind) => checkFieldPath(kind, path) === undefined;
+  if (!isRefused) return (kind) => checkReadableFieldPath(kind, path) === undefined;
   const [first] = names.length === 0 ? [`no kind has a field ${formatPath(path)}`] : findings;
   const known = kinds.flatMap((kind) =>
-    Object.keys(kind.fields).filter((name) => checkFieldPath(kind, [name]) === undefined),
+    Object.keys(kind.fields).filter((name) => checkReadableFieldPath(kind, [name]) === undefined),
   );
   throw new CommandError(`No value can be shown: ${first}.`, {
     exitCode: EXIT.invalid,
@@ -195,7 +197,10 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   });
 }
 
-function createMissingError(missing: readonly MissingAddress[], { stack, baseUrl }: StackInventory): CommandError {
+function createMissingError(
+  missing: readonly AddressWithoutLiveResource[],
+  { stack, baseUrl }: StackInventory,
+): CommandError {
   const lines = missing.map(({ address, isDescribed, nearest }) => {
     if (isDescribed) return `${address} is in the manifests and does not exist yet: apply creates it.`;
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
@@ -221,9 +226,9 @@ function render(inventory: StackInventory, { flags, names, context }: Shown): st
       return renderInventoryText(view, getTextOptions(context.stdout, context, { ...flags, format: 'text' }));
     }
     case 'json':
-      return renderInventoryJson(inventory);
+      return renderStackInventoryJson(inventory);
     case 'yaml':
-      return renderYaml(createInventoryDocument(inventory));
+      return renderPlainYaml(createStackResourcesDocument(inventory));
     case 'name':
       return renderResourceAddresses(inventory);
     case 'value':

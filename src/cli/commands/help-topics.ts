@@ -3,14 +3,14 @@ import { suggestRemedy } from '../../manifest/suggest.ts';
 import {
   CONNECTION_SETTINGS,
   describeSetting,
-  RUN_SETTINGS,
+  OTHER_SETTINGS,
   type SettingDescription,
 } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
-import type { CommandAction } from '../output/present.ts';
-import { TEXT_FORMAT_FLAGS } from '../output/present.ts';
-import { createHelpFormatter, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
+import type { CommandRunner } from '../output/present.ts';
+import { TEXT_ONLY_FORMAT } from '../output/present.ts';
+import { createHelpFormatter, type OptionTopic, renderHelpSection, TOPIC_NAMES } from './help.ts';
 import { listHelpTopicOptions } from './options.ts';
 
 /** A topic of `edgewise help` that is not a command. */
@@ -46,7 +46,7 @@ export const HELP_TOPICS: readonly HelpTopic[] = [
 function renderOptions(name: string, about: string, helper: Help): string {
   const items = listHelpTopicOptions(name).map((option) => [option.flags, helper.optionDescription(option)] as const);
   const others = 'The help of each command lists the options that it accepts.';
-  return [renderText(`${about} ${others}`, helper), renderItems('Options:', items, helper)].join('\n');
+  return [renderText(`${about} ${others}`, helper), renderHelpSection('Options:', items, helper)].join('\n');
 }
 
 function renderConnection(helper: Help): string {
@@ -56,8 +56,8 @@ function renderConnection(helper: Help): string {
   const others = CONNECTION_SETTINGS.filter(({ flag }) => flag === undefined);
   return [
     renderText(`How the service is reached. Commands that send requests take these options. ${PRECEDENCE}`, helper),
-    renderItems('Options:', flags, helper),
-    renderItems('Environment only:', others.map(createVariableItem), helper),
+    renderHelpSection('Options:', flags, helper),
+    renderHelpSection('Environment only:', others.map(createVariableItem), helper),
   ].join('\n');
 }
 
@@ -74,21 +74,21 @@ function createVariableItem(setting: SettingDescription): readonly [string, stri
 }
 
 function renderSettings(helper: Help): string {
-  const rows = [...CONNECTION_SETTINGS, ...RUN_SETTINGS].map((setting) => [
+  const rows = [...CONNECTION_SETTINGS, ...OTHER_SETTINGS].map((setting) => [
     setting.flag?.split(' ')[0] ?? '',
     setting.environment?.[0] ?? '',
     setting.stack ?? '',
     setting.default ?? '',
   ]);
   const head = ['Flag', 'Environment', 'spec of the Stack', 'Default'];
-  const others = RUN_SETTINGS.map((setting) => [formatLabel(setting), formatMeaning(setting)] as const);
+  const others = OTHER_SETTINGS.map((setting) => [formatLabel(setting), formatMeaning(setting)] as const);
   return [
     renderText(
       `${PRECEDENCE} edgewise explain settings shows the values for a stack, and where each is set. edgewise explain Stack lists all fields of spec. For those of the connection, see edgewise help connection.`,
       helper,
     ),
     renderTable([head, ...rows]),
-    renderItems('The others:', others, helper),
+    renderHelpSection('The others:', others, helper),
   ].join('\n');
 }
 
@@ -107,7 +107,7 @@ function renderTable(rows: readonly (readonly string[])[]): string {
 function renderExitCodes(helper: Help): string {
   const items = Object.values(EXIT).map((code) => [String(code).padStart(3), EXIT_MEANINGS[code]] as const);
   return [
-    renderItems('Exit codes:', items, helper),
+    renderHelpSection('Exit codes:', items, helper),
     renderText(
       'The format of the result never changes the exit code. If a report cannot be written, a success becomes a failure.',
       helper,
@@ -119,12 +119,12 @@ function renderText(text: string, helper: Help): string {
   return `${helper.boxWrap(text, helper.helpWidth ?? text.length)}\n`;
 }
 
-export function defineHelp(command: Command, act: CommandAction, program: Command): void {
+export function configureHelpCommand(command: Command, act: CommandRunner, program: Command): void {
   command
     .usage('[command or topic]')
     .description(`Show the options of a command, or a topic: ${TOPIC_NAMES.join(', ')}.`)
     .argument('[words...]', 'a command or a topic (default: the list of commands)')
-    .action((words: string[]) => act(TEXT_FORMAT_FLAGS, async (context) => showHelp(words, program, context)));
+    .action((words: string[]) => act(TEXT_ONLY_FORMAT, async (context) => showHelp(words, program, context)));
 }
 
 function showHelp(words: readonly string[], program: Command, context: Context): ExitCode {

@@ -7,15 +7,15 @@ import type { Context, OutputStream } from '../context.ts';
  * Help topics about options that many commands share and most runs do not need. The help of a command lists only the
  * names of these options.
  */
-export const OPTION_TOPICS = ['connection', 'many-stacks', 'safety', 'tokens', 'trust'] as const;
+export const OPTION_TOPIC_NAMES = ['connection', 'many-stacks', 'safety', 'tokens', 'trust'] as const;
 
 /** A topic, which is also the help group of its options. */
-export type OptionTopic = (typeof OPTION_TOPICS)[number];
+export type OptionTopic = (typeof OPTION_TOPIC_NAMES)[number];
 
 /** The topics of `edgewise help` that are not commands. */
-export const TOPIC_NAMES: readonly string[] = [...OPTION_TOPICS, 'settings', 'exit-codes'];
+export const TOPIC_NAMES: readonly string[] = [...OPTION_TOPIC_NAMES, 'settings', 'exit-codes'];
 
-export const RESULT_HEADING = 'Result:';
+export const OUTPUT_OPTIONS_HEADING = 'Result:';
 
 /** Commander's name for the default group of options. */
 const OWN_GROUP = 'Options:';
@@ -27,7 +27,7 @@ const DEFAULT_WIDTH = 80;
 /** Puts the command's own options first, whatever the order of definition. Omits options that a topic explains. */
 const groupOwnFirst: Help['groupItems'] = (unsorted, visible, getGroup) => {
   const groups = DEFAULTS.groupItems(unsorted, visible, getGroup);
-  for (const topic of OPTION_TOPICS) groups.delete(topic);
+  for (const topic of OPTION_TOPIC_NAMES) groups.delete(topic);
   const own = groups.get(OWN_GROUP);
   return own === undefined ? groups : new Map([[OWN_GROUP, own], ...groups]);
 };
@@ -46,15 +46,17 @@ function describeOption({ description, argChoices = [], ...option }: Option): st
 
 /** Renders the topics that explain options of the command. Each topic lists the names of these options. */
 function renderTopics({ options }: Command, helper: Help): string {
-  const items = OPTION_TOPICS.flatMap((topic) => {
+  const items = OPTION_TOPIC_NAMES.flatMap((topic) => {
     const names = options.filter(({ helpGroupHeading }) => helpGroupHeading === topic).map(({ long }) => long);
     return names.length === 0 ? [] : [[topic, names.join(', ')] as const];
   });
-  return items.length === 0 ? '' : `\n${renderItems('More options, each in edgewise help TOPIC:', items, helper)}`;
+  return items.length === 0
+    ? ''
+    : `\n${renderHelpSection('More options, each in edgewise help TOPIC:', items, helper)}`;
 }
 
 function isExplainedElsewhere({ helpGroupHeading }: Option): boolean {
-  return OPTION_TOPICS.some((topic) => topic === helpGroupHeading);
+  return OPTION_TOPIC_NAMES.some((topic) => topic === helpGroupHeading);
 }
 
 const STYLE: HelpConfiguration = {
@@ -78,7 +80,10 @@ const STYLE: HelpConfiguration = {
  * Sets the layout of help texts. Call this before defining commands, because commands inherit the layout. Commander
  * then prints no errors: the caller must show them.
  */
-export function styleHelp(program: Command, { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>): Command {
+export function configureCommandHelp(
+  program: Command,
+  { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>,
+): Command {
   return program.configureHelp(STYLE).configureOutput({
     writeOut: (text) => stdout.write(text),
     writeErr: (text) => stderr.write(text),
@@ -108,7 +113,7 @@ function getHelpWidth({ isTerminal, columns }: OutputStream): number {
 const LEAST_COLUMN = 24;
 
 /** Renders a heading, and terms with their meanings beside or below them. */
-export function renderItems(
+export function renderHelpSection(
   heading: string,
   items: readonly (readonly [term: string, meaning: string])[],
   helper: Help,

@@ -5,12 +5,12 @@ import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
 import { parseShard, SHARD_SYNTAX, type Shard } from '../../model/stack-tree.ts';
-import { FORMAT_NAMES, type FormatName, isFormatName } from '../../report/formats.ts';
+import { type FormatName, GENERAL_FORMAT_NAMES, isFormatName } from '../../report/formats.ts';
 import { CONNECTION_SETTINGS, describeSetting } from '../connection/settings-table.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import type { ReportTarget } from '../output/present.ts';
-import { createHelpFormatter, type OptionTopic, RESULT_HEADING, renderItems } from './help.ts';
+import type { ReportFileTarget } from '../output/present.ts';
+import { createHelpFormatter, type OptionTopic, OUTPUT_OPTIONS_HEADING, renderHelpSection } from './help.ts';
 
 /** Kinds in help texts come from the tables: no command contains the name of a kind. */
 
@@ -21,7 +21,7 @@ export const EXAMPLE_KINDS = [first?.name ?? '', second?.name ?? ''] as const;
 export const EXAMPLE_ADDRESS = `${EXAMPLE_KINDS[0]}/postgres`;
 
 /** Address for examples about resources that have a token. */
-export const TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`;
+export const EXAMPLE_TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`;
 
 /** Titles of the kinds that have a token, such as `credential`. */
 const TOKEN_TITLES = formatKindTitles(hasToken);
@@ -56,7 +56,7 @@ export function addPlanOptions(command: Command): Command {
     .addOption(
       inTopic(
         'many-stacks',
-        repeatable(
+        createRepeatableOption(
           '--take-over <stack>',
           'take over resources of this other stack: those whose id or name is in a manifest',
           { parse: parseStackName },
@@ -67,7 +67,7 @@ export function addPlanOptions(command: Command): Command {
 
 /** Adds the options that limit and check a plan. */
 export function addScopeOptions(command: Command): Command {
-  return addRejectedOptions(addPolicyOption(addProtectedOption(addTargetOption(command)))).addOption(
+  return addRejectedOptions(addPoliciesOption(addProtectedOption(addTargetOption(command)))).addOption(
     inTopic('safety', new Option('--no-rehearsal', 'do not try the plan on a copy of the account in memory first')),
   );
 }
@@ -81,7 +81,7 @@ function addRejectedOptions(command: Command): Command {
   return command.addOption(inTopic('safety', skip.conflicts('rehearsal'))).addOption(
     inTopic(
       'safety',
-      repeatable(
+      createRepeatableOption(
         '--allow-rejected <address>',
         'send the writes of this resource although the service will reject them; failures are reported',
         {
@@ -92,9 +92,9 @@ function addRejectedOptions(command: Command): Command {
   );
 }
 
-export function addPolicyOption(command: Command): Command {
+export function addPoliciesOption(command: Command): Command {
   return command.addOption(
-    inTopic('safety', repeatable('--policies <path>', 'file or folder with more policies to check')),
+    inTopic('safety', createRepeatableOption('--policies <path>', 'file or folder with more policies to check')),
   );
 }
 
@@ -102,16 +102,20 @@ export function addProtectedOption(command: Command): Command {
   return command.addOption(
     inTopic(
       'safety',
-      repeatable('--allow-protected <address>', 'let this protected resource be deleted, replaced or released', {
-        parse: parseTarget,
-      }),
+      createRepeatableOption(
+        '--allow-protected <address>',
+        'let this protected resource be deleted, replaced or released',
+        {
+          parse: parseTarget,
+        },
+      ),
     ),
   );
 }
 
 export function addTargetOption(command: Command): Command {
   return command.addOption(
-    repeatable('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
+    createRepeatableOption('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
   );
 }
 
@@ -120,7 +124,7 @@ function addRotateOption(command: Command): Command {
   return command.addOption(
     inTopic(
       'tokens',
-      repeatable('--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`, {
+      createRepeatableOption('--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`, {
         parse: parseTarget,
       }),
     ),
@@ -142,20 +146,20 @@ export function addWriteOptions(command: Command): Command {
 }
 
 /** Adds `--wait`. A duration must follow `=`, because a separate word is a path. */
-export function addWaitOption(command: Command, what: string): Command {
+export function addWaitUntilReadyOption(command: Command, what: string): Command {
   return command.option('--wait [=duration]', `wait until ${what} is ready, ${DEFAULT_WAIT} at most`, parseWait);
 }
 
 const DEFAULT_WAIT = '10m';
 
 /** Replaces `--wait` by `--wait=` and the default. Otherwise the parser would use the next word as the duration. */
-export function withDefaultWait(argv: readonly string[]): readonly string[] {
+export function addDefaultWaitToArgv(argv: readonly string[]): readonly string[] {
   const isMeant = argv[0] === 'apply' || argv[0] === 'get';
   return isMeant ? argv.map((word) => (word === '--wait' ? `--wait=${DEFAULT_WAIT}` : word)) : argv;
 }
 
 /** Throws if `--wait` is set. For `get` with many stacks, which cannot wait. */
-export function refuseWait({ wait }: { readonly wait?: number }): void {
+export function refuseWaitForManyStacks({ wait }: { readonly wait?: number }): void {
   if (wait === undefined) return;
   throw new CommandError('--wait is for one stack.', {
     exitCode: EXIT.invalid,
@@ -169,35 +173,38 @@ function parseWait(text: string): number {
   throw new InvalidArgumentError(`A duration is ${DURATION_SYNTAX}.`);
 }
 
-export function addPlanFormatOptions(command: Command, formats: readonly FormatName[] = FORMAT_NAMES): Command {
+export function addReportDetailOptions(
+  command: Command,
+  formats: readonly FormatName[] = GENERAL_FORMAT_NAMES,
+): Command {
   const verbose = new Option('--verbose', 'also show API calls, and fields of what is deleted');
   const compact = new Option('--compact', 'one line for each resource, in text').conflicts('verbose');
   return addReportOptions(command, formats)
-    .addOption(compact.helpGroup(RESULT_HEADING))
-    .addOption(verbose.helpGroup(RESULT_HEADING));
+    .addOption(compact.helpGroup(OUTPUT_OPTIONS_HEADING))
+    .addOption(verbose.helpGroup(OUTPUT_OPTIONS_HEADING));
 }
 
-/** Adds `--report` and the options of `addFormatOptions`. */
-export function addReportOptions(command: Command, formats: readonly FormatName[] = FORMAT_NAMES): Command {
-  return addFormatOptions(command, formats).addOption(
-    repeatable('--report <format=file>', 'also write the result to a file', {
+/** Adds `--report` and the options of `addFormatAndColorOptions`. */
+export function addReportOptions(command: Command, formats: readonly FormatName[] = GENERAL_FORMAT_NAMES): Command {
+  return addFormatAndColorOptions(command, formats).addOption(
+    createRepeatableOption('--report <format=file>', 'also write the result to a file', {
       parse: (text) => parseReport(text, formats),
-    }).helpGroup(RESULT_HEADING),
+    }).helpGroup(OUTPUT_OPTIONS_HEADING),
   );
 }
 
 /** Adds `--format` and `--no-color`. */
-export function addFormatOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {
+export function addFormatAndColorOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {
   const format = new Option('--format <format>', 'format on stdout').choices(formats).default('text');
-  return addColorOption(command.addOption(format.helpGroup(RESULT_HEADING)));
+  return addColorOption(command.addOption(format.helpGroup(OUTPUT_OPTIONS_HEADING)));
 }
 
 export function addColorOption(command: Command): Command {
-  return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_HEADING));
+  return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(OUTPUT_OPTIONS_HEADING));
 }
 
 /** Creates an option that can be repeated. `default` is the text that the help shows as the default value. */
-export function repeatable(
+export function createRepeatableOption(
   flags: string,
   description: string,
   options: { readonly parse?: (text: string) => unknown; readonly default?: string } = {},
@@ -224,7 +231,7 @@ export function addExamples(command: Command, examples: readonly (readonly [line
   const items = examples.map(([line, does]) => [`$ ${line}`, does] as const);
   return command.addHelpText(
     'after',
-    () => `\n${renderItems('Examples:', items, createHelpFormatter(command)).trimEnd()}`,
+    () => `\n${renderHelpSection('Examples:', items, createHelpFormatter(command)).trimEnd()}`,
   );
 }
 
@@ -260,7 +267,7 @@ function parseWords(text: string): readonly string[] {
   );
 }
 
-function parseReport(text: string, formats: readonly FormatName[]): ReportTarget {
+function parseReport(text: string, formats: readonly FormatName[]): ReportFileTarget {
   const at = text.indexOf('=');
   const [format, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   if (file === '-') throw new InvalidArgumentError('A report is written to a file. For stdout, use --format.');
@@ -285,12 +292,12 @@ export function addTrustOptions(command: Command): Command {
     '--untrusted',
     'the manifests are not merged yet: only flags and variables say where the API key goes (EDGEWISE_UNTRUSTED)',
   );
-  return addManifestReadingOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
+  return addManifestLimitOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
 }
 
 /** Adds the options that limit which variables manifests may read, and which files they may name. */
-export function addManifestReadingOptions(command: Command): Command {
-  const env = repeatable(
+export function addManifestLimitOptions(command: Command): Command {
+  const env = createRepeatableOption(
     '--env <name>',
     'variable that manifests may read, or a prefix such as DEPLOY_* (EDGEWISE_ENV)',
   );
@@ -302,14 +309,17 @@ export function addManifestReadingOptions(command: Command): Command {
 }
 
 /** Adds the stack filters and the trust options, for commands that run on many stacks without `--recursive`. */
-export function addStackFilterOptions(command: Command): Command {
+export function addStackFilterAndTrustOptions(command: Command): Command {
   for (const option of listStackFilterOptions()) command.addOption(option);
   return addTrustOptions(command);
 }
 
 function listStackFilterOptions(): readonly Option[] {
   return [
-    repeatable('--stack <name>', 'only the stack of this name', { parse: parseStackName, default: 'every stack' }),
+    createRepeatableOption('--stack <name>', 'only the stack of this name', {
+      parse: parseStackName,
+      default: 'every stack',
+    }),
     new Option(
       '--changed-since <ref>',
       'only stacks that changed since this commit, in their files, inputs or dependencies',
@@ -334,13 +344,13 @@ function inTopic(topic: OptionTopic, option: Option): Option {
 
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
-  const all = addManifestsOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
+  const all = addManifestComparisonOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
-export function addManifestsOptions(command: Command): Command {
+export function addManifestComparisonOptions(command: Command): Command {
   return command
-    .addOption(repeatable('--manifests <path>', 'the manifests of a plan file'))
+    .addOption(createRepeatableOption('--manifests <path>', 'the manifests of a plan file'))
     .addOption(
       inTopic('safety', new Option('--no-manifests', 'apply a plan file without comparing it with its manifests')),
     );

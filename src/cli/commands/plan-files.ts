@@ -2,27 +2,31 @@ import type { Command } from 'commander';
 import { isSamePlan } from '../../model/plan-comparison.ts';
 import { comparePlans } from '../../plan/compare/compare-plans.ts';
 import { EXIT } from '../exit-code.ts';
-import type { CommandAction, FormatFlags } from '../output/present.ts';
-import { publish } from '../output/publish.ts';
-import { findSafeApplyCommand } from '../reconcile/apply-command.ts';
-import { createLocateInPlanFile, readPlanFile } from '../reconcile/plan-file.ts';
-import { addExamples, addExitCodes, addPlanFormatOptions, repeatable } from './options.ts';
+import { outputReport } from '../output/output-report.ts';
+import type { CommandRunner, FormatFlags } from '../output/present.ts';
+import { findTrustedApplyCommand } from '../reconcile/apply-command.ts';
+import { createLocateWithoutManifests, readPlanFile } from '../reconcile/plan-file.ts';
+import { addExamples, addExitCodes, addReportDetailOptions, createRepeatableOption } from './options.ts';
 
 interface Flags extends FormatFlags {
   readonly manifests: readonly string[];
 }
 
-export function defineShow(command: Command, act: CommandAction): void {
+export function configureShowCommand(command: Command, act: CommandRunner): void {
   command
     .description('Show a saved plan. Sends no request.')
     .argument('<plan>', 'a file that edgewise plan -o wrote')
     .addOption(
-      repeatable('--manifests <path>', 'the manifests of the plan, for the apply command that markdown and html show', {
-        default: 'those it names',
-      }),
+      createRepeatableOption(
+        '--manifests <path>',
+        'the manifests of the plan, for the apply command that markdown and html show',
+        {
+          default: 'those it names',
+        },
+      ),
     );
   addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(addPlanFormatOptions(command), [
+  addExamples(addReportDetailOptions(command), [
     ['edgewise show plan.json', 'read a plan before it is applied'],
     ['edgewise show plan.json --verbose', 'with its API calls, and the fields of what it deletes'],
     [
@@ -32,15 +36,15 @@ export function defineShow(command: Command, act: CommandAction): void {
   ]).action((file: string, flags: Flags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context);
-      const applyCommand = findSafeApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });
+      const applyCommand = findTrustedApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });
       const report = { about: 'plan', plan, blocking: plan.violations } as const;
-      const publication = { flags, exitCode: EXIT.success, locate: createLocateInPlanFile(file) };
-      return publish(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
+      const publication = { flags, exitCode: EXIT.success, locate: createLocateWithoutManifests(file) };
+      return outputReport(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
     }),
   );
 }
 
-export function defineDiff(command: Command, act: CommandAction): void {
+export function configureDiffCommand(command: Command, act: CommandRunner): void {
   command
     .description(
       'Compare the changes of two saved plans. Ignores the order of writes, and ids that the service assigns. Sends no request.',
@@ -48,7 +52,7 @@ export function defineDiff(command: Command, act: CommandAction): void {
     .argument('<before>', 'a file that edgewise plan -o wrote')
     .argument('<after>', 'a second such file, usually of the same manifests at a later time');
   addExitCodes(command, [EXIT.success, EXIT.changes, EXIT.invalid]);
-  addExamples(addPlanFormatOptions(command), [
+  addExamples(addReportDetailOptions(command), [
     ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],
     [
       'edgewise diff approved.json plan.json --format json',
@@ -59,7 +63,7 @@ export function defineDiff(command: Command, act: CommandAction): void {
       const comparison = comparePlans(await readPlanFile(before, context), await readPlanFile(after, context));
       const report = { about: 'comparison', command: 'diff', comparison, names: { before, after } } as const;
       const exitCode = isSamePlan(comparison) ? EXIT.success : EXIT.changes;
-      return publish(report, { flags, exitCode, locate: createLocateInPlanFile(after) }, context);
+      return outputReport(report, { flags, exitCode, locate: createLocateWithoutManifests(after) }, context);
     }),
   );
 }

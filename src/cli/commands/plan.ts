@@ -1,32 +1,36 @@
 import type { Command } from 'commander';
 import type { Plan } from '../../model/plan.ts';
-import { listFilePaths } from '../../plan/files.ts';
+import { listWriteToPaths } from '../../plan/files.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readValidManifests, type ValidManifests } from '../../stack/read-manifests.ts';
-import { resolveTokens } from '../../stack/run-plan.ts';
+import { resolveTokenSettings } from '../../stack/run-plan.ts';
 import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import { refuseInputs } from '../output/output-files.ts';
-import type { CommandAction, FormatFlags } from '../output/present.ts';
-import { publish } from '../output/publish.ts';
-import { createApplyCommand, createSavedPlanCommand, lacksTokenSink } from '../reconcile/apply-command.ts';
+import { refuseUnsafeOutputs } from '../output/output-files.ts';
+import { outputReport } from '../output/output-report.ts';
+import type { CommandRunner, FormatFlags } from '../output/present.ts';
+import {
+  createApplyCommandLine,
+  createSavedPlanCommand,
+  hasMissingTokenSinkDiagnostic,
+} from '../reconcile/apply-command.ts';
 import { removeStalePlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 import {
   exitCodeOfPlan,
   listUnconsentedViolations,
   type PlanFlags,
-  resolveStackSettings,
+  resolveStackConnection,
   toPlanOptions,
 } from '../reconcile/plan-flags.ts';
 import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
-  addPlanFormatOptions,
   addPlanOptions,
   addRecursiveOptions,
+  addReportDetailOptions,
   EXAMPLE_ADDRESS,
   isRecursive,
 } from './options.ts';
@@ -37,7 +41,7 @@ interface Flags extends PlanFlags, FormatFlags, StackFilterFlags {
   readonly detailedExitcode?: boolean;
 }
 
-export function definePlan(command: Command, act: CommandAction): void {
+export function configurePlanCommand(command: Command, act: CommandRunner): void {
   command
     .description('Show what apply would do. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
@@ -46,7 +50,7 @@ export function definePlan(command: Command, act: CommandAction): void {
   addRecursiveOptions(command);
   const { success, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication, refused]);
-  addPlanFormatOptions(addPlanOptions(command));
+  addReportDetailOptions(addPlanOptions(command));
   addExamples(addConnectionOptions(command), [
     ['edgewise plan', 'show what would change'],
     ['edgewise plan manifests -o plan.json', 'save it, for apply'],
@@ -60,7 +64,7 @@ export function definePlan(command: Command, act: CommandAction): void {
 }
 
 async function planMany(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const { planStacks } = await import('../multi-stack/read-stacks.ts');
+  const { planAndReportStacks: planStacks } = await import('../multi-stack/read-stacks.ts');
   return planStacks(paths, flags, context);
 }
 
@@ -73,9 +77,9 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   }
   const exitCode = exitCodeOfPlan(made, blocking, flags);
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
-  const applyCommand = flags.out === undefined ? createApplyCommand(run) : createSavedPlanCommand(flags.out, run);
-  const publication = { flags, exitCode, locate, ...(!lacksTokenSink(made) && { applyCommand }) };
-  return publish({ about: 'plan', plan: made, blocking }, publication, context);
+  const applyCommand = flags.out === undefined ? createApplyCommandLine(run) : createSavedPlanCommand(flags.out, run);
+  const publication = { flags, exitCode, locate, ...(!hasMissingTokenSinkDiagnostic(made) && { applyCommand }) };
+  return outputReport({ about: 'plan', plan: made, blocking }, publication, context);
 }
 
 interface Computed {
@@ -88,9 +92,9 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
   try {
     const read = { lint: 'for-plan', policies: flags.policies ?? [] } as const;
     const { state, diagnostics, policies, locate } = await readValidManifests(paths, context, read);
-    const settings = resolveStackSettings(flags, context, state);
-    await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
-    const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
+    const settings = resolveStackConnection(flags, context, state);
+    await refuseUnsafeOutputs(flags, { files: listWriteToPaths(state), settings }, context);
+    const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
     const made = await withStack({ state, diagnostics, policies, settings, tokens }, context, ({ stack, signal }) =>
       stack.plan({ ...toPlanOptions(flags), signal }),
     );

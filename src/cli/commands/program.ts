@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import { toHyphenated } from '../../kinds/kind.ts';
 import { SUBMITTED_KINDS } from '../../kinds/tables/registry.ts';
 import { type Context, VERSION } from '../context.ts';
-import type { CommandAction } from '../output/present.ts';
-import { styleHelp, TOPIC_NAMES } from './help.ts';
+import type { CommandRunner } from '../output/present.ts';
+import { configureCommandHelp, TOPIC_NAMES } from './help.ts';
 import { addExamples } from './options.ts';
 
 /** Adds arguments, options and the action to a command that already has a name. `program` has all commands. */
-type Define = (command: Command, act: CommandAction, program: Command) => void;
+type Define = (command: Command, act: CommandRunner, program: Command) => void;
 
 /** A command in the overview. `load` is called only if the command line names the command. */
 interface CommandEntry {
@@ -31,32 +31,32 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
       {
         name: 'init',
         summary: 'write a new stack: its settings, and an example',
-        load: async () => (await import('./init.ts')).defineInit,
+        load: async () => (await import('./init.ts')).configureInitCommand,
       },
       {
         name: 'validate',
         summary: 'check manifests, and lint them',
-        load: async () => (await import('./validate.ts')).defineValidate,
+        load: async () => (await import('./validate.ts')).configureValidateCommand,
       },
       {
         name: 'test-policy',
         summary: 'run the cases of policies',
-        load: async () => (await import('./validate.ts')).defineTestPolicy,
+        load: async () => (await import('./validate.ts')).configureTestPolicyCommand,
       },
       {
         name: 'stacks',
         summary: 'list the stacks below a folder, or those that changed',
-        load: async () => (await import('./stacks.ts')).defineStacks,
+        load: async () => (await import('./stacks.ts')).configureStacksCommand,
       },
       {
         name: 'explain',
         summary: 'explain a diagnostic code, a kind, a field or a setting',
-        load: async () => (await import('./explain.ts')).defineExplain,
+        load: async () => (await import('./explain.ts')).configureExplainCommand,
       },
       {
         name: 'schema',
         summary: 'print a JSON Schema of what edgewise reads and writes',
-        load: async () => (await import('./explain.ts')).defineSchema,
+        load: async () => (await import('./explain.ts')).configureSchemaCommand,
       },
     ],
   ],
@@ -66,37 +66,37 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
       {
         name: 'plan',
         summary: 'show what apply would do',
-        load: async () => (await import('./plan.ts')).definePlan,
+        load: async () => (await import('./plan.ts')).configurePlanCommand,
       },
       {
         name: 'show',
         summary: 'show a saved plan',
-        load: async () => (await import('./plan-files.ts')).defineShow,
+        load: async () => (await import('./plan-files.ts')).configureShowCommand,
       },
       {
         name: 'diff',
         summary: 'compare two saved plans',
-        load: async () => (await import('./plan-files.ts')).defineDiff,
+        load: async () => (await import('./plan-files.ts')).configureDiffCommand,
       },
       {
         name: 'join',
         summary: 'join the results of several runs into one report',
-        load: async () => (await import('./report.ts')).defineJoin,
+        load: async () => (await import('./report.ts')).configureJoinCommand,
       },
       {
         name: 'post',
         summary: 'post a report to GitHub or GitLab, and keep it up to date',
-        load: async () => (await import('./report.ts')).definePost,
+        load: async () => (await import('./report.ts')).configurePostCommand,
       },
       {
         name: 'apply',
         summary: 'apply manifests, or a saved plan',
-        load: async () => (await import('./apply.ts')).defineApply,
+        load: async () => (await import('./apply.ts')).configureApplyCommand,
       },
       {
         name: 'destroy',
         summary: 'delete everything that the stack owns',
-        load: async () => (await import('./destroy.ts')).defineDestroy,
+        load: async () => (await import('./destroy.ts')).configureDestroyCommand,
       },
     ],
   ],
@@ -106,22 +106,22 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
       {
         name: 'get',
         summary: 'show what the stack owns, with what the service computed',
-        load: async () => (await import('./get.ts')).defineGet,
+        load: async () => (await import('./get.ts')).configureGetCommand,
       },
       {
         name: 'drift',
         summary: 'show what others changed at the service',
-        load: async () => (await import('./drift.ts')).defineDrift,
+        load: async () => (await import('./drift.ts')).configureDriftCommand,
       },
       {
         name: 'export',
         summary: 'write live resources as manifests that adopt them',
-        load: async () => (await import('./export.ts')).defineExport,
+        load: async () => (await import('./export.ts')).configureExportCommand,
       },
       {
         name: 'release',
         summary: 'remove the mark from resources, and leave them as they are',
-        load: async () => (await import('./destroy.ts')).defineRelease,
+        load: async () => (await import('./destroy.ts')).configureReleaseCommand,
       },
       ...SUBMISSIONS,
     ],
@@ -132,17 +132,17 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
       {
         name: 'serve',
         summary: 'run the bundled server: the whole API in memory',
-        load: async () => (await import('./serve.ts')).defineServe,
+        load: async () => (await import('./serve.ts')).configureServeCommand,
       },
       {
         name: 'completion',
         summary: 'print the script that completes words in a shell',
-        load: async () => (await import('./completion.ts')).defineCompletion,
+        load: async () => (await import('./completion.ts')).configureCompletionCommand,
       },
       {
         name: 'help',
         summary: `show help of a command, or a topic: ${TOPIC_NAMES.join(', ')}`,
-        load: async () => (await import('./help-topics.ts')).defineHelp,
+        load: async () => (await import('./help-topics.ts')).configureHelpCommand,
       },
     ],
   ],
@@ -155,8 +155,12 @@ const COMPLETE = '__complete';
  * Creates a program that can parse one command line. Commands that the command line does not name have only a name and
  * a summary; their modules are not loaded.
  */
-export async function defineProgram(argv: readonly string[], context: Context, act: CommandAction): Promise<Command> {
-  const program = styleHelp(new Command('edgewise'), context)
+export async function createProgramForArguments(
+  argv: readonly string[],
+  context: Context,
+  act: CommandRunner,
+): Promise<Command> {
+  const program = configureCommandHelp(new Command('edgewise'), context)
     .description('Keeps network ingress equal to manifests in git. plan shows what apply does.')
     .usage('COMMAND [options]')
     .helpCommand(false)
@@ -173,7 +177,7 @@ export async function defineProgram(argv: readonly string[], context: Context, a
     }
   }
   if (argv[0] === COMPLETE) {
-    const { defineWordCompletion } = await import('./completion.ts');
+    const { configureWordCompletionCommand: defineWordCompletion } = await import('./completion.ts');
     defineWordCompletion(program.command(COMPLETE, { hidden: true }), act, program);
   }
   return addExamples(program, [['edgewise plan manifests', 'show what would change; nothing is written']]);

@@ -1,42 +1,42 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readInput } from '../../files/read-input.ts';
-import { type Forge, findCommentMarker, type PostResult, postComment, postIssue } from '../../forge/forge.ts';
+import { type Forge, findCommentMarker, type PostResult, postComment, syncIssue } from '../../forge/forge.ts';
 import { NoForgeError, openForge } from '../../forge/open-forge.ts';
-import { describeError } from '../../model/errors.ts';
+import { getErrorMessage } from '../../model/errors.ts';
 import { isLoopbackHost } from '../../model/http.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_SECRETS } from '../../model/secrets.ts';
-import { FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
+import { GENERAL_FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { readResults } from '../multi-stack/read-results.ts';
+import { joinResultFiles } from '../multi-stack/read-results.ts';
 import { computeWorstExitCode } from '../multi-stack/stacks-run.ts';
-import type { CommandAction } from '../output/present.ts';
-import { type FormatFlags, TEXT_FORMAT_FLAGS } from '../output/present.ts';
-import { publishStacks } from '../output/publish.ts';
-import { addExamples, addExitCodes, addPlanFormatOptions } from './options.ts';
+import { outputStacksReport } from '../output/output-report.ts';
+import type { CommandRunner } from '../output/present.ts';
+import { type FormatFlags, TEXT_ONLY_FORMAT } from '../output/present.ts';
+import { addExamples, addExitCodes, addReportDetailOptions } from './options.ts';
 
-export function defineJoin(command: Command, act: CommandAction): void {
+export function configureJoinCommand(command: Command, act: CommandRunner): void {
   command
     .description(
       'Join the JSON results of several runs, such as those of shards, into one report. Sends no request, and exits with the most severe of their exit codes.',
     )
     .argument('<file...>', 'JSON results (--report json=FILE) of runs over one stack or many');
   addExitCodes(command, Object.values(EXIT));
-  addExamples(addPlanFormatOptions(command, listFormatNames('drift')), [
+  addExamples(addReportDetailOptions(command, listFormatNames('drift')), [
     ['edgewise join shard-*.json', 'the result of all shards'],
     ['edgewise join shard-*.json --report markdown=plan.md', 'as one comment'],
   ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => join(files, flags, context)));
 }
 
 async function join(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { command, root, parts } = readResults(files, context);
+  const { command, root, parts } = joinResultFiles(files, context);
   refuseFormats(command, flags);
   const selection = `${formatCount(parts.length, 'stack')} in ${formatCount(files.length, 'result')}.`;
   const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
-  return publishStacks({ command, root, selection, parts }, { flags, exitCode }, context);
+  return outputStacksReport({ command, root, selection, parts }, { flags, exitCode }, context);
 }
 
 /**
@@ -44,7 +44,7 @@ async function join(files: readonly string[], flags: FormatFlags, context: Conte
  * would say that nothing could be compared.
  */
 function refuseFormats(command: string, { format, report: reports = [] }: FormatFlags): void {
-  const special = [format, ...reports.map((one) => one.format)].find((name) => !FORMAT_NAMES.includes(name));
+  const special = [format, ...reports.map((one) => one.format)].find((name) => !GENERAL_FORMAT_NAMES.includes(name));
   if (special === undefined || command === 'drift') return;
   throw new CommandError(`Results of ${command} cannot be written as ${special}.`, {
     exitCode: EXIT.invalid,
@@ -59,7 +59,7 @@ interface PostFlags {
   readonly number?: number;
 }
 
-export function definePost(command: Command, act: CommandAction): void {
+export function configurePostCommand(command: Command, act: CommandRunner): void {
   command
     .description('Post a report to GitHub or GitLab, replacing the previous one. Sends no request to the service.')
     .argument('<report>', 'a file that --report markdown=FILE wrote')
@@ -71,7 +71,7 @@ export function definePost(command: Command, act: CommandAction): void {
     ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
     ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
     ['edgewise post drift.md --as issue --resolved', 'close it'],
-  ]).action((file: string, flags: PostFlags) => act(TEXT_FORMAT_FLAGS, (context) => post(file, flags, context)));
+  ]).action((file: string, flags: PostFlags) => act(TEXT_ONLY_FORMAT, (context) => post(file, flags, context)));
 }
 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {
@@ -123,7 +123,7 @@ async function send(
 ): Promise<PostResult> {
   try {
     if (flags.as === 'comment') return await postComment(forge, report.marker, report.text);
-    return await postIssue(forge, { ...report, isResolved: flags.resolved === true });
+    return await syncIssue(forge, { ...report, isResolved: flags.resolved === true });
   } catch (error) {
     throw createPostError(error, forge.place);
   }
@@ -150,7 +150,7 @@ async function readText(path: string, shown: string): Promise<string> {
   try {
     return readInput(path).toString('utf8');
   } catch (error) {
-    throw new CommandError(`${shown} cannot be read: ${describeError(error)}`, {
+    throw new CommandError(`${shown} cannot be read: ${getErrorMessage(error)}`, {
       exitCode: EXIT.invalid,
       cause: error,
     });

@@ -1,19 +1,24 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { FileLock } from '../../files/lock-file.ts';
-import { describeError } from '../../model/errors.ts';
-import { DEFAULT_VERSION_HEADER, isLoopbackHost } from '../../model/http.ts';
+import { getErrorMessage } from '../../model/errors.ts';
+import { DEFAULT_VERSION_HEADER_NAME, isLoopbackHost } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
-import { parseRateLimit, RATE_LIMIT_SYNTAX, type RateLimit } from '../../model/stack.ts';
+import { parseRateLimit, RATE_LIMIT_DESCRIPTION, type RateLimit } from '../../model/stack.ts';
 import type { ApiKey } from '../../server/admission.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
-import { lockSnapshot, openSnapshotStore, readServerFile, withServerFileErrors } from '../../stack/embedded.ts';
+import {
+  openServerFiles,
+  readServerFileText,
+  waitForSnapshotLock,
+  withServerFileErrors,
+} from '../../stack/embedded.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
-import type { CommandAction } from '../output/present.ts';
-import { TEXT_FORMAT_FLAGS } from '../output/present.ts';
-import { addExamples, addExitCodes, repeatable } from './options.ts';
+import type { CommandRunner } from '../output/present.ts';
+import { TEXT_ONLY_FORMAT } from '../output/present.ts';
+import { addExamples, addExitCodes, createRepeatableOption } from './options.ts';
 
 interface Flags {
   readonly port: number;
@@ -30,13 +35,13 @@ interface Flags {
 const KNOWN_KEY = 'dev';
 const DEFAULT_KEY = `${KNOWN_KEY}:admin`;
 
-export function defineServe(command: Command, act: CommandAction): void {
+export function configureServeCommand(command: Command, act: CommandRunner): void {
   command
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
     .option('--host <host>', 'address to listen on; one that other machines reach needs --api-key', '127.0.0.1')
     .addOption(
-      repeatable('--api-key <key>', 'an API key to accept: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
+      createRepeatableOption('--api-key <key>', 'an API key to accept: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
         default: DEFAULT_KEY,
       }),
     )
@@ -54,14 +59,14 @@ export function defineServe(command: Command, act: CommandAction): void {
       'answer 429 above this, such as 120/60s, whatever the key (default: none)',
       parseRateLimitFlag,
     )
-    .option('--version-header <name>', 'name of the header that carries the API version', DEFAULT_VERSION_HEADER);
+    .option('--version-header <name>', 'name of the header that carries the API version', DEFAULT_VERSION_HEADER_NAME);
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with a usual rate limit'],
     ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
-  ]).action((flags: Flags) => act(TEXT_FORMAT_FLAGS, (context) => serve(flags, context)));
+  ]).action((flags: Flags) => act(TEXT_ONLY_FORMAT, (context) => serve(flags, context)));
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {
@@ -71,7 +76,7 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
   refuseKnownKey(flags.host, apiKeys);
   const { snapshot } = flags;
   const lock =
-    snapshot === undefined ? undefined : await lockSnapshot(resolve(context.cwd, snapshot), snapshot, context);
+    snapshot === undefined ? undefined : await waitForSnapshotLock(resolve(context.cwd, snapshot), snapshot, context);
   try {
     return await serveKept(flags, { apiKeys, lock }, context);
   } finally {
@@ -85,7 +90,7 @@ async function serveKept(
   context: Context,
 ): Promise<ExitCode> {
   const { createServer, listen, withFaults } = await import('../../server/index.ts');
-  const keeper = await openSnapshotStore(flags, context, lock);
+  const keeper = await openServerFiles(flags, context, lock);
   const faults = await readFaults(flags.faults, context);
   const logger = createLogger(context, { level: 'info' });
   const requests = createLogger(context, { level: 'info', isBusy: true });
@@ -107,7 +112,7 @@ async function serveKept(
     port: flags.port,
     host: flags.host,
   }).catch((error: unknown) => {
-    throw new CommandError(`Cannot listen on ${flags.host}:${flags.port}: ${describeError(error)}`, {
+    throw new CommandError(`Cannot listen on ${flags.host}:${flags.port}: ${getErrorMessage(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
     });
@@ -137,7 +142,7 @@ function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
 async function readFaults(file: string | undefined, context: Context): Promise<ServerFaults> {
   if (file === undefined) return { rules: [] };
   const { parseServerFaults } = await import('../../server/index.ts');
-  const text = await readServerFile(file, context);
+  const text = await readServerFileText(file, context);
   return withServerFileErrors(file, () => parseServerFaults(text));
 }
 
@@ -159,5 +164,5 @@ function parsePort(text: string): number {
 function parseRateLimitFlag(text: string): RateLimit {
   const limit = parseRateLimit(text);
   if (limit !== undefined) return limit;
-  throw new InvalidArgumentError(`A rate limit is ${RATE_LIMIT_SYNTAX}.`);
+  throw new InvalidArgumentError(`A rate limit is ${RATE_LIMIT_DESCRIPTION}.`);
 }

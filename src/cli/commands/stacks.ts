@@ -5,19 +5,19 @@ import type { StackListing } from '../../model/stack-tree.ts';
 import {
   renderGitHubMatrix,
   renderGitLabMatrix,
-  renderStackFolders,
+  renderStackFolderLines,
   renderStacksJson,
 } from '../../report/machine/stacks.ts';
 import { renderStacksText } from '../../report/text/lists.ts';
-import { describeStacks, listFilesWithoutStack } from '../../report/view/stacks-view.ts';
+import { describeFilesWithoutStack, formatStackSelectionSummary } from '../../report/view/stacks-view.ts';
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../multi-stack/stacks-run.ts';
-import type { CommandAction } from '../output/present.ts';
+import type { CommandRunner } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
-import { RESULT_HEADING } from './help.ts';
-import { addColorOption, addExamples, addExitCodes, addStackFilterOptions } from './options.ts';
+import { OUTPUT_OPTIONS_HEADING } from './help.ts';
+import { addColorOption, addExamples, addExitCodes, addStackFilterAndTrustOptions } from './options.ts';
 
 const FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
 
@@ -27,16 +27,19 @@ interface Flags extends StackFilterFlags {
   readonly color: boolean;
 }
 
-export function defineStacks(command: Command, act: CommandAction): void {
+export function configureStacksCommand(command: Command, act: CommandRunner): void {
   command
     .description(
       'List the stacks below a folder: every folder with a Stack document. The formats github and gitlab print a matrix with one job per stack. Sends no request.',
     )
     .argument('[root]', 'the folder (default: the current folder)');
-  addStackFilterOptions(command)
+  addStackFilterAndTrustOptions(command)
     .option('--base-url <url>', 'URL of the service for all stacks; their names must then differ')
     .addOption(
-      new Option('--format <format>', 'format of the list').choices(FORMATS).default('table').helpGroup(RESULT_HEADING),
+      new Option('--format <format>', 'format of the list')
+        .choices(FORMATS)
+        .default('table')
+        .helpGroup(OUTPUT_OPTIONS_HEADING),
     );
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(addColorOption(command), [
@@ -56,7 +59,7 @@ async function printStacks(root: string, flags: Flags, context: Context): Promis
   context.stdout.write(render(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.success;
   // The formats for programs do not contain the summary, so write it to stderr.
-  for (const line of [describeStacks(listing), ...listFilesWithoutStack(listing)])
+  for (const line of [formatStackSelectionSummary(listing), ...describeFilesWithoutStack(listing)])
     context.stderr.write(`${toPrintable(line)}\n`);
   return EXIT.success;
 }
@@ -68,7 +71,7 @@ function render(listing: StackListing, { format, color }: Flags, context: Contex
     case 'json':
       return renderStacksJson(listing);
     case 'folder':
-      return renderStackFolders(listing);
+      return renderStackFolderLines(listing);
     case 'github':
       return renderGitHubMatrix(listing);
     case 'gitlab':

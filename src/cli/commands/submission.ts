@@ -8,20 +8,20 @@ import { isIdOf, toResourcePath } from '../../kinds/paths.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { renderSubmissionJson, type SubmissionResult } from '../../report/machine/json.ts';
-import { joinRemedy } from '../../report/text/diagnostics.ts';
+import { renderSubmissionJson, type SubmissionState } from '../../report/machine/json.ts';
+import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../report/text/submission.ts';
 import { createRequestSchema } from '../../schemas/field.ts';
-import { listSchemaFindings } from '../../schemas/findings.ts';
+import { checkAgainstSchema } from '../../schemas/findings.ts';
 import { resolveSettings } from '../../stack/settings.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
-import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
+import { type ConnectionFlags, createSettingOverrides, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { CommandAction } from '../output/present.ts';
+import type { CommandRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, type StatusLine } from '../output/progress.ts';
-import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from './options.ts';
+import { addConnectionOptions, addExamples, addExitCodes, addFormatAndColorOptions } from './options.ts';
 
 /** The connection and format flags, and a value for each given option that sets a field of the kind. */
 type SubmitFlags = ConnectionFlags & FormatFlags & Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ interface GetFlags extends ConnectionFlags, FormatFlags {
 const DEFAULT_TIMEOUT = '15m';
 
 /** Defines the commands of a submitted kind, such as `edgewise abuse-report submit` and `get`. */
-export function defineSubmissionCommands(kind: SubmittedKind): (group: Command, act: CommandAction) => void {
+export function defineSubmissionCommands(kind: SubmittedKind): (group: Command, act: CommandRunner) => void {
   return (group, act) => {
     describeGroup(group, kind);
     defineSubmit(group, kind, act);
@@ -57,7 +57,7 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
   ]);
 }
 
-function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): void {
+function defineSubmit(group: Command, kind: SubmittedKind, act: CommandRunner): void {
   const { noun, argumentField, examples } = kind.submission;
   const line = `edgewise ${group.name()} submit`;
   const command = group
@@ -71,7 +71,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
     else command.addOption(option);
   }
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication]);
-  addExamples(addConnectionOptions(addFormatOptions(command)), [
+  addExamples(addConnectionOptions(addFormatAndColorOptions(command)), [
     [`${line} ${examples[0]}`, `submit ${withArticle(noun)}`],
     [`${line} ${examples.join(' ')}`, 'about several at once'],
   ]).action((given: string[], flags: SubmitFlags) =>
@@ -79,7 +79,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
   );
 }
 
-function defineGet(group: Command, kind: SubmittedKind, act: CommandAction): void {
+function defineGet(group: Command, kind: SubmittedKind, act: CommandRunner): void {
   const { noun, parts } = kind.submission;
   const line = `edgewise ${group.name()} get ${formatExampleId(kind)}`;
   const command = group
@@ -93,7 +93,7 @@ function defineGet(group: Command, kind: SubmittedKind, act: CommandAction): voi
       parseTimeout,
     );
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication, EXIT.interrupted]);
-  addExamples(addConnectionOptions(addFormatOptions(command)), [
+  addExamples(addConnectionOptions(addFormatAndColorOptions(command)), [
     [line, `show the ${noun} as it is now`],
     [`${line} --wait --wait-timeout 2h`, 'wait for the decision, two hours at most'],
   ]).action((id: string, flags: GetFlags) => act(flags, (context) => get(kind, { id, flags }, context)));
@@ -109,7 +109,7 @@ async function submitOne(
   context: Context,
 ): Promise<ExitCode> {
   const body = checkSubmissionBody(kind, { ...collectStated(kind, flags), [kind.submission.argumentField]: given });
-  const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
+  const settings = resolveSettings(createSettingOverrides(flags), context.env, {});
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
   );
@@ -143,7 +143,7 @@ async function get(
 ): Promise<ExitCode> {
   if (flags.waitTimeout !== undefined && flags.wait !== true)
     throw new CommandError('--wait-timeout works only with --wait: add --wait.', { exitCode: EXIT.invalid });
-  const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
+  const settings = resolveSettings(createSettingOverrides(flags), context.env, {});
   const path = toResourcePath(kind, { id });
   return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
     const client = await account.open();
@@ -173,7 +173,7 @@ function showWaited(
   const error =
     undecided === undefined ? undefined : { message: `${undecided}: ${id} is not decided yet.`, remedy: LATER };
   show({ kind, verb: 'get', shown, error }, flags, context);
-  if (error !== undefined) context.stderr.write(joinRemedy(error.message, error.remedy));
+  if (error !== undefined) context.stderr.write(formatErrorWithRemedy(error.message, error.remedy));
   return exitCode;
 }
 
@@ -186,7 +186,7 @@ const ENDS: Readonly<Record<Waited['ended'], { readonly exitCode: ExitCode; read
 const LATER = 'The service continues its work. To wait longer, run the same command again.';
 
 function show(
-  { kind, verb, shown, error }: Omit<SubmissionResult, 'command'> & { readonly verb: 'submit' | 'get' },
+  { kind, verb, shown, error }: Omit<SubmissionState, 'command'> & { readonly verb: 'submit' | 'get' },
   flags: FormatFlags,
   context: Context,
 ): void {
@@ -210,7 +210,7 @@ function parseTimeout(text: string): number {
 
 /** Returns the body of a submission. Throws one error with all findings if it does not match the schema. */
 function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
-  const findings = listSchemaFindings(createRequestSchema(kind, 'create'), body);
+  const findings = checkAgainstSchema(createRequestSchema(kind, 'create'), body);
   if (findings.length === 0) return body;
   const { argumentField } = kind.submission;
   const lines = findings.map(({ path: [field], message }) =>
@@ -274,7 +274,7 @@ interface Waited {
   readonly shown: JsonObject | undefined;
 }
 
-export interface WaitFlags {
+export interface SubmissionWaitOptions {
   readonly kind: SubmittedKind;
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
@@ -293,7 +293,7 @@ const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 60_000;
 
 /** Reads a submission until it is decided, time is up, or the user interrupts. Shows progress on stderr. */
-async function waitForDecision(wait: WaitFlags, context: Context): Promise<Waited> {
+async function waitForDecision(wait: SubmissionWaitOptions, context: Context): Promise<Waited> {
   const line = createStatusLine(context.stderr);
   try {
     return await poll(wait, { context, line });
@@ -309,7 +309,7 @@ interface Polling {
 }
 
 async function poll(
-  { kind, read, timeoutMs, setLineWriter, signal }: WaitFlags,
+  { kind, read, timeoutMs, setLineWriter, signal }: SubmissionWaitOptions,
   { context, line }: Polling,
 ): Promise<Waited> {
   const deadline = context.now().getTime() + timeoutMs;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { getRuleSeverity } from '../../lint/lint.ts';
 import { LINT_RULES } from '../../lint/rules.ts';
 import { type Diagnostic, LINT_CODES } from '../../model/diagnostic.ts';
-import type { PolicyTestResult } from '../../model/policy.ts';
+import type { PolicyTestResults } from '../../model/policy.ts';
 import type { LintSettings } from '../../model/stack.ts';
 import type { FormatName } from '../../report/formats.ts';
 import type { LintRuleRow } from '../../report/report.ts';
@@ -11,14 +11,14 @@ import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import { type CommandAction, type FormatFlags, getTextOptions } from '../output/present.ts';
-import { publish } from '../output/publish.ts';
+import { outputReport } from '../output/output-report.ts';
+import { type CommandRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
 import {
   addExamples,
   addExitCodes,
-  addFormatOptions,
-  addManifestReadingOptions,
-  addPolicyOption,
+  addFormatAndColorOptions,
+  addManifestLimitOptions,
+  addPoliciesOption,
   addRecursiveOptions,
   addReportOptions,
   isRecursive,
@@ -31,13 +31,13 @@ interface Flags extends FormatFlags, StackFilterFlags {
   readonly policies?: readonly string[];
 }
 
-export function defineValidate(command: Command, act: CommandAction): void {
+export function configureValidateCommand(command: Command, act: CommandRunner): void {
   command
     .description('Check manifests, and warn about valid lines that are probably mistakes. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--strict', 'fail on warnings too')
     .option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets');
-  addRecursiveOptions(addPolicyOption(command));
+  addRecursiveOptions(addPoliciesOption(command));
   addExitCodes(command, [EXIT.success, EXIT.invalid, EXIT.refused]);
   addExamples(addReportOptions(command), [
     ['edgewise validate', 'check the manifests in this folder'],
@@ -51,7 +51,7 @@ export function defineValidate(command: Command, act: CommandAction): void {
 
 async function validateAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   if (!isRecursive(flags)) return validate(paths, flags, context);
-  const { validateStacks } = await import('../multi-stack/read-stacks.ts');
+  const { validateAndReportStacks: validateStacks } = await import('../multi-stack/read-stacks.ts');
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
   return validateStacks(paths, { ...flags, toShown }, context);
 }
@@ -66,7 +66,7 @@ async function validate(paths: readonly string[], flags: Flags, context: Context
   const stack = subject.stack === undefined ? {} : { stack: subject.stack };
   const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };
   const publication = { flags, exitCode, locate: subject.locate };
-  return publish({ about: 'validation', command: 'validate', validation }, publication, context);
+  return outputReport({ about: 'validation', command: 'validate', validation }, publication, context);
 }
 
 /** For `--strict`: turns a diagnostic into an error, so that no format reports success. */
@@ -110,12 +110,12 @@ async function readSettings(paths: readonly string[], context: Context): Promise
 
 const POLICY_TEST_FORMATS: readonly FormatName[] = ['text', 'json', 'junit'];
 
-export function defineTestPolicy(command: Command, act: CommandAction): void {
+export function configureTestPolicyCommand(command: Command, act: CommandRunner): void {
   command
     .description('Run the unit tests of policies: the cases in PolicyTest documents. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
-  addExamples(addFormatOptions(addManifestReadingOptions(command), POLICY_TEST_FORMATS), [
+  addExamples(addFormatAndColorOptions(addManifestLimitOptions(command), POLICY_TEST_FORMATS), [
     ['edgewise test-policy policies', 'run the cases in this folder'],
     ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
   ]).action((paths: string[], flags: FormatFlags) =>
@@ -129,7 +129,7 @@ async function testPolicy(paths: readonly string[], flags: FormatFlags, context:
   return result.cases.some(({ failure }) => failure !== undefined) ? EXIT.failed : EXIT.success;
 }
 
-async function render(result: PolicyTestResult, flags: FormatFlags, context: Context): Promise<string> {
+async function render(result: PolicyTestResults, flags: FormatFlags, context: Context): Promise<string> {
   const { renderPolicyTestsJson, renderPolicyTestsJunit } = await import('../../report/machine/stacks.ts');
   if (flags.format === 'json') return renderPolicyTestsJson(result);
   if (flags.format === 'junit') return renderPolicyTestsJunit(result);

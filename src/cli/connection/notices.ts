@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { Client, ClientOptions } from '../../client/client.ts';
-import type { RequestNotice } from '../../client/request-notice.ts';
+import type { AttemptNotice } from '../../client/request-notice.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWaitClause, type PendingWait } from '../../report/text/progress.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
-import { getServerDataFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
+import { isEmbedded, parseEmbeddedDataFile, type ServiceSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { isLogWanted, resolveLogLevel } from '../output/present.ts';
+import { getLogLevelFromEnvironment, isInfoLogged } from '../output/present.ts';
 import { createStatusLine, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
 
 /** Callbacks that show retries, waits and slow reads of a client. */
@@ -32,7 +32,7 @@ export type SetNoticeWriter = (
  */
 export async function createNotices(
   context: Pick<Context, 'env' | 'stderr' | 'now' | 'after'>,
-  { rateLimit, baseUrl }: Pick<RunSettings, 'rateLimit' | 'baseUrl'>,
+  { rateLimit, baseUrl }: Pick<ServiceSettings, 'rateLimit' | 'baseUrl'>,
 ): Promise<Notices> {
   const logger = await loadLogger(context);
   const { watch, ...reading } = createReadingWatch(context, baseUrl);
@@ -81,21 +81,25 @@ export async function createNotices(
 
 /** Returns `undefined` if the log level excludes all of these notices, so that the logger need not be loaded. */
 async function loadLogger(context: Pick<Context, 'env' | 'stderr'>): Promise<Logger | undefined> {
-  resolveLogLevel(context, 'warn');
-  return isLogWanted(context) ? (await import('../output/logger.ts')).createLogger(context) : undefined;
+  getLogLevelFromEnvironment(context, 'warn');
+  return isInfoLogged(context) ? (await import('../output/logger.ts')).createLogger(context) : undefined;
 }
 
 /** Creates the notices for a service. Never shows reads from the embedded server as slow. */
-export async function createServiceNotices(settings: RunSettings, context: Context): Promise<Notices> {
+export async function createServiceNotices(settings: ServiceSettings, context: Context): Promise<Notices> {
   const unwatched = { ...context, after: () => () => undefined };
   return createNotices(isEmbedded(settings.baseUrl) ? unwatched : context, settings);
 }
 
 /** Prints the warning about the connection, if any, and a line if the embedded server is used. */
-export function announceService({ baseUrl }: RunSettings, warning: string | undefined, { stderr }: Context): void {
+export function printConnectionNotices(
+  { baseUrl }: ServiceSettings,
+  warning: string | undefined,
+  { stderr }: Context,
+): void {
   if (warning !== undefined) stderr.write(`${warning}\n`);
   if (!isEmbedded(baseUrl)) return;
-  const file = getServerDataFile(baseUrl);
+  const file = parseEmbeddedDataFile(baseUrl);
   stderr.write(
     `Using the embedded server${file === '' ? ', which forgets everything at the end of this command' : `, kept in ${file}`}.\n`,
   );
@@ -105,7 +109,7 @@ export function announceService({ baseUrl }: RunSettings, warning: string | unde
  * At `debug`, logs one line for each finished request. `trace` adds headers, sizes, and a line for each sent request.
  * Bodies are never logged.
  */
-function logRequest(logger: Logger, notice: RequestNotice): void {
+function logRequest(logger: Logger, notice: AttemptNotice): void {
   const { method, path, attempt } = notice;
   switch (notice.event) {
     case 'sent':
@@ -153,7 +157,7 @@ function createReadingWatch(
   { stderr, env, now, after }: Pick<Context, 'stderr' | 'env' | 'now' | 'after'>,
   service: string,
 ): ReadingWatch {
-  const output = { ...stderr, isTerminal: stderr.isTerminal && !isLogWanted({ env }) };
+  const output = { ...stderr, isTerminal: stderr.isTerminal && !isInfoLogged({ env }) };
   const line = createStatusLine(output);
   let [started, done, startedAt, said] = [0, 0, 0, 0];
   let isMuted = false;

@@ -1,6 +1,6 @@
-import type { StackSetting } from '../../manifest/stack-settings.ts';
+import type { EffectiveStackSetting } from '../../manifest/stack-settings.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
-import { DEFAULT_VERSION_HEADER } from '../../model/http.ts';
+import { DEFAULT_VERSION_HEADER_NAME } from '../../model/http.ts';
 import type { Json } from '../../model/json.ts';
 import type { SettingRow } from '../../report/report.ts';
 import { getDefaultRateLimit } from '../../stack/settings.ts';
@@ -58,7 +58,7 @@ export const CONNECTION_SETTINGS: readonly SettingDescription[] = [
     flag: '--version-header <name>',
     environment: ['EDGEWISE_VERSION_HEADER'],
     stack: 'api.version_header',
-    default: DEFAULT_VERSION_HEADER,
+    default: DEFAULT_VERSION_HEADER_NAME,
   },
   {
     about: 'maximum number of requests in a time window, such as `120/60s`, or `none` (the default for `embedded:`)',
@@ -92,7 +92,7 @@ export const CONNECTION_SETTINGS: readonly SettingDescription[] = [
 ];
 
 /** The other settings of a run, except those that can only be set by a flag of a single command. */
-export const RUN_SETTINGS: readonly SettingDescription[] = [
+export const OTHER_SETTINGS: readonly SettingDescription[] = [
   {
     about: 'folder for tokens of new resources, a file for each; {stack} is filled in',
     flag: '--token-directory <path>',
@@ -175,8 +175,8 @@ export const RUN_SETTINGS: readonly SettingDescription[] = [
 ];
 
 /** Lists the value of each setting, and the origin of the value. `flags`: values by flag name, in camel case. */
-export function listSettingRows(
-  stated: readonly StackSetting[],
+export function listSettingOrigins(
+  stated: readonly EffectiveStackSetting[],
   flags: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly SettingRow[] {
@@ -196,7 +196,7 @@ export function listSettingRows(
   return [...found.values(), createKeyRow(found.get('api.key_env')?.value, env)].sort(byName);
 }
 
-function createRow({ name, value, source }: StackSetting): SettingRow {
+function createRow({ name, value, source }: EffectiveStackSetting): SettingRow {
   const row = { name, value: formatValue(value), from: source?.by ?? 'default' };
   return source === undefined ? row : { ...row, place: `${source.place.file}:${source.place.line}` };
 }

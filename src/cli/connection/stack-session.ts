@@ -1,15 +1,15 @@
-import { parseTimeoutMs, type RunSettings, type SettingOverrides } from '../../stack/settings.ts';
+import { parseTimeoutMs, type ServiceSettings, type SettingOverrides } from '../../stack/settings.ts';
 import {
   type Account,
   type AccountInput,
   createAccount,
   createStack,
   type Stack,
-  type StackInput,
+  type StackContents,
 } from '../../stack/stack.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { announceService, createServiceNotices, type SetNoticeWriter } from './notices.ts';
+import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from './notices.ts';
 
 /** An account that is open during one command. */
 interface AccountSession {
@@ -28,13 +28,13 @@ interface StackSession extends Omit<AccountSession, 'account'> {
 
 /** Opens an account, runs the task, and closes the account even if the task fails. */
 export async function withAccount<T>(
-  settings: RunSettings,
+  settings: ServiceSettings,
   context: Context,
   task: (session: AccountSession) => Promise<T>,
 ): Promise<T> {
   const { signal, stopListening } = listenForInterrupts(context);
   const { setLineWriter, watch, end, ...notices } = await createServiceNotices(settings, context);
-  const onConnected: AccountInput['onConnected'] = ({ warning }) => announceService(settings, warning, context);
+  const onConnected: AccountInput['onConnected'] = ({ warning }) => printConnectionNotices(settings, warning, context);
   const account = createAccount({ settings, watch, notices, onConnected }, context);
   try {
     return await task({ account, setLineWriter, signal });
@@ -50,7 +50,7 @@ export async function withAccount<T>(
 
 /** Like `withAccount`, but passes a stack of the account to the task. */
 export async function withStack<T>(
-  { settings, ...parts }: Omit<StackInput, 'version' | 'sinks'> & { readonly settings: RunSettings },
+  { settings, ...parts }: Omit<StackContents, 'version' | 'sinks'> & { readonly settings: ServiceSettings },
   context: Context,
   task: (session: StackSession) => Promise<T>,
 ): Promise<T> {
@@ -70,7 +70,7 @@ export interface ConnectionFlags {
 }
 
 /** Converts flags to settings. An empty flag sets nothing. */
-export function parseConnectionFlags(flags: ConnectionFlags): SettingOverrides {
+export function createSettingOverrides(flags: ConnectionFlags): SettingOverrides {
   const { baseUrl, versionHeader, rateLimit, caFile, keyEnv } = flags;
   return {
     baseUrl,

@@ -1,6 +1,6 @@
-import type { MultiStackApplyContext } from '../../apply/apply.ts';
-import { awaitWork, type WaitOptions } from '../../client/await-work.ts';
-import type { Locate } from '../../model/diagnostic.ts';
+import type { MultiStackCoordination } from '../../apply/apply.ts';
+import { awaitPendingResources, type WaitOptions } from '../../client/await-work.ts';
+import type { LocateManifest } from '../../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
@@ -11,18 +11,23 @@ import {
   listStartEvents,
 } from '../../report/machine/json-lines.ts';
 import type { StackReportPart, WrittenEvents } from '../../report/report.ts';
-import { renderStackResults, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
-import { formatDangerCount } from '../../report/view/danger-view.ts';
+import { renderStackResults, renderStacksRunText, renderStacksTable } from '../../report/text/lists.ts';
+import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import { computeWriteRounds, listDependencies, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
+import {
+  computeWriteRounds,
+  listDependencies,
+  orderStacks,
+  type RoundByWriteId,
+} from '../../repository/order-stacks.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
-import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
+import { type ApplyRunOptions, EMPTY_APPLY_RESULT } from '../../stack/run-plan.ts';
 import type { OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEventOutput, getTextOptions } from '../output/present.ts';
-import { createProgress, type Progress } from '../output/progress.ts';
+import { type ApplyProgress, createProgress } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-plan.ts';
-import { createProgressOutput, exitCodeOfApply, listPendingResourcesOfApply } from '../reconcile/execute-plan.ts';
+import { exitCodeOfApply, getProgressStream, listPendingResourcesOfApply } from '../reconcile/execute-plan.ts';
 import { listUnconsentedViolations } from '../reconcile/plan-flags.ts';
 import {
   createFailedStack,
@@ -42,9 +47,9 @@ export interface ApplyStacksFlags extends ApplyFlags, StackFilterFlags {
 /** A stack whose plan has changes and is not blocked. */
 interface ReadyStack {
   readonly plan: Plan;
-  readonly apply: (options: RunOptions) => Promise<ApplyResult>;
+  readonly apply: (options: ApplyRunOptions) => Promise<ApplyResult>;
   readonly pooled: PooledAccount;
-  readonly locate: Locate;
+  readonly locate: LocateManifest;
 }
 
 /** An apply of many stacks. `ready`: the stacks to apply. */
@@ -76,7 +81,7 @@ function showPlans(run: StacksRun, planned: readonly StackReportPart[]): void {
 }
 
 function renderPlans(run: StacksRun, planned: readonly StackReportPart[], output: OutputStream): string {
-  return renderStacksReportText(createStacksReport(run, planned), getTextOptions(output, run.context, run.flags));
+  return renderStacksRunText(createStacksReport(run, planned), getTextOptions(output, run.context, run.flags));
 }
 
 function showEnds(
@@ -100,7 +105,7 @@ async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly Stac
   const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
   const unseen = flags.format === 'text' ? '' : `${renderPlans(run, planned, context.stderr)}\n`;
-  const dangers = formatDangerCount(ready.flatMap(({ plan }) => plan.changes));
+  const dangers = formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
   const warning = dangers === '' ? '' : `! ${dangers}. `;
   const question = `${unseen}${warning}Send ${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} to ${places}? Only "yes" is accepted: `;
   const answer = await context.ask(question);
@@ -208,7 +213,7 @@ interface Written {
 interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
   /** Absent if the stack is not ready. */
   readonly barriers?: Barriers | undefined;
-  readonly rounds?: WriteRounds | undefined;
+  readonly rounds?: RoundByWriteId | undefined;
   readonly before: readonly Started[];
   /** Exit code of the plan. */
   readonly exitCode: ExitCode | number;
@@ -286,7 +291,9 @@ async function waitFor(
   if (timeoutMs === undefined || signal.aborted || subjects.length === 0) return result;
   const onReading: WaitOptions['onReading'] = (_, [first], delayMs) =>
     wait({ until: now().getTime() + delayMs, reason: `${first?.address}: ${first?.message}` });
-  const waited = await write((client) => awaitWork(client, subjects, { timeoutMs, now, sleep, signal, onReading }));
+  const waited = await write((client) =>
+    awaitPendingResources(client, subjects, { timeoutMs, now, sleep, signal, onReading }),
+  );
   return { ...result, waited, interrupted: signal.aborted };
 }
 
@@ -314,8 +321,8 @@ async function awaitOthers(
  */
 function createPassage(
   { barriers, rounds = new Map(), isAwaited }: Turn,
-  onWritten: MultiStackApplyContext['onWritten'],
-): { readonly sideBySide: MultiStackApplyContext; readonly pass: () => void } {
+  onWritten: MultiStackCoordination['onWritten'],
+): { readonly sideBySide: MultiStackCoordination; readonly pass: () => void } {
   let passed = 0;
   const pass = (until = Number.POSITIVE_INFINITY): void => {
     for (const barrier of barriers?.slice(passed, until) ?? []) barrier.pass();
@@ -362,7 +369,7 @@ function createDependencyError(names: readonly string[]): CommandError {
 }
 
 /** Classifies a plan before the user is asked: ready, without changes, or blocked. Adds a ready stack to `ready`. */
-export function classifyReadiness(
+export function recordPlannedStack(
   { flags, ready }: Pick<ApplyRun, 'flags' | 'ready'>,
   folder: StackFolder,
   candidate: ReadyStack,
@@ -409,9 +416,12 @@ function createBarrier(count: number): Barrier {
 /** The combined progress of all applies of a run: for the user, and as a stream of events. */
 interface RunProgress {
   /** Returns the callbacks for the apply of one stack. */
-  readonly follow: (folder: StackFolder, plan: Plan) => Required<Pick<RunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
+  readonly follow: (
+    folder: StackFolder,
+    plan: Plan,
+  ) => Required<Pick<ApplyRunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
   /** Records that no request is sent before a certain time. */
-  readonly wait: Progress['wait'];
+  readonly wait: ApplyProgress['wait'];
   /** Returns the events that were sent so far, and the folders of their stacks. */
   readonly sent: () => WrittenEvents;
   readonly end: () => void;
@@ -427,7 +437,7 @@ function createRunProgress({ context, flags }: StacksRun, all: readonly Followed
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
   const options = getTextOptions(context.stderr, context, flags);
-  const progress = createProgress({ ...context, output: createProgressOutput(context) }, { total, rateLimit }, options);
+  const progress = createProgress({ ...context, output: getProgressStream(context) }, { total, rateLimit }, options);
   for (const { pooled } of all) pooled.setLineWriter(progress.tell, progress.wait);
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const parts = new Set<string>();

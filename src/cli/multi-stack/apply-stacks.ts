@@ -1,32 +1,32 @@
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
-import { listFilePaths } from '../../plan/files.ts';
+import { listWriteToPaths } from '../../plan/files.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
-import type { PlanApproval, SavedFile } from '../../stack/saved-plan.ts';
+import type { NamedPlan, SavedFile } from '../../stack/saved-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import {
   type ApplyFlags,
   announceSkippedManifestCheck,
-  findUnapproved,
-  prepareSavedPlan,
+  compareWithApprovedPlan,
+  prepareSavedPlanWithoutManifests,
   readApprovedPlanFile,
   readSavedPlanFile,
-  refuseTwiceApproved,
+  refuseApprovedWithSavedPlan,
 } from '../reconcile/apply-plan.ts';
-import { createLocateInPlanFile, readPlanFile, resolveManifests } from '../reconcile/plan-file.ts';
-import { refuseOtherManifests, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
-import { type ApplyRun, type ApplyStacksFlags, classifyReadiness, showPlansAndApply } from './apply-ready.ts';
-import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
+import { createLocateWithoutManifests, findManifestPathsForPlan, readPlanFile } from '../reconcile/plan-file.ts';
+import { refuseOtherServiceOrExternals, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
+import { type ApplyRun, type ApplyStacksFlags, recordPlannedStack, showPlansAndApply } from './apply-ready.ts';
+import { type IndexedFolder, readIndexedPlanFolder } from './plan-folder.ts';
 import {
+  failConflictingStacks,
   forEachStack,
-  leaveOutConflictingStacks,
   openStackFolder,
-  planStackFolder,
+  planOpenedStack,
   refuseSingleResourceFlags,
-  runOnSelected,
-  runOnStacks,
+  runWithSelectedStacks,
+  runWithStacks,
   type StackResult,
   type StacksRun,
 } from './stacks-run.ts';
@@ -44,13 +44,13 @@ interface StacksToApply {
 }
 
 /** Plans every stack below a folder, shows the plans, asks the user once, and applies the plans. */
-export async function applyStacks(
+export async function planAndApplyStacks(
   paths: readonly string[],
   { flags, mode, getSaved: findSaved, savedPlans = [] }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
   const findApproval = await readApprovals(flags, context);
-  return runOnStacks(paths, { flags, command: mode }, context, async (asked) => {
+  return runWithStacks(paths, { flags, command: mode }, context, async (asked) => {
     const run = findSaved === undefined ? asked : withUnplanned(asked);
     const applying: ApplyRun = { run, flags, mode, ready: new Map() };
     const planned = await forEachStack(run, (folder) => {
@@ -60,7 +60,7 @@ export async function applyStacks(
     });
     return showPlansAndApply(
       applying,
-      await leaveOutConflictingStacks(run, planned, (folder) => void applying.ready.delete(folder)),
+      await failConflictingStacks(run, planned, (folder) => void applying.ready.delete(folder)),
     );
   });
 }
@@ -82,7 +82,7 @@ interface KnownPlans {
   /** Saved plans of other stacks of the run. */
   readonly beside: readonly Plan[];
   /** The new plan is applied only if it does no more than this plan. `undefined`: no approval is required. */
-  readonly approved: PlanApproval | undefined;
+  readonly approved: NamedPlan | undefined;
 }
 
 async function planOne(
@@ -93,15 +93,15 @@ async function planOne(
   const { run, flags, mode } = applying;
   const opened = await openStackFolder(run, folder, {
     ...(mode === 'apply' && { lint: 'for-plan' }),
-    listOutputs: listFilePaths,
+    listOutputs: listWriteToPaths,
   });
-  if (saved !== undefined) refuseOtherManifests(saved, opened);
-  const plan = await planStackFolder(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
+  if (saved !== undefined) refuseOtherServiceOrExternals(saved, opened);
+  const plan = await planOpenedStack(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
   const { stack, pooled, locate } = opened;
-  const unapproved = findUnapproved(plan, approved, run.context);
+  const unapproved = compareWithApprovedPlan(plan, approved, run.context);
   if (unapproved !== undefined) return { report: unapproved, exitCode: EXIT.stale, options: { locate } };
   const consent = toConsentOptions(flags);
-  return classifyReadiness(applying, folder, {
+  return recordPlannedStack(applying, folder, {
     plan,
     pooled,
     locate,
@@ -118,9 +118,9 @@ function isBeside(plan: Plan, saved: Plan | undefined): boolean {
 async function readApprovals(
   { approved }: ApplyFlags,
   context: Context,
-): Promise<((folder: StackFolder) => PlanApproval) | undefined> {
+): Promise<((folder: StackFolder) => NamedPlan) | undefined> {
   if (approved === undefined) return undefined;
-  const found = await readPlanFolder(approved, context);
+  const found = await readIndexedPlanFolder(approved, context);
   if (found === undefined)
     throw new CommandError(
       `${approved} is not a folder of plans. With --recursive, each stack needs its own approved plan.`,
@@ -130,7 +130,7 @@ async function readApprovals(
       },
     );
   const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
-  const approvals = new Map<StackFolder, PlanApproval>();
+  const approvals = new Map<StackFolder, NamedPlan>();
   const { stacks } = await selectPlans(found.folder, found.files, context);
   for (const one of stacks) approvals.set(one, await readApprovedPlanFile(one.file, quiet));
   return (folder) => assertDefined(approvals.get(createStackFolder(folder, stacks)), 'an approved plan');
@@ -147,13 +147,13 @@ export async function applyPlanFolder(
   context: Context,
 ): Promise<ExitCode> {
   const { folder, files, manifests } = plans;
-  refuseTwiceApproved(flags);
-  const roots = resolveManifests({ name: folder, manifests }, flags.manifests ?? [], context);
+  refuseApprovedWithSavedPlan(flags);
+  const roots = findManifestPathsForPlan({ name: folder, manifests }, flags.manifests ?? [], context);
   const selected = await selectPlans(folder, files, context);
   refuseSingleResourceFlags(flags, { names: [], count: selected.stacks.length });
   if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);
   announceSkippedManifestCheck(folder, context);
-  return runOnSelected(selected, { flags, command: 'apply' }, context, async (run) => {
+  return runWithSelectedStacks(selected, { flags, command: 'apply' }, context, async (run) => {
     const applying: ApplyRun = { run, flags, mode: 'apply', ready: new Map() };
     return showPlansAndApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));
   });
@@ -186,7 +186,7 @@ async function applyAgain(
   const getSaved = (folder: StackFolder): SavedFile =>
     assertDefined(saved.get(createStackFolder(folder, plans)), 'a plan file');
   const savedPlans = [...saved.values()].map(({ plan }) => plan);
-  return applyStacks(
+  return planAndApplyStacks(
     roots,
     { flags: { ...flags, stack: names, isOfPlans: true }, mode: 'apply', getSaved, savedPlans },
     context,
@@ -214,15 +214,15 @@ function noPlans(roots: readonly string[]): CommandError {
 async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<StackResult> {
   const { run, flags } = applying;
   const { onSubject: _, budget: __, ...quiet } = run.context; // this plan already counts towards the read budget
-  const { plan, settings, approved } = await prepareSavedPlan(
+  const { plan, settings, approved } = await prepareSavedPlanWithoutManifests(
     await readSavedPlanFile(folder.file, quiet),
     flags,
     quiet,
   );
   const pooled = await run.pool.getAccount(settings, folder.file);
   const account = pooled.account.toView(settings);
-  const locate = createLocateInPlanFile(folder.file);
-  return classifyReadiness(applying, folder, {
+  const locate = createLocateWithoutManifests(folder.file);
+  return recordPlannedStack(applying, folder, {
     plan,
     pooled,
     locate,

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { findFileOfAnotherUser, isOwnedByAnotherUser } from '../../files/boundary.ts';
+import { findFileReplaceableByOthers, isOwnedByAnotherUser } from '../../files/boundary.ts';
 import { InputBudgetError, readInput } from '../../files/read-input.ts';
-import { describeError } from '../../model/errors.ts';
+import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
-  type IndexedPlan,
   isPlanIndexFileName,
   PLAN_INDEX_FORMAT,
-  type PlanIndex,
+  type PlanIndexEntry,
+  type PlanIndexFile,
   toPlanIndexFileName,
 } from '../../model/stack-tree.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
@@ -28,7 +28,7 @@ import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;
 
 /** A folder to which a run writes plans. */
-export interface PlanFolder {
+export interface PlanFolderWriter {
   readonly write: (file: string, plan: Plan) => Promise<void>;
   /** Removes a plan that this run wrote. */
   readonly withdraw: (file: string) => Promise<void>;
@@ -40,15 +40,15 @@ export interface PlanFolder {
  * Creates the folder, and removes the plans of earlier runs. Keeps plans of other shards of the same run. Throws if the
  * folder contains another file that an apply would read.
  */
-export async function openPlanFolder(
+export async function preparePlanFolder(
   folder: string,
-  shard: PlanIndex['shard'],
+  shard: PlanIndexFile['shard'],
   context: FolderContext,
-): Promise<PlanFolder> {
+): Promise<PlanFolderWriter> {
   await makeFolder(folder, context);
   await refuseFolderOfOtherUser(folder, context);
   await clearFolder(folder, shard, context);
-  const plans = new Map<string, IndexedPlan>();
+  const plans = new Map<string, PlanIndexEntry>();
   return {
     write: async (file, plan) => {
       await writePlanFile(join(folder, file), plan, context);
@@ -59,7 +59,7 @@ export async function openPlanFolder(
       if (plans.delete(file)) await rm(resolve(context.cwd, folder, file), { force: true });
     },
     finish: async ({ tree, stacks }) => {
-      const index: PlanIndex = {
+      const index: PlanIndexFile = {
         type: 'PlanIndex',
         format: PLAN_INDEX_FORMAT,
         tool: { name: 'edgewise', version: VERSION },
@@ -78,7 +78,7 @@ async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void>
   try {
     await mkdir(resolve(cwd, folder), { recursive: true });
   } catch (cause) {
-    const message = `The plans cannot be written to ${folder}: ${describeError(cause)}`;
+    const message = `The plans cannot be written to ${folder}: ${getErrorMessage(cause)}`;
     throw new CommandError(message, {
       exitCode: EXIT.invalid,
       remedy: 'With --recursive, name a folder with -o. Edgewise writes one plan file for each stack into it.',
@@ -93,7 +93,8 @@ async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void>
  */
 async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderContext): Promise<void> {
   const path = resolve(cwd, folder);
-  if (!isOwnedByAnotherUser(path, await lstat(path), uid) && findFileOfAnotherUser(path, uid) === undefined) return;
+  if (!isOwnedByAnotherUser(path, await lstat(path), uid) && findFileReplaceableByOthers(path, uid) === undefined)
+    return;
   throw new CommandError(`${folder} belongs to another user.`, {
     exitCode: EXIT.invalid,
     remedy: 'Name another folder. Nothing was written.',
@@ -104,7 +105,7 @@ async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderConte
  * Removes the indexes of earlier runs and the plans that they list. Throws if the folder also contains another file, or
  * a plan that was edited.
  */
-async function clearFolder(folder: string, shard: PlanIndex['shard'], context: FolderContext): Promise<void> {
+async function clearFolder(folder: string, shard: PlanIndexFile['shard'], context: FolderContext): Promise<void> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path);
   const kept = new Set<string>();
@@ -144,7 +145,7 @@ export interface IndexedFolder {
  * Reads a folder of plans. Without an index, throws if the folder contains only plans, else returns `undefined`. With
  * an index, throws if a file is not in it, and if a plan is missing or was changed after it was written.
  */
-export async function readPlanFolder(
+export async function readIndexedPlanFolder(
   folder: string,
   context: Pick<Context, 'cwd' | 'budget'>,
 ): Promise<IndexedFolder | undefined> {
@@ -193,7 +194,7 @@ async function hasOnlyPlans(
 }
 
 /** Reads an index. Loads the schema only here, because most runs read no index. */
-async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): Promise<PlanIndex> {
+async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): Promise<PlanIndexFile> {
   const { PLAN_INDEX_SCHEMA } = await import('../../schemas/plan.ts');
   const finding = (why: string, cause?: unknown): CommandError =>
     new CommandError(`${file} is not the index of a folder of plans: ${why}.`, {
@@ -205,7 +206,7 @@ async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'b
   try {
     text = readInput(resolve(cwd, file), { onlyFiles: true, budget }).toString('utf8');
   } catch (error) {
-    throw finding(describeError(error), error);
+    throw finding(getErrorMessage(error), error);
   }
   const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
   if (!isJsonObject(value)) throw finding('it is not a JSON object');

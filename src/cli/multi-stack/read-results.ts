@@ -1,19 +1,19 @@
 import { dirname, resolve } from 'node:path';
 import { createReadBudget, type ReadBudget, readInput } from '../../files/read-input.ts';
-import { STDIN } from '../../manifest/environment.ts';
-import { DRIFT_STATES, type Drift, hasDrift, isComparisonComplete } from '../../model/drift.ts';
-import { describeError } from '../../model/errors.ts';
+import { STDIN_FILE_NAME } from '../../manifest/environment.ts';
+import { DRIFT_STATES, type Drift, hasDrift, isEveryTargetCompared } from '../../model/drift.ts';
+import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { parseRenderSource } from '../../model/stack.ts';
-import type { Report, StackReportPart, StacksReport } from '../../report/report.ts';
+import type { Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
 import {
   APPLY_RESULT_SCHEMA,
   DRIFT_RESULT_SCHEMA,
   FAILURE_RESULT_SCHEMA,
+  MULTI_STACK_RESULT_SCHEMA,
   parseResultDocument,
-  RUN_RESULT_SCHEMA,
   VALIDATION_RESULT_SCHEMA,
 } from '../../schemas/results.ts';
 import { parsePlan } from '../../stack/parse-plan.ts';
@@ -22,10 +22,10 @@ import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit
 import { exitCodeOfPlan } from '../reconcile/plan-flags.ts';
 
 /** Results of several files, joined as if they came from one run. */
-type JoinedResults = Pick<StacksReport, 'command' | 'root' | 'parts'>;
+type JoinedResults = Pick<StacksRunReport, 'command' | 'root' | 'parts'>;
 
 /** Reads files with JSON results of runs on one or many stacks. Throws if a file is not such a result. */
-export function readResults(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
+export function joinResultFiles(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
   const budget = createReadBudget(RESULT_LIMITS);
   const read = files.map((file) => readResult(file, { ...context, budget }));
   // The root identifies the comment that `post` updates, so it must not depend on the number of results.
@@ -57,7 +57,7 @@ function readResult(
       parts: [{ name, folder: folder ?? file, exitCode, report, options: {} }],
     };
   }
-  const run = parseResultDocument(RUN_RESULT_SCHEMA, document, createRefusal(file));
+  const run = parseResultDocument(MULTI_STACK_RESULT_SCHEMA, document, createRefusal(file));
   const parts = run.stacks.map(({ stack, folder, keyEnv, exitCode, report }): StackReportPart => {
     return {
       name: stack,
@@ -77,7 +77,7 @@ function readResult(
  */
 function findFolder({ inputs }: Pick<Plan, 'inputs'>): string | undefined {
   const folders = inputs.flatMap(({ file }) =>
-    file === STDIN || parseRenderSource(file) !== undefined ? [] : [dirname(file).split('/')],
+    file === STDIN_FILE_NAME || parseRenderSource(file) !== undefined ? [] : [dirname(file).split('/')],
   );
   const [first = []] = folders;
   const end = first.findIndex((step, index) => folders.some((steps) => steps[index] !== step));
@@ -91,7 +91,7 @@ function parseFile(file: string, { cwd, budget }: Pick<Context, 'cwd'> & { reado
     const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
     if (value !== undefined && isJsonObject(value)) return value;
   } catch (cause) {
-    throw new CommandError(`${file} cannot be read: ${describeError(cause)}`, { exitCode: EXIT.invalid, cause });
+    throw new CommandError(`${file} cannot be read: ${getErrorMessage(cause)}`, { exitCode: EXIT.invalid, cause });
   }
   throw createError(file, 'it is not a JSON object');
 }
@@ -119,7 +119,7 @@ function parseReport(
 function computeExitCode(report: Report, isGood: boolean): ExitCode {
   switch (report.about) {
     case 'drift':
-      if (!isComparisonComplete(report.drift)) return EXIT.invalid;
+      if (!isEveryTargetCompared(report.drift)) return EXIT.invalid;
       return hasDrift(report.drift) ? EXIT.changes : EXIT.success;
     case 'validation':
       return exitCodeOfValidation(report.validation.diagnostics);

@@ -1,42 +1,42 @@
 import { join } from 'node:path';
 import type { Kind } from '../../kinds/kind.ts';
-import { renderYaml } from '../../manifest/render-document.ts';
+import { renderPlainYaml } from '../../manifest/render-document.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { hasDrift, isComparisonComplete, type StackInventory } from '../../model/drift.ts';
+import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
-import { listFilePaths } from '../../plan/files.ts';
-import { renderJsonDocument } from '../../report/machine/json.ts';
-import { createInventoryDocument } from '../../report/machine/stacks.ts';
+import { listWriteToPaths } from '../../plan/files.ts';
+import { renderPrintableJson } from '../../report/machine/json.ts';
+import { createStackResourcesDocument } from '../../report/machine/stacks.ts';
 import type { StackReportPart } from '../../report/report.ts';
 import { renderStackResults, renderStacksTable } from '../../report/text/lists.ts';
 import { formatStackTitle } from '../../report/view/stacks-view.ts';
-import { getAccountId } from '../../repository/hand-over.ts';
-import { resolveShard } from '../../repository/select-stacks.ts';
+import { createSecretAccountKey } from '../../repository/hand-over.ts';
+import { findEffectiveShard } from '../../repository/select-stacks.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { getTextOptions, TEXT_FORMAT_FLAGS } from '../output/present.ts';
+import { getTextOptions, TEXT_ONLY_FORMAT } from '../output/present.ts';
 import {
-  createApplyCommand,
+  createApplyCommandLine,
   createSavedPlanCommand,
-  createStacksCommand,
-  lacksTokenSink,
+  createStacksApplyCommandLine,
+  hasMissingTokenSinkDiagnostic,
 } from '../reconcile/apply-command.ts';
 import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from '../reconcile/plan-flags.ts';
-import { openPlanFolder, type PlanFolder } from './plan-folder.ts';
+import { type PlanFolderWriter, preparePlanFolder } from './plan-folder.ts';
 import {
   computeWorstExitCode,
-  createCrossStackLookUps,
+  createOtherStacksLookUps,
   createStacksReport,
+  failConflictingStacks,
   forEachStack,
-  leaveOutConflictingStacks,
   openStackFolder,
-  planStackFolder,
+  planOpenedStack,
   recordClaims,
   reportStacksRun,
-  runOnStacks,
+  runWithStacks,
   type StackResult,
   type StacksFlags,
   type StacksRun,
@@ -50,23 +50,25 @@ interface PlanStacksFlags extends StacksFlags, PlanFlags {
 }
 
 /** Plans every stack below a folder, and shows one report on all of them. */
-export async function planStacks(
+export async function planAndReportStacks(
   paths: readonly string[],
   flags: PlanStacksFlags,
   context: Context,
 ): Promise<ExitCode> {
   const { out } = flags;
-  const shard = resolveShard(toStackFilter(flags), context);
-  const plans = out === undefined ? undefined : await openPlanFolder(out, shard, context);
-  return runOnStacks(paths, { flags, command: 'plan' }, context, async (run) => {
+  const shard = findEffectiveShard(toStackFilter(flags), context);
+  const plans = out === undefined ? undefined : await preparePlanFolder(out, shard, context);
+  return runWithStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const { selected } = run;
     const parts = await forEachStack(run, (folder) => planOne(run, folder, { flags, plans }));
-    const shown = await leaveOutConflictingStacks(run, parts, (folder) =>
+    const shown = await failConflictingStacks(run, parts, (folder) =>
       plans?.withdraw(formatPlanFileName(folder, selected.tree)),
     );
     await plans?.finish(selected);
     const planned = { paths: [selected.tree.root], flags, env: context.env };
-    const applyCommand = isApplicable(shown) ? createStacksCommand(planned, { filter: flags, out }) : undefined;
+    const applyCommand = isApplicable(shown)
+      ? createStacksApplyCommandLine(planned, { filter: flags, out })
+      : undefined;
     return reportStacksRun(run, shown, { applyCommand });
   });
 }
@@ -81,10 +83,10 @@ function isApplicable(parts: readonly StackReportPart[]): boolean {
 async function planOne(
   run: StacksRun,
   folder: StackFolder,
-  { flags, plans }: { readonly flags: PlanStacksFlags; readonly plans: PlanFolder | undefined },
+  { flags, plans }: { readonly flags: PlanStacksFlags; readonly plans: PlanFolderWriter | undefined },
 ): Promise<StackResult> {
-  const opened = await openStackFolder(run, folder, { lint: 'for-plan', listOutputs: listFilePaths });
-  const plan = await planStackFolder(run, opened, toPlanOptions(flags));
+  const opened = await openStackFolder(run, folder, { lint: 'for-plan', listOutputs: listWriteToPaths });
+  const plan = await planOpenedStack(run, opened, toPlanOptions(flags));
   const file = formatPlanFileName(folder, run.selected.tree);
   if (!hasPlanErrors(plan)) await plans?.write(file, plan);
   const out = flags.out === undefined ? undefined : join(flags.out, file);
@@ -102,11 +104,11 @@ interface PlannedStack {
 function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
   const blocking = listUnconsentedViolations(plan, flags);
   const planned = { paths: [folder.folder], flags, env: run.context.env };
-  const applyCommand = out === undefined ? createApplyCommand(planned) : createSavedPlanCommand(out, planned);
+  const applyCommand = out === undefined ? createApplyCommandLine(planned) : createSavedPlanCommand(out, planned);
   return {
     report: { about: 'plan', plan, blocking },
     exitCode: exitCodeOfPlan(plan, blocking, flags),
-    options: { ...(isQuiet(plan) ? {} : { locate }), ...(!lacksTokenSink(plan) && { applyCommand }) },
+    options: { ...(isQuiet(plan) ? {} : { locate }), ...(!hasMissingTokenSinkDiagnostic(plan) && { applyCommand }) },
   };
 }
 
@@ -122,12 +124,12 @@ function formatPlanFileName({ name, folder }: StackFolder, { stacks }: Pick<Stac
 }
 
 /** Validates every stack below a folder. Sends no request. */
-export async function validateStacks(
+export async function validateAndReportStacks(
   paths: readonly string[],
   flags: StacksFlags & { readonly toShown: (found: Diagnostic) => Diagnostic },
   context: Context,
 ): Promise<ExitCode> {
-  return runOnStacks(paths, { flags, command: 'validate' }, context, async (run) => {
+  return runWithStacks(paths, { flags, command: 'validate' }, context, async (run) => {
     const { onSubject: _, ...quiet } = context;
     const parts = await forEachStack(run, async (one): Promise<StackResult> => {
       const { name, folder } = one;
@@ -141,7 +143,11 @@ export async function validateStacks(
         policies: flags.policies ?? [],
       });
       if (state !== undefined)
-        recordClaims({ state, tokens: state.stack.tokens }, { folder: one, account: getAccountId(one, context) }, run);
+        recordClaims(
+          { state, tokens: state.stack.tokens },
+          { folder: one, account: createSecretAccountKey(one, context) },
+          run,
+        );
       const diagnostics = found.map(flags.toShown);
       const addresses = [...(state?.resources.keys() ?? [])];
       const stack = name === '' ? {} : { stack: name };
@@ -152,7 +158,7 @@ export async function validateStacks(
         options: diagnostics.length === 0 ? {} : { locate: subject.locate },
       };
     });
-    return reportStacksRun(run, await leaveOutConflictingStacks(run, parts));
+    return reportStacksRun(run, await failConflictingStacks(run, parts));
   });
 }
 
@@ -162,24 +168,24 @@ export async function showDriftOfStacks(
   flags: StacksFlags & { readonly target: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
-  return runOnStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+  return runWithStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const { stack, locate } = await openStackFolder(run, folder);
-      const onPlanned = (plan: Plan): void => run.planned.note(getAccountId(folder, context), plan);
+      const onPlanned = (plan: Plan): void => run.planned.note(createSecretAccountKey(folder, context), plan);
       const drift = await stack.drift({
         signal: run.signal,
         targets: flags.target,
-        ...createCrossStackLookUps(run, folder),
+        ...createOtherStacksLookUps(run, folder),
         onPlanned,
       });
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
       return {
         report: { about: 'drift', drift },
-        exitCode: isComparisonComplete(drift) ? differs : EXIT.invalid,
+        exitCode: isEveryTargetCompared(drift) ? differs : EXIT.invalid,
         options: differs === EXIT.success && drift.diagnostics.length === 0 ? {} : { locate },
       };
     });
-    return reportStacksRun(run, await leaveOutConflictingStacks(run, parts));
+    return reportStacksRun(run, await failConflictingStacks(run, parts));
   });
 }
 
@@ -199,8 +205,8 @@ export async function showResourcesOfStacks(
   context: Context,
 ): Promise<ExitCode> {
   const { names, mayRead } = asked;
-  const flags = { ...asked.flags, ...TEXT_FORMAT_FLAGS };
-  return runOnStacks(paths, { flags, command: 'get' }, context, async (run) => {
+  const flags = { ...asked.flags, ...TEXT_ONLY_FORMAT };
+  return runWithStacks(paths, { flags, command: 'get' }, context, async (run) => {
     const found = new Map<StackFolder, StackInventory>();
     const parts = await forEachStack(run, async (folder) => {
       const { stack } = await openStackFolder(run, folder);
@@ -219,7 +225,7 @@ function showFailedStacks(
   run: Parameters<typeof createStacksReport>[0],
   context: Context,
 ): void {
-  const options = getTextOptions(context.stderr, context, TEXT_FORMAT_FLAGS);
+  const options = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT);
   context.stderr.write(
     `${renderStackResults(failed, options)}${renderStacksTable(createStacksReport(run, failed), options)}`,
   );
@@ -229,13 +235,13 @@ function render(
   found: readonly (readonly [StackFolder, StackInventory])[],
   { flags, render: renderOne }: GetStacks,
 ): string {
-  const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...createInventoryDocument(inventory) }));
+  const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...createStackResourcesDocument(inventory) }));
   const document = { format: 1, command: 'get', ok: true, stacks };
   switch (flags.format) {
     case 'json':
-      return renderJsonDocument(document);
+      return renderPrintableJson(document);
     case 'yaml':
-      return renderYaml(document);
+      return renderPlainYaml(document);
     case 'table':
       return found.map(([folder, inventory]) => `── ${formatStackTitle(folder)}\n${renderOne(inventory)}\n`).join('');
     default:

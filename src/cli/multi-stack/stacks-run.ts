@@ -1,41 +1,45 @@
 import { resolve } from 'node:path';
-import { listRoots } from '../../files/boundary.ts';
-import type { Diagnostic, Locate } from '../../model/diagnostic.ts';
+import { listRootsOfPaths } from '../../files/boundary.ts';
+import type { Diagnostic, LocateManifest } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Shard, StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
-import type { CommandLine, Report, StackReportPart, StacksReport } from '../../report/report.ts';
-import { describeStacks, listFilesWithoutStack } from '../../report/view/stacks-view.ts';
+import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
+import { describeFilesWithoutStack, formatStackSelectionSummary } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {
   type ClaimRegistry,
-  type ClaimSource,
+  createClaimConflictDiagnostics,
   createClaimRegistry,
-  listClaimConflicts,
   listStackClaims,
-  type ReadClaims,
+  type RereadStackClaims,
+  type StackClaimsInput,
 } from '../../repository/claim-registry.ts';
-import { findTakeOverStack, getAccountId, refuseTakeOverWithOldManifest } from '../../repository/hand-over.ts';
+import {
+  createSecretAccountKey,
+  findPossibleTakeOverStack,
+  refuseTakeOverWithOldManifest,
+} from '../../repository/hand-over.ts';
 import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
-import { type SelectedStacks, type StackFilter, selectStacks } from '../../repository/select-stacks.ts';
+import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
 import { StackError } from '../../stack/host.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests, readValidManifests } from '../../stack/read-manifests.ts';
-import { resolveTokens, type TokenFlags } from '../../stack/run-plan.ts';
+import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
-import { getServerDataFile, isEmbedded, type RunSettings, readApiKey } from '../../stack/settings.ts';
+import { isEmbedded, parseEmbeddedDataFile, readApiKey, type ServiceSettings } from '../../stack/settings.ts';
 import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
-import { announceService, createServiceNotices, type SetNoticeWriter } from '../connection/notices.ts';
+import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { refuseInputs } from '../output/output-files.ts';
+import { refuseUnsafeOutputs } from '../output/output-files.ts';
+import { exitCodeOfError, getReportedErrorPart, outputStacksReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
-import { exitCodeOfError, pickReportedError, publishStacks } from '../output/publish.ts';
-import { type PlanFlags, resolveStackSettings } from '../reconcile/plan-flags.ts';
+import { type PlanFlags, resolveStackConnection } from '../reconcile/plan-flags.ts';
 
 export interface StackFilterFlags {
   readonly stack?: readonly string[];
@@ -54,7 +58,7 @@ export function toStackFilter({
   shard,
   baseUrl,
   keyEnv,
-}: StackFilterFlags): StackFilter {
+}: StackFilterFlags): StackSelectionOptions {
   return { names: stack, isOfPlans, since: changedSince, shard, baseUrl, keyEnv };
 }
 
@@ -82,8 +86,8 @@ interface OpenedStack {
   readonly folder: StackFolder;
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
-  readonly locate: Locate;
-  readonly settings: RunSettings;
+  readonly locate: LocateManifest;
+  readonly settings: ServiceSettings;
   readonly stack: Stack;
   readonly pooled: PooledAccount;
 }
@@ -95,7 +99,7 @@ export interface StackResult {
 }
 
 /** Selects the stacks, runs the task on them, and closes every account even if the task fails. */
-export async function runOnStacks(
+export async function runWithStacks(
   paths: readonly string[],
   { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
   given: Context,
@@ -105,17 +109,17 @@ export async function runOnStacks(
   const context = confineFilesToRepository(root, given);
   const selected = await selectStacks(root, toStackFilter(flags), context);
   refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
-  return runOnSelected(selected, { flags, command }, context, task);
+  return runWithSelectedStacks(selected, { flags, command }, context, task);
 }
 
-/** Like `runOnStacks`, for stacks that are already selected. */
-export async function runOnSelected(
+/** Like `runWithStacks`, for stacks that are already selected. */
+export async function runWithSelectedStacks(
   selected: SelectedStacks,
   { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
   context: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  for (const line of listFilesWithoutStack(createListing(selected))) context.stderr.write(`${toPrintable(line)}\n`);
+  for (const line of describeFilesWithoutStack(createListing(selected))) context.stderr.write(`${toPrintable(line)}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context, signal);
   try {
@@ -140,7 +144,7 @@ export async function runOnSelected(
 
 /** Confines the files that manifests may name to the repository of the tree, else to the tree itself. */
 export function confineFilesToRepository<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
-  return { ...context, root: listRoots([tree], context).at(-1) };
+  return { ...context, root: listRootsOfPaths([tree], context).at(-1) };
 }
 
 function getRoot(paths: readonly string[]): string {
@@ -165,7 +169,7 @@ export async function forEachStack(
   const { selected, command, signal, context } = run;
   const parts = new Map<StackFolder, StackReportPart>();
   const { ordered, circles } = orderStacks(selected.stacks);
-  const groups = [...Map.groupBy(ordered, (folder) => getAccountId(folder, context)).values()];
+  const groups = [...Map.groupBy(ordered, (folder) => createSecretAccountKey(folder, context)).values()];
   const perform = async (folder: StackFolder): Promise<StackResult> => {
     const circle = circles.get(folder);
     if (circle !== undefined) throw circle;
@@ -202,7 +206,7 @@ export function createFailedStack(error: unknown, { name, file }: StackFolder, c
   return {
     report: {
       about: 'failure',
-      failure: { command, ...(name !== '' && { stack: name }), ...pickReportedError(error) },
+      failure: { command, ...(name !== '' && { stack: name }), ...getReportedErrorPart(error) },
     },
     exitCode: exitCodeOfError(error),
     options: { locate: (address) => (address === undefined ? place : undefined) },
@@ -228,9 +232,9 @@ export async function openStackFolder(
   const policies = command === 'drift' ? undefined : (flags.policies ?? []);
   const read = await readValidManifests([folder.folder], quiet, { ...(lint !== undefined && { lint }), policies });
   const { state, diagnostics, locate } = read;
-  const settings = resolveStackSettings(flags, context, state);
-  await refuseInputs(flags, { files: listOutputs(state), settings }, context);
-  const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
+  const settings = resolveStackConnection(flags, context, state);
+  await refuseUnsafeOutputs(flags, { files: listOutputs(state), settings }, context);
+  const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.getAccount(settings, folder.file);
   if (checksClaims(command)) recordClaims({ state, tokens }, { folder, account: pooled.account }, run);
   const parts = { state, diagnostics, policies: read.policies, tokens, version: VERSION };
@@ -244,7 +248,7 @@ function checksClaims(command: string): boolean {
 }
 
 export function recordClaims(
-  source: ClaimSource,
+  source: StackClaimsInput,
   { folder, account }: { readonly folder: StackFolder; readonly account: unknown },
   { claims, context }: Pick<StacksRun, 'claims' | 'context'>,
 ): void {
@@ -252,7 +256,7 @@ export function recordClaims(
 }
 
 /** Plans a stack, with regard to earlier plans of the run. Throws if the new plan differs from `saved`. */
-export async function planStackFolder(
+export async function planOpenedStack(
   run: StacksRun,
   opened: OpenedStack,
   options: PlanOptions,
@@ -261,11 +265,13 @@ export async function planStackFolder(
   const { folder, stack } = opened;
   const { signal, context } = run;
   const { tree, stacks } = run.selected;
-  const account = getAccountId(folder, context);
+  const account = createSecretAccountKey(folder, context);
   await refuseTakeOverWithOldManifest(folder, tree, context);
   const isInRun = (name: string): boolean =>
-    stacks.some((other) => other !== folder && other.name === name && getAccountId(other, context) === account);
-  const all = { ...options, ...createCrossStackLookUps(run, folder), isInRun, signal };
+    stacks.some(
+      (other) => other !== folder && other.name === name && createSecretAccountKey(other, context) === account,
+    );
+  const all = { ...options, ...createOtherStacksLookUps(run, folder), isInRun, signal };
   const plan = saved === undefined ? await stack.plan(all) : await stack.replan(saved.plan, all, saved.name);
   if (!hasPlanErrors(plan)) run.planned.note(account, plan);
   return plan;
@@ -275,22 +281,22 @@ export async function planStackFolder(
  * Creates the functions with which the plan of one stack finds out about other stacks: whether one takes over an
  * address, and what their plans change.
  */
-export function createCrossStackLookUps(
+export function createOtherStacksLookUps(
   { planned, selected: { tree }, context }: StacksRun,
   folder: StackFolder,
 ): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned'>> {
   return {
-    findTaker: (address) => findTakeOverStack(folder, { tree, address }, context),
-    findPlanned: planned.of(getAccountId(folder, context)),
+    findTaker: (address) => findPossibleTakeOverStack(folder, { tree, address }, context),
+    findPlanned: planned.of(createSecretAccountKey(folder, context)),
   };
 }
 
 export function createStacksReport(
   { selected, command, pool }: StacksRun,
   parts: readonly StackReportPart[],
-): StacksReport {
+): StacksRunReport {
   const requests = pool.countReads();
-  const selection = describeStacks(createListing(selected));
+  const selection = formatStackSelectionSummary(createListing(selected));
   return { command, root: selected.tree.root, selection, ...(requests > 0 && { requests }), parts };
 }
 
@@ -302,10 +308,10 @@ export function reportStacksRun(
 ): Promise<ExitCode> {
   const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
   const report = { ...createStacksReport(run, parts), ...(applyCommand !== undefined && { applyCommand }) };
-  return publishStacks(report, { flags: run.flags, exitCode, ...more }, run.context);
+  return outputStacksReport(report, { flags: run.flags, exitCode, ...more }, run.context);
 }
 
-type PublishOptions = Pick<Parameters<typeof publishStacks>[1], 'isShown' | 'sent'> & {
+type PublishOptions = Pick<Parameters<typeof outputStacksReport>[1], 'isShown' | 'sent'> & {
   readonly applyCommand?: CommandLine | undefined;
 };
 
@@ -368,7 +374,7 @@ interface AccountPool {
    * Returns the account for connection settings. `file`: the Stack file that sets them, for errors. Throws if another
    * stack of the account has different settings, because both stacks would share one client.
    */
-  readonly getAccount: (settings: RunSettings, file: string) => Promise<PooledAccount>;
+  readonly getAccount: (settings: ServiceSettings, file: string) => Promise<PooledAccount>;
   /** Returns the number of requests sent by reads so far, over all accounts. */
   readonly countReads: () => number;
   readonly close: () => Promise<void>;
@@ -377,7 +383,7 @@ interface AccountPool {
 interface Entry extends PooledAccount {
   /** The Stack file whose settings opened the account. */
   readonly file: string;
-  readonly settings: RunSettings;
+  readonly settings: ServiceSettings;
   readonly end: () => void;
 }
 
@@ -385,7 +391,7 @@ interface Entry extends PooledAccount {
 function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   const entries = new Map<string, Promise<Entry>>();
   const accounts: SharedAccount[] = [];
-  const open = async (settings: RunSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
+  const open = async (settings: ServiceSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
     const { setLineWriter, watch, end, ...notices } = await createServiceNotices(settings, context);
     const parts = {
       settings,
@@ -393,7 +399,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
       notices,
       given: { apiKey },
       onConnected: ({ warning }: { readonly warning: string | undefined }) =>
-        announceService(settings, warning, context),
+        printConnectionNotices(settings, warning, context),
     };
     const account = createSharedAccount(parts, context, signal);
     accounts.push(account);
@@ -424,14 +430,16 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
  * names of one file must not open two servers, which would overwrite each other's data.
  */
 function resolvePlace(baseUrl: string, cwd: string): string {
-  return isEmbedded(baseUrl) && getServerDataFile(baseUrl) !== '' ? resolve(cwd, getServerDataFile(baseUrl)) : baseUrl;
+  return isEmbedded(baseUrl) && parseEmbeddedDataFile(baseUrl) !== ''
+    ? resolve(cwd, parseEmbeddedDataFile(baseUrl))
+    : baseUrl;
 }
 
 /**
  * Throws if the settings differ from the settings of an open account. With two clients, each would keep the rate limit
  * of the account, and both together would exceed it.
  */
-function refuseOtherSettings(entry: Entry, settings: RunSettings, file: string): void {
+function refuseOtherSettings(entry: Entry, settings: ServiceSettings, file: string): void {
   const names = Object.keys(SETTING_NAMES) as (keyof typeof SETTING_NAMES)[]; // `Object.keys` loses the key type
   const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
   if (differing === undefined) return;
@@ -448,7 +456,7 @@ function refuseOtherSettings(entry: Entry, settings: RunSettings, file: string):
  * Settings that must be equal for all stacks of an account, with their names in messages. `keyEnv` may differ, because
  * two variables can contain the same key.
  */
-const SETTING_NAMES: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
+const SETTING_NAMES: Readonly<Record<Exclude<keyof ServiceSettings, 'keyEnv'>, string>> = {
   baseUrl: 'base URL',
   versionHeader: 'version header',
   pageSize: 'page size',
@@ -462,12 +470,16 @@ const SETTING_NAMES: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, strin
  * Adds an error to the result of each stack that claims the same unique value as another stack. The error names the
  * other stack. `withdraw` is called for each stack with such an error, to remove its plan.
  */
-export async function leaveOutConflictingStacks(
+export async function failConflictingStacks(
   run: StacksRun,
   parts: readonly StackReportPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
 ): Promise<readonly StackReportPart[]> {
-  const errors = await listClaimConflicts(run.claims.listConflicts(), (folder) => readClaims(run, folder), run.context);
+  const errors = await createClaimConflictDiagnostics(
+    run.claims.listConflicts(),
+    (folder) => readClaims(run, folder),
+    run.context,
+  );
   for (const folder of errors.keys()) await withdraw(folder);
   const { stacks } = run.selected;
   return parts.map((part, index) => {
@@ -477,11 +489,11 @@ export async function leaveOutConflictingStacks(
   });
 }
 
-async function readClaims({ flags, context }: StacksRun, folder: StackFolder): ReturnType<ReadClaims> {
+async function readClaims({ flags, context }: StacksRun, folder: StackFolder): ReturnType<RereadStackClaims> {
   const { onSubject: _, ...quiet } = context;
   const { state } = await readManifests([folder.folder], quiet);
   if (state === undefined) return undefined;
-  return { state, tokens: resolveTokens(flags, state.stack.tokens, state.stack.name) };
+  return { state, tokens: resolveTokenSettings(flags, state.stack.tokens, state.stack.name) };
 }
 
 function addConflicts(

@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { Context } from '../context.ts';
-import { type LogLevel, resolveLogLevel } from './present.ts';
+import { getLogLevelFromEnvironment, type LogLevel } from './present.ts';
 
 interface LoggerOptions {
   /** Least severe level that is logged. Default: `warn`. */
@@ -24,7 +24,7 @@ export function createLogger(
   return pino(
     {
       base: null,
-      level: resolveLogLevel(context, level),
+      level: getLogLevelFromEnvironment(context, level),
       serializers: { error: pino.stdSerializers.err },
       timestamp: pino.stdTimeFunctions.isoTime,
       ...(!isBusy && { redact: SECRET_FIELDS }),

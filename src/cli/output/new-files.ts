@@ -3,7 +3,7 @@ import { lstat, mkdir, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import type { ExportFile } from '../../export/export-live.ts';
 import { writeAtomically } from '../../files/atomic-file.ts';
-import { findFileOfAnotherUser, findRepository } from '../../files/boundary.ts';
+import { findFileReplaceableByOthers, findRepository } from '../../files/boundary.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -69,7 +69,7 @@ async function write(path: string, text: string, { cwd, uid }: Pick<Context, 'cw
   try {
     const file = resolve(cwd, path);
     await mkdir(dirname(file), { recursive: true });
-    const foreign = findFileOfAnotherUser(file, uid);
+    const foreign = findFileReplaceableByOthers(file, uid);
     if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
     await writeAtomically(file, text, { mode: 0o644 });
   } catch (error) {

@@ -1,13 +1,13 @@
 import { constants, lstat, open, rm, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { writeAtomically } from '../../files/atomic-file.ts';
-import { findFileOfAnotherUser, findRepository, isDevice, resolveNamedPath } from '../../files/boundary.ts';
+import { findFileReplaceableByOthers, findRepository, isDevice, resolveCommandLinePath } from '../../files/boundary.ts';
 import { readInput } from '../../files/read-input.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_SECRETS } from '../../model/secrets.ts';
-import { getServerDataFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
-import type { Context, InputRecorder } from '../context.ts';
+import { isEmbedded, parseEmbeddedDataFile, type ServiceSettings } from '../../stack/settings.ts';
+import type { Context, InputFileSet } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
 
@@ -16,7 +16,7 @@ import type { FormatFlags } from './present.ts';
  * would publish. So edgewise overwrites only files that it wrote itself.
  */
 
-export type OutputContext = Pick<Context, 'cwd'> & Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'uid'>>;
+export type OutputFileContext = Pick<Context, 'cwd'> & Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'uid'>>;
 
 interface NamedOutputs extends Pick<FormatFlags, 'report'> {
   readonly out?: string;
@@ -27,10 +27,10 @@ interface NamedOutputs extends Pick<FormatFlags, 'report'> {
  * Throws for paths that edgewise must not write to. Removes reports of earlier runs, because they could be mistaken for
  * reports of this run if it fails.
  */
-export async function prepareOutputs(
+export async function checkAndClearOutputs(
   { out, report = [], journal }: NamedOutputs,
   words: readonly string[],
-  context: OutputContext,
+  context: OutputFileContext,
 ): Promise<void> {
   const reports = report.map(({ file }) => file);
   const log = journal ?? context.env?.['EDGEWISE_JOURNAL'];
@@ -49,7 +49,7 @@ export async function prepareOutputs(
 const RESULT_READERS: ReadonlySet<string> = new Set(['apply', 'join', 'show', 'diff', 'post']);
 
 /** Throws for a link, a file in the checked-out commit, and a file that edgewise did not write. */
-async function refuseForeignFile(file: string, context: OutputContext): Promise<void> {
+async function refuseForeignFile(file: string, context: OutputFileContext): Promise<void> {
   await refusePlace(file, context);
   const path = resolve(context.cwd, file);
   const found = await find(path);
@@ -58,13 +58,13 @@ async function refuseForeignFile(file: string, context: OutputContext): Promise<
 }
 
 /** Throws if the checked-out commit or another user may have created the file at this path. */
-async function refusePlace(file: string, context: OutputContext): Promise<void> {
+async function refusePlace(file: string, context: OutputFileContext): Promise<void> {
   const path = resolve(context.cwd, file);
   if (isDevice(path)) return;
-  const foreign = findFileOfAnotherUser(path, context.uid);
+  const foreign = findFileReplaceableByOthers(path, context.uid);
   if (foreign !== undefined)
     throw createRefusal(file, foreign === path ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}`);
-  const place = resolveNamedPath(path, context);
+  const place = resolveCommandLinePath(path, context);
   if ('finding' in place) throw createRefusal(file, place.finding);
   const found = await find(path);
   if (found?.isSymbolicLink() === true) throw createRefusal(file, 'is a symbolic link');
@@ -87,7 +87,7 @@ async function find(path: string) {
 }
 
 /** Whether the checked-out commit contains a file. Loads git only if the file is in a repository. */
-async function isOfCommit(real: string, { env = {} }: OutputContext): Promise<boolean> {
+async function isOfCommit(real: string, { env = {} }: OutputFileContext): Promise<boolean> {
   const top = findRepository(dirname(real));
   if (top === undefined) return false;
   const { isTracked } = await import('../../repository/git.ts');
@@ -121,7 +121,7 @@ function isOwn(path: string): boolean {
  * Records the inputs of a run. Until the first input is recorded, every path on the command line counts as an input,
  * and so does every possible manifest below such a path.
  */
-export function createRunInputRecorder(words: readonly string[], cwd: string): InputRecorder {
+export function createRunInputRecorder(words: readonly string[], cwd: string): InputFileSet {
   const files = new Set<string>();
   return {
     add: (file) => {
@@ -138,20 +138,20 @@ export function createRunInputRecorder(words: readonly string[], cwd: string): I
 }
 
 /** The files that manifests tell a run to write, and the settings of the run. */
-export interface WrittenFiles {
+export interface FilesToWrite {
   /** Files of `lifecycle.write_to`. */
   readonly files: readonly string[];
-  readonly settings: RunSettings;
+  readonly settings: ServiceSettings;
 }
 
 /** Throws if the run would overwrite a file that it reads or that edgewise did not write. Called before any request. */
-export async function refuseInputs(
+export async function refuseUnsafeOutputs(
   { out, report = [], journal }: NamedOutputs,
-  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: WrittenFiles,
+  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: FilesToWrite,
   context: Pick<Context, 'cwd' | 'env' | 'inputs' | 'root'>,
 ): Promise<void> {
   const { env, inputs } = context;
-  const data = isEmbedded(baseUrl) ? getServerDataFile(baseUrl) : undefined;
+  const data = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : undefined;
   const read = [env[toKeyFileVariable(keyEnv)], caFile, data];
   for (const file of read) if (file !== undefined && file !== '') inputs?.add(file);
   const results = [out, journal ?? env['EDGEWISE_JOURNAL'], ...report.map(({ file }) => file)];
@@ -193,7 +193,7 @@ async function mayBeManifest(path: string, folders: readonly string[], cwd: stri
 export async function writeResultFile(
   file: string,
   given: string,
-  context: OutputContext & Pick<Context, 'stderr' | 'secrets'>,
+  context: OutputFileContext & Pick<Context, 'stderr' | 'secrets'>,
 ): Promise<void> {
   await refuseForeignFile(file, context);
   const { cwd, stderr, secrets = NO_SECRETS } = context;

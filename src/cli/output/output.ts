@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { createJobCommandFilter, isInCiJob } from '../../model/pipeline.ts';
-import type { Secrets } from '../../model/secrets.ts';
+import type { SecretRedactor } from '../../model/secrets.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
@@ -18,7 +18,7 @@ type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: n
  * Creates an output that writes to a stream. If a write fails, the command continues without this output. Opens the
  * stream at its first use, because many runs use only stdout or only stderr.
  */
-export function createOutput(
+export function createStreamOutput(
   open: () => ProcessStream,
   { isFile = () => false }: { readonly isFile?: () => boolean } = {},
 ): ProcessOutput {
@@ -76,7 +76,10 @@ export async function flushOutputs(
 }
 
 /** Redacts the secrets of the run in all output, and escapes text that a CI runner would execute as a command. */
-export function redactOutputs<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
+export function createRedactedContext<T extends Context>(
+  context: T,
+  secrets: SecretRedactor,
+): T & { readonly secrets: SecretRedactor } {
   const stdout = redactOutput(context.stdout, secrets);
   return {
     ...context,
@@ -88,7 +91,7 @@ export function redactOutputs<T extends Context>(context: T, secrets: Secrets): 
   };
 }
 
-function redactOutput(output: OutputStream, { redact }: Secrets): OutputStream {
+function redactOutput(output: OutputStream, { redact }: SecretRedactor): OutputStream {
   const { writeCommands } = output;
   return {
     write: (text) => output.write(redact(text)),

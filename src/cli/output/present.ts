@@ -5,7 +5,7 @@ import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 
 /** A flag `--report FORMAT=FILE`. */
-export interface ReportTarget {
+export interface ReportFileTarget {
   readonly format: FormatName;
   /** As the user wrote it: relative to the working folder, or absolute. */
   readonly file: string;
@@ -13,7 +13,7 @@ export interface ReportTarget {
 
 export interface FormatFlags {
   readonly format: FormatName;
-  readonly report?: readonly ReportTarget[];
+  readonly report?: readonly ReportFileTarget[];
   readonly verbose?: boolean;
   readonly compact?: boolean;
   /** False with --no-color. */
@@ -41,7 +41,7 @@ export function findEventOutput(
 }
 
 /** The flags of commands that have only one output format. */
-export const TEXT_FORMAT_FLAGS: FormatFlags = { format: 'text', color: true };
+export const TEXT_ONLY_FORMAT: FormatFlags = { format: 'text', color: true };
 
 /** Returns options for text. Colours need a terminal; NO_COLOR, --no-color and TERM=dumb disable them. */
 export function getTextOptions(
@@ -64,7 +64,7 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as
 export type LogLevel = (typeof LEVELS)[number];
 
 /** Returns EDGEWISE_LOG_LEVEL or, if it is not set, `level`. Throws if the variable is not a level. */
-export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel): LogLevel {
+export function getLogLevelFromEnvironment({ env }: Pick<Context, 'env'>, level: LogLevel): LogLevel {
   const wanted = env['EDGEWISE_LOG_LEVEL'];
   if (wanted === undefined || wanted === '') return level;
   const known = LEVELS.find((one) => one === wanted);
@@ -77,12 +77,12 @@ export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel):
  * Whether messages less severe than warnings are logged. If so, a line of stderr must not be updated in place: that
  * would overwrite log lines.
  */
-export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
+export function isInfoLogged({ env }: Pick<Context, 'env'>): boolean {
   return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
 }
 
 /** The flags that `run` itself evaluates, for any command. */
-export interface CommandFlags extends FormatFlags, TrustFlags {
+export interface RunFlags extends FormatFlags, TrustFlags {
   /** Whether the commands of `spec.render` may run. */
   readonly render?: boolean;
   /** The file to which the plan is written; for many stacks, a folder. */
@@ -91,4 +91,4 @@ export interface CommandFlags extends FormatFlags, TrustFlags {
 }
 
 /** Runs the body of a command and stores its exit code. Shows a failure in the requested format. */
-export type CommandAction = (flags: CommandFlags, body: (context: Context) => Promise<ExitCode>) => Promise<void>;
+export type CommandRunner = (flags: RunFlags, body: (context: Context) => Promise<ExitCode>) => Promise<void>;

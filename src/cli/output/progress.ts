@@ -5,14 +5,14 @@ import {
   createLiveProgress,
   formatRemaining,
   type PendingWait,
-  type RemainingWrites,
+  type PlannedWrites,
 } from '../../report/text/progress.ts';
 import { clipToColumns } from '../../report/view/escape.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context, OutputStream } from '../context.ts';
 
 /** Shows an apply while it runs. */
-export interface Progress {
+export interface ApplyProgress {
   readonly onEvent: (event: ApplyEvent) => void;
   /** Prints a permanent line. */
   readonly tell: (line: string) => void;
@@ -27,7 +27,7 @@ interface ProgressPlace extends Pick<Context, 'now' | 'after'> {
 }
 
 /** Shows a live line on a terminal, and plain lines elsewhere. */
-export function createProgress(place: ProgressPlace, ahead: RemainingWrites, options: TextStyleOptions): Progress {
+export function createProgress(place: ProgressPlace, ahead: PlannedWrites, options: TextStyleOptions): ApplyProgress {
   return place.output.isTerminal ? createLive(place, ahead, options) : createPlain(place, ahead, options);
 }
 
@@ -37,9 +37,9 @@ export function createProgress(place: ProgressPlace, ahead: RemainingWrites, opt
  */
 function createPlain(
   { output, now, after }: ProgressPlace,
-  { total, rateLimit }: RemainingWrites,
+  { total, rateLimit }: PlannedWrites,
   options: TextStyleOptions,
-): Progress {
+): ApplyProgress {
   const log = createEventLog(options);
   const live = createLiveProgress({ total, rateLimit }, { ...options, color: false, width: 0 });
   let due = '';
@@ -98,9 +98,9 @@ function createPlain(
 /** Redraws the line every second and after events, but at most once per turn of the event loop. */
 function createLive(
   { output, now, after }: ProgressPlace,
-  ahead: RemainingWrites,
+  ahead: PlannedWrites,
   options: TextStyleOptions,
-): Progress {
+): ApplyProgress {
   const live = createLiveProgress(ahead, options);
   const line = createStatusLine(output);
   let isPending = false;

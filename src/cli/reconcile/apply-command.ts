@@ -1,14 +1,14 @@
 import type { Plan } from '../../model/plan.ts';
 import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
-import { createsToken } from '../../stack/run-plan.ts';
+import { isTokenCreatingWrite } from '../../stack/run-plan.ts';
 import { isEmbedded } from '../../stack/settings.ts';
 import { listVariablesAllowedInManifests } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command line must repeat. */
-export interface PlannedCommand {
+export interface RunToRepeat {
   readonly paths: readonly string[];
   readonly flags: PlanFlags;
   readonly env: Context['env'];
@@ -18,11 +18,11 @@ export interface PlannedCommand {
  * Formats a command line that plans again from the same manifests, and applies the plan. The line can be pasted into a
  * shell, and needs no variable but the API key.
  */
-export function createApplyCommand(planned: PlannedCommand): CommandLine {
+export function createApplyCommandLine(planned: RunToRepeat): CommandLine {
   return createCommandLine(listApplyWords(planned), planned.paths);
 }
 
-function listApplyWords({ paths, flags, env }: PlannedCommand): readonly string[] {
+function listApplyWords({ paths, flags, env }: RunToRepeat): readonly string[] {
   return [
     ...paths.map(escapePath),
     ...listOfferWords({ flags, env }),
@@ -36,7 +36,7 @@ function listApplyWords({ paths, flags, env }: PlannedCommand): readonly string[
  * Formats a command line that applies a saved plan. The line says where the API key and tokens are sent, because a plan
  * file must not decide that. With manifests, it also repeats the flags of the plan, because the plan is computed again.
  */
-export function createSavedPlanCommand(file: string, { paths, flags, env }: PlannedCommand): CommandLine {
+export function createSavedPlanCommand(file: string, { paths, flags, env }: RunToRepeat): CommandLine {
   const isPlannedAgain = paths.length > 0;
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
@@ -61,8 +61,8 @@ interface StackFilter {
  * Formats a command line that applies the plans of a run on many stacks: the plans in the folder `out` or, without
  * `out`, new plans of the selected stacks.
  */
-export function createStacksCommand(
-  planned: PlannedCommand,
+export function createStacksApplyCommandLine(
+  planned: RunToRepeat,
   { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
 ): CommandLine {
   if (out !== undefined) return createSavedPlanCommand(out, planned);
@@ -81,20 +81,21 @@ export function createStacksCommand(
  * names. `undefined`: the service or a token sink is unknown. Ignores the service and the token sinks in the file,
  * because an edited file could get the user to paste them.
  */
-export function findSafeApplyCommand(
+export function findTrustedApplyCommand(
   file: string,
   plan: Plan,
   { manifests, env }: { readonly manifests: readonly string[]; readonly env: Context['env'] },
 ): CommandLine | undefined {
   const isPlaceKnown = isEmbedded(plan.baseUrl) || (env['EDGEWISE_BASE_URL'] ?? '') !== '';
   const paths = manifests.length > 0 ? manifests : (plan.manifests ?? []);
-  const isEnough = manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(createsToken)));
-  if (lacksTokenSink(plan) || !isEnough) return undefined;
+  const isEnough =
+    manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(isTokenCreatingWrite)));
+  if (hasMissingTokenSinkDiagnostic(plan) || !isEnough) return undefined;
   return createSavedPlanCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
 }
 
 /** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */
-export function lacksTokenSink({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
+export function hasMissingTokenSinkDiagnostic({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
   return diagnostics.some(({ code }) => code === 'token-sink-missing');
 }
 
@@ -122,14 +123,14 @@ const CONNECTION: readonly ConnectionOption[] = [
 /** Formats a connection option. A variable becomes a flag, because the line may be pasted elsewhere. */
 function listConnectionWords(
   { name, flag, variable }: ConnectionOption,
-  { flags, env }: Pick<PlannedCommand, 'flags' | 'env'>,
+  { flags, env }: Pick<RunToRepeat, 'flags' | 'env'>,
 ): readonly string[] {
   const value = flags[flag] ?? env[variable];
   return typeof value === 'string' && value !== '' ? [name, value] : [];
 }
 
 /** Lists the flags for the variables that manifests may read. */
-function listOfferWords({ flags, env }: Pick<PlannedCommand, 'flags' | 'env'>): readonly string[] {
+function listOfferWords({ flags, env }: Pick<RunToRepeat, 'flags' | 'env'>): readonly string[] {
   return listVariablesAllowedInManifests({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
 }
 

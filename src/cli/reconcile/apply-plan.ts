@@ -2,38 +2,38 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import { isCoveredByApproval } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
-import { listFilePaths } from '../../plan/files.ts';
-import { mergeGuards } from '../../plan/guard.ts';
+import { DEFAULT_GUARD, NO_TOKEN_SETTINGS } from '../../model/stack.ts';
+import { listWriteToPaths } from '../../plan/files.ts';
+import { getStricterGuard } from '../../plan/guard.ts';
 import type { Policy } from '../../policy/evaluate.ts';
 import type { ComparisonReport } from '../../report/report.ts';
 import { InvalidManifests } from '../../stack/host.ts';
-import { checkPolicies, hasPlanErrors } from '../../stack/plan-live.ts';
+import { addPolicyResults, hasPlanErrors } from '../../stack/plan-live.ts';
 import { loadPolicies, readValidManifests } from '../../stack/read-manifests.ts';
-import { EMPTY_APPLY_RESULT, resolveTokens } from '../../stack/run-plan.ts';
+import { EMPTY_APPLY_RESULT, resolveTokenSettings } from '../../stack/run-plan.ts';
 import {
   compareWithApproved,
-  type PlanApproval,
+  type NamedPlan,
   refuseOtherVersion,
   refuseUnusableApproval,
   type SavedFile,
 } from '../../stack/saved-plan.ts';
-import type { RunSettings } from '../../stack/settings.ts';
+import type { ServiceSettings } from '../../stack/settings.ts';
 import type { ApprovedPlan } from '../../stack/stack.ts';
 import { withAccount, withStack } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { refuseInputs } from '../output/output-files.ts';
+import { refuseUnsafeOutputs } from '../output/output-files.ts';
+import { outputReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
-import { publish } from '../output/publish.ts';
-import { executePlan, type PlanExecution, showPlanFirst } from './execute-plan.ts';
-import { createLocateInPlanFile, readPlanFile, resolveManifests } from './plan-file.ts';
+import { executePlan, type PlanExecutionOptions, showPlanFirst } from './execute-plan.ts';
+import { createLocateWithoutManifests, findManifestPathsForPlan, readPlanFile } from './plan-file.ts';
 import {
   listUnconsentedViolations,
   type PlanFlags,
-  refuseOtherManifests,
-  resolvePlanSettings,
-  resolveStackSettings,
+  refuseOtherServiceOrExternals,
+  resolveSavedPlanConnection,
+  resolveStackConnection,
   toAllowances,
   toConsentOptions,
   toPlanOptions,
@@ -71,10 +71,10 @@ export async function applyManifests(
     ...(mode === 'apply' && { lint: 'for-plan' }),
     policies: flags.policies ?? [],
   });
-  const settings = resolveStackSettings(flags, context, state);
-  if (saved !== undefined) refuseOtherManifests(saved, { settings, state });
-  await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
-  const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
+  const settings = resolveStackConnection(flags, context, state);
+  if (saved !== undefined) refuseOtherServiceOrExternals(saved, { settings, state });
+  await refuseUnsafeOutputs(flags, { files: listWriteToPaths(state), settings }, context);
+  const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   return withStack(
     { state, diagnostics, policies, settings, tokens },
     context,
@@ -86,18 +86,18 @@ export async function applyManifests(
       const isRefused = hasPlanErrors(plan) || blocking.length > 0;
       if (isRefused) {
         const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
-        return publish({ about: 'plan', plan, blocking }, { flags, exitCode, locate }, context);
+        return outputReport({ about: 'plan', plan, blocking }, { flags, exitCode, locate }, context);
       }
-      const unapproved = findUnapproved(plan, approved, context);
-      if (unapproved !== undefined) return publish(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
+      const unapproved = compareWithApprovedPlan(plan, approved, context);
+      if (unapproved !== undefined) return outputReport(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
       showPlanFirst(plan, flags, context);
       if (plan.writes.length + plan.files.length > 0) {
-        const apply: PlanExecution['apply'] = (options) =>
+        const apply: PlanExecutionOptions['apply'] = (options) =>
           stack.apply(plan, { ...toConsentOptions(flags), ...options });
         return executePlan({ plan, apply, open, flags, locate, setLineWriter, signal }, context);
       }
       const isShown = flags.format === 'text';
-      return publish(
+      return outputReport(
         { about: 'apply', plan, result: EMPTY_APPLY_RESULT },
         { flags, isShown, exitCode: EXIT.success, locate },
         context,
@@ -109,7 +109,7 @@ export async function applyManifests(
 /** A saved plan, and the connection, consents and limits with which it is applied. */
 interface PreparedPlan {
   readonly plan: Plan;
-  readonly settings: RunSettings;
+  readonly settings: ServiceSettings;
   readonly approved: ApprovedPlan;
 }
 
@@ -117,15 +117,19 @@ interface PreparedPlan {
  * Prepares a saved plan that is applied without manifests. Throws for flags that only affect planning, and if the plan
  * is for another service or API key. Sends no request.
  */
-export async function prepareSavedPlan(saved: SavedFile, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
+export async function prepareSavedPlanWithoutManifests(
+  saved: SavedFile,
+  flags: ApplyFlags,
+  context: Context,
+): Promise<PreparedPlan> {
   refusePlanFlags(flags);
   const policies = await readPolicies(flags, context);
-  const settings = resolvePlanSettings(saved, flags, context);
-  const plan = await checkPolicies(saved.plan, { policies, state: undefined, now: context.now() });
-  await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
-  const tokens = resolveTokens(flags, NO_SINKS, plan.stack);
+  const settings = resolveSavedPlanConnection(saved, flags, context);
+  const plan = await addPolicyResults(saved.plan, { policies, state: undefined, now: context.now() });
+  await refuseUnsafeOutputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
+  const tokens = resolveTokenSettings(flags, NO_TOKEN_SETTINGS, plan.stack);
   // The default limits apply too, because an edited file could raise its own guard limits.
-  const guard = mergeGuards(plan.settings.guard, DEFAULT_GUARD);
+  const guard = getStricterGuard(plan.settings.guard, DEFAULT_GUARD);
   return { plan, settings, approved: { plan, name: saved.name, allowances: toAllowances(flags), guard, tokens } };
 }
 
@@ -141,22 +145,26 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
  */
 export async function applySavedPlan(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const saved = await readSavedPlanFile(file, context);
-  const paths = resolveManifests({ name: file, manifests: saved.plan.manifests }, flags.manifests ?? [], context);
+  const paths = findManifestPathsForPlan(
+    { name: file, manifests: saved.plan.manifests },
+    flags.manifests ?? [],
+    context,
+  );
   if (paths.length > 0) {
-    refuseTwiceApproved(flags);
+    refuseApprovedWithSavedPlan(flags);
     return applyManifests(paths, { flags, mode: 'apply', saved }, context);
   }
   announceSkippedManifestCheck(file, context);
-  const { plan, settings, approved } = await prepareSavedPlan(saved, flags, context);
-  const locate = createLocateInPlanFile(file);
+  const { plan, settings, approved } = await prepareSavedPlanWithoutManifests(saved, flags, context);
+  const locate = createLocateWithoutManifests(file);
   const blocking = listUnconsentedViolations(plan, flags);
   if (hasPlanErrors(plan) || blocking.length > 0) {
     const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
-    return publish({ about: 'plan', plan, blocking }, { flags, exitCode, locate }, context);
+    return outputReport({ about: 'plan', plan, blocking }, { flags, exitCode, locate }, context);
   }
   showPlanFirst(plan, flags, context);
   return withAccount(settings, context, ({ account, ...session }) => {
-    const apply: PlanExecution['apply'] = (options) => account.apply(approved, options);
+    const apply: PlanExecutionOptions['apply'] = (options) => account.apply(approved, options);
     return executePlan({ plan, apply, open: account.open, flags, locate, ...session }, context);
   });
 }
@@ -168,7 +176,7 @@ export async function readSavedPlanFile(file: string, context: Context): Promise
   return { plan, name: file };
 }
 
-export function refuseTwiceApproved({ approved }: ApplyFlags): void {
+export function refuseApprovedWithSavedPlan({ approved }: ApplyFlags): void {
   if (approved === undefined) return;
   const message = 'A saved plan is already approved, so it takes no --approved.';
   throw new CommandError(message, { exitCode: EXIT.invalid });
@@ -198,22 +206,22 @@ function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...f
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-async function readApproved(file: string | undefined, context: Context): Promise<PlanApproval | undefined> {
+async function readApproved(file: string | undefined, context: Context): Promise<NamedPlan | undefined> {
   if (file === undefined) return undefined;
   return readApprovedPlanFile(file, context);
 }
 
 /** Reads an approved plan. Throws if another version of edgewise wrote it, or if it contains errors. */
-export async function readApprovedPlanFile(file: string, context: Context): Promise<PlanApproval> {
+export async function readApprovedPlanFile(file: string, context: Context): Promise<NamedPlan> {
   const approved = { plan: await readPlanFile(file, context), name: file };
   refuseUnusableApproval(approved, VERSION);
   return approved;
 }
 
 /** Returns a comparison with the approved plan if the new plan does more. `undefined`: the plan may be applied. */
-export function findUnapproved(
+export function compareWithApprovedPlan(
   plan: Plan,
-  approved: PlanApproval | undefined,
+  approved: NamedPlan | undefined,
   { cwd }: Pick<Context, 'cwd'>,
 ): ComparisonReport | undefined {
   if (approved === undefined) return undefined;

@@ -1,6 +1,6 @@
-import { awaitWork, listPendingResources, type PendingResource } from '../../client/await-work.ts';
-import type { Locate } from '../../model/diagnostic.ts';
-import type { ApplyResult, WaitResult } from '../../model/outcome.ts';
+import { awaitPendingResources, listAsynchronousResources, type PendingResource } from '../../client/await-work.ts';
+import type { LocateManifest } from '../../model/diagnostic.ts';
+import type { ApplyResult, ResourceWaitResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import {
@@ -12,22 +12,22 @@ import {
 import type { TextStyleOptions } from '../../report/report.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
 import { renderPlanText } from '../../report/text/plan.ts';
-import { formatDangerCount } from '../../report/view/danger-view.ts';
+import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
 import { createPlanView } from '../../report/view/plan-view.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
 import type { ReadingClient } from '../../stack/plan-live.ts';
-import type { RunOptions } from '../../stack/run-plan.ts';
+import type { ApplyRunOptions } from '../../stack/run-plan.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { type FormatFlags, findEventOutput, getTextOptions, isLogWanted } from '../output/present.ts';
-import { callPeriodically, createProgress, createStatusLine, type Progress } from '../output/progress.ts';
-import { publish, showFailure } from '../output/publish.ts';
+import { outputReport, showFailure } from '../output/output-report.ts';
+import { type FormatFlags, findEventOutput, getTextOptions, isInfoLogged } from '../output/present.ts';
+import { type ApplyProgress, callPeriodically, createProgress, createStatusLine } from '../output/progress.ts';
 
 /** A plan that is not blocked, and the function that applies it. */
-export interface PlanExecution {
+export interface PlanExecutionOptions {
   readonly plan: Plan;
-  readonly apply: (options: RunOptions) => Promise<ApplyResult>;
+  readonly apply: (options: ApplyRunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string; readonly wait?: number };
   /** Opens a read-only client, for `--wait`. */
   readonly open: () => Promise<ReadingClient>;
@@ -35,14 +35,14 @@ export interface PlanExecution {
   readonly setLineWriter: SetNoticeWriter;
   /** If aborted before the first write, nothing is written. If aborted later, no new write starts. */
   readonly signal: AbortSignal;
-  readonly locate: Locate;
+  readonly locate: LocateManifest;
 }
 
 /**
  * Asks the user, applies the plan, and reports the result. The caller has shown the plan, and has checked that it has
  * writes or files, and that it is not blocked.
  */
-export async function executePlan(execution: PlanExecution, context: Context): Promise<ExitCode> {
+export async function executePlan(execution: PlanExecutionOptions, context: Context): Promise<ExitCode> {
   const { plan, flags, locate } = execution;
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const applied = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
@@ -60,22 +60,26 @@ export async function executePlan(execution: PlanExecution, context: Context): P
   }
   const exitCode = exitCodeOfApply(result);
   const publication = { flags, isShown, exitCode, sent: stream.sent(), locate };
-  return publish({ about: 'apply', plan, result }, publication, context);
+  return outputReport({ about: 'apply', plan, result }, publication, context);
 }
 
 /** Waits for work that the service continues after its responses, and adds the results of that work. */
-async function waitForApplied(result: ApplyResult, execution: PlanExecution, context: Context): Promise<ApplyResult> {
+async function waitForApplied(
+  result: ApplyResult,
+  execution: PlanExecutionOptions,
+  context: Context,
+): Promise<ApplyResult> {
   const { open, flags, signal, setLineWriter } = execution;
   const subjects = listPendingResourcesOfApply(result);
   if (flags.wait === undefined || signal.aborted || subjects.length === 0) return result;
   const wait = { timeoutMs: flags.wait, signal, setLineWriter };
-  const waited = await waitWithProgress(await open(), subjects, wait, context);
+  const waited = await waitForPendingResources(await open(), subjects, wait, context);
   return { ...result, waited, interrupted: signal.aborted };
 }
 
 /** Lists the written resources that the service may still be working on. */
 export function listPendingResourcesOfApply({ outcomes }: ApplyResult): readonly PendingResource[] {
-  return listPendingResources(
+  return listAsynchronousResources(
     outcomes.flatMap((one) => {
       if (one.outcome !== 'applied' || one.id === undefined || one.write.type === 'delete') return [];
       const { kind, address } = one.write;
@@ -91,14 +95,14 @@ interface VisibleWait {
 }
 
 /** Waits until the service has finished with the resources. Shows progress and the remaining time on stderr. */
-export async function waitWithProgress(
+export async function waitForPendingResources(
   client: ReadingClient,
   subjects: readonly PendingResource[],
   { timeoutMs, signal, setLineWriter }: VisibleWait,
   context: Context,
-): Promise<readonly WaitResult[]> {
+): Promise<readonly ResourceWaitResult[]> {
   const { now, sleep, after } = context;
-  const output = createProgressOutput(context);
+  const output = getProgressStream(context);
   const line = createStatusLine(output);
   const deadline = now().getTime() + timeoutMs;
   let said = ['', ''];
@@ -111,7 +115,7 @@ export async function waitWithProgress(
   const stop = callPeriodically(show, { ...output, after });
   setLineWriter(line.tell);
   try {
-    return await awaitWork(client, subjects, {
+    return await awaitPendingResources(client, subjects, {
       ...{ timeoutMs, now, sleep, signal },
       onReading: (all, [first, ...others]) => {
         const more = others.length === 0 ? '' : `, and ${others.length} more`;
@@ -131,10 +135,10 @@ export async function waitWithProgress(
  * Asks for approval. In a format other than text, the plan was not shown yet, so the question contains it. Throws if
  * there is no terminal.
  */
-async function confirm({ plan, flags }: PlanExecution, writes: number, context: Context): Promise<boolean> {
+async function confirm({ plan, flags }: PlanExecutionOptions, writes: number, context: Context): Promise<boolean> {
   if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
-  const dangers = formatDangerCount(plan.changes);
+  const dangers = formatDangerCountsOfChanges(plan.changes);
   const warning = dangers === '' ? '' : `! ${dangers}. `;
   const question = `${warning}${writes === 0 ? 'Write the files?' : `Send ${what} to ${plan.baseUrl}?`}`;
   const unseen = flags.format !== 'text' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
@@ -151,13 +155,13 @@ async function confirm({ plan, flags }: PlanExecution, writes: number, context: 
  * Applies the plan. Shows progress only from the first write on, because until then the user may be asked for approval.
  */
 async function applyWithProgress(
-  execution: PlanExecution,
+  execution: PlanExecutionOptions,
   stream: EventStream,
   context: Context,
 ): Promise<ApplyResult> {
   const { plan, flags, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
-  let progress: Progress | undefined;
+  let progress: ApplyProgress | undefined;
   const tellStopping = () =>
     progress?.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
   signal.addEventListener('abort', tellStopping, { once: true });
@@ -177,7 +181,7 @@ async function applyWithProgress(
       },
       onStart: () => {
         for (const event of listStartEvents(plan)) stream.send(event);
-        const place = { ...context, output: createProgressOutput(context) };
+        const place = { ...context, output: getProgressStream(context) };
         progress = createProgress(place, ahead, getTextOptions(context.stderr, context, flags));
         execution.setLineWriter(progress.tell, progress.wait);
       },
@@ -193,8 +197,8 @@ async function applyWithProgress(
 }
 
 /** Returns stderr. If a log is written to it, disables live updates, because they would overwrite log lines. */
-export function createProgressOutput({ env, stderr }: Context): OutputStream {
-  return isLogWanted({ env }) ? { ...stderr, isTerminal: false } : stderr;
+export function getProgressStream({ env, stderr }: Context): OutputStream {
+  return isInfoLogged({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
 
 /**

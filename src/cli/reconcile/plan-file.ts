@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { listRoots, resolvePathWithin } from '../../files/boundary.ts';
+import { listRootsOfPaths, resolvePathWithin } from '../../files/boundary.ts';
 import { InputError, type ReadBudget, readInput } from '../../files/read-input.ts';
-import type { Locate } from '../../model/diagnostic.ts';
-import { describeError } from '../../model/errors.ts';
+import type { LocateManifest } from '../../model/diagnostic.ts';
+import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { type OutputContext, writeResultFile } from '../output/output-files.ts';
+import { type OutputFileContext, writeResultFile } from '../output/output-files.ts';
 
 /** A plan file or a folder of plans, and the manifests that it names. */
 interface NamedManifests {
@@ -25,7 +25,7 @@ interface NamedManifests {
  * any of these is not in this checkout. The file cannot choose what is applied, because the plan is computed again from
  * these manifests, and must be the same. Returns none for `--no-manifests`, by which the user trusts the plan.
  */
-export function resolveManifests(
+export function findManifestPathsForPlan(
   { name, manifests }: NamedManifests,
   given: readonly string[] | false,
   { cwd, root, stderr }: Pick<Context, 'cwd' | 'root' | 'stderr'>,
@@ -38,7 +38,7 @@ export function resolveManifests(
       exitCode: EXIT.invalid,
       remedy: `Add --manifests with their path. ${trust}`,
     });
-  const roots = listRoots([], { cwd, root });
+  const roots = listRootsOfPaths([], { cwd, root });
   const isThere = (path: string): boolean => {
     const whole = resolve(cwd, path);
     return path !== '-' && existsSync(whole) && 'real' in resolvePathWithin(whole, roots);
@@ -64,13 +64,13 @@ export function resolveManifests(
 export async function writePlanFile(
   file: string,
   plan: Plan,
-  context: OutputContext & Pick<Context, 'stderr' | 'secrets'>,
+  context: OutputFileContext & Pick<Context, 'stderr' | 'secrets'>,
 ): Promise<void> {
   try {
     await writeResultFile(file, renderPlanJson(plan), context);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`The plan cannot be written to ${file}: ${describeError(error)}`, {
+    throw new CommandError(`The plan cannot be written to ${file}: ${getErrorMessage(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
     });
@@ -89,17 +89,17 @@ export async function removeStalePlanFile(file: string, cwd: string): Promise<st
 /** Reads a plan file, and passes its stack to `onSubject`. Throws the first error of an invalid file. */
 export async function readPlanFile(file: string, { cwd, onSubject, onInput, budget }: PlanReader): Promise<Plan> {
   onInput?.(file);
-  onSubject?.({ locate: createLocateInPlanFile(file) });
+  onSubject?.({ locate: createLocateWithoutManifests(file) });
   const { parsePlan } = await import('../../stack/parse-plan.ts');
   const plan = parsePlan(await readText(file, { cwd, budget }), file);
-  onSubject?.({ stack: plan.stack, locate: createLocateInPlanFile(file) });
+  onSubject?.({ stack: plan.stack, locate: createLocateWithoutManifests(file) });
   return plan;
 }
 
 type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
 
-/** Creates a `Locate` without manifests. Diagnostics without an address point to the start of the plan file. */
-export function createLocateInPlanFile(file: string): Locate {
+/** Creates a `LocateManifest` without manifests. Diagnostics without an address point to the start of the plan file. */
+export function createLocateWithoutManifests(file: string): LocateManifest {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }
 
@@ -137,7 +137,7 @@ async function readText(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'bu
   try {
     return readInput(resolve(cwd, file), { budget }).toString('utf8');
   } catch (error) {
-    throw new CommandError(`The plan file ${file} cannot be read: ${describeError(error)}`, {
+    throw new CommandError(`The plan file ${file} cannot be read: ${getErrorMessage(error)}`, {
       exitCode: EXIT.invalid,
       cause: error,
     });

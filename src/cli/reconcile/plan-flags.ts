@@ -1,14 +1,19 @@
 import { KEY_VARIABLE } from '../../model/api-key.ts';
-import type { GuardViolation, Plan } from '../../model/plan.ts';
+import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { type Allowances, listBlockingViolations } from '../../plan/guard.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import type { TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
-import { isEmbedded, type RunSettings, resolveManifestSettings, resolveSettings } from '../../stack/settings.ts';
+import {
+  isEmbedded,
+  resolveSettings,
+  resolveSettingsFromManifests,
+  type ServiceSettings,
+} from '../../stack/settings.ts';
 import type { ApplyOptions } from '../../stack/stack.ts';
-import { type ConnectionFlags, parseConnectionFlags } from '../connection/stack-session.ts';
+import { type ConnectionFlags, createSettingOverrides } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 
@@ -38,8 +43,12 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
 }
 
 /** Resolves the connection of a run on manifests: flags override variables, and variables override the Stack. */
-export function resolveStackSettings(flags: ConnectionFlags, context: Context, { stack }: DesiredState): RunSettings {
-  return resolveManifestSettings(parseConnectionFlags(flags), context, stack.api);
+export function resolveStackConnection(
+  flags: ConnectionFlags,
+  context: Context,
+  { stack }: DesiredState,
+): ServiceSettings {
+  return resolveSettingsFromManifests(createSettingOverrides(flags), context, stack.api);
 }
 
 export function toPlanOptions(
@@ -72,14 +81,14 @@ export function toConsentOptions({
 }
 
 /** Lists the violations of a plan to which no flag consents. */
-export function listUnconsentedViolations(plan: Plan, flags: PlanFlags): readonly GuardViolation[] {
+export function listUnconsentedViolations(plan: Plan, flags: PlanFlags): readonly SafetyViolation[] {
   return listBlockingViolations(plan.violations, toAllowances(flags));
 }
 
 /** Returns the exit code of a command that plans but does not apply. */
 export function exitCodeOfPlan(
   plan: Plan,
-  blocking: readonly GuardViolation[],
+  blocking: readonly SafetyViolation[],
   { detailedExitcode }: { readonly detailedExitcode?: boolean },
 ): ExitCode {
   if (hasPlanErrors(plan)) return EXIT.invalid;
@@ -91,23 +100,23 @@ export function exitCodeOfPlan(
  * Returns the connection for a plan file that is used without manifests. An edited file could name another service,
  * which would then get the API key. So the user must name the service too, except for the embedded server.
  */
-export function resolvePlanSettings(
+export function resolveSavedPlanConnection(
   saved: SavedFile,
   flags: ConnectionFlags,
   { env, isUntrusted = false }: Pick<Context, 'env' | 'isUntrusted'>,
-): RunSettings {
+): ServiceSettings {
   const { plan } = saved;
   const baseUrl = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;
   const stored = isUntrusted ? {} : { ...plan.settings, baseUrl, keyEnv: undefined };
-  const settings = resolveSettings(parseConnectionFlags(flags), env, stored);
-  refuseOtherService(saved, { settings });
+  const settings = resolveSettings(createSettingOverrides(flags), env, stored);
+  refuseMismatchedPlanFile(saved, { settings });
   return settings;
 }
 
 /** Throws if a plan file is for another stack than the manifests, or for another service or API key than this run. */
-export function refuseOtherService(
+export function refuseMismatchedPlanFile(
   saved: SavedFile,
-  { settings, stack }: { readonly settings: RunSettings; readonly stack?: StackSettings },
+  { settings, stack }: { readonly settings: ServiceSettings; readonly stack?: StackSettings },
 ): void {
   const { plan, name } = saved;
   if (stack !== undefined && stack.name !== plan.stack) {
@@ -126,7 +135,7 @@ export function refuseOtherService(
  */
 function refuseOtherKey(
   { plan, name }: SavedFile,
-  { settings, stack }: { readonly settings: RunSettings; readonly stack: StackSettings | undefined },
+  { settings, stack }: { readonly settings: ServiceSettings; readonly stack: StackSettings | undefined },
 ): void {
   const { keyEnv } = plan.settings;
   if (isEmbedded(plan.baseUrl) || keyEnv === settings.keyEnv) return;
@@ -142,17 +151,17 @@ function refuseOtherKey(
 }
 
 /**
- * Like `refuseOtherService`. Also throws if an `External` has another id in the plan than in the manifests, because the
+ * Like `refuseMismatchedPlanFile`. Also throws if an `External` has another id in the plan than in the manifests, because the
  * approver read only the name of the `External`.
  */
-export function refuseOtherManifests(
+export function refuseOtherServiceOrExternals(
   saved: SavedFile,
   {
     settings,
     state: { stack, externals },
-  }: { readonly settings: RunSettings; readonly state: Pick<DesiredState, 'stack' | 'externals'> },
+  }: { readonly settings: ServiceSettings; readonly state: Pick<DesiredState, 'stack' | 'externals'> },
 ): void {
-  refuseOtherService(saved, { settings, stack });
+  refuseMismatchedPlanFile(saved, { settings, stack });
   const { plan, name } = saved;
   for (const [address, named] of externals) {
     const id = plan.externals[address];

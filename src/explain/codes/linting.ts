@@ -1,5 +1,5 @@
 import type { LintCode } from '../../model/diagnostic.ts';
-import { type Explanation, joinDocuments, renderManifest } from '../explanation.ts';
+import { type Explanation, formatExampleManifest, joinDocuments } from '../explanation.ts';
 
 /** Creates examples of lint: a manifest before and after the correction. */
 function createExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'> {
@@ -7,7 +7,7 @@ function createExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'g
 }
 
 function formatEdge(...lines: readonly string[]): string {
-  return renderManifest('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
+  return formatExampleManifest('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
 }
 
 function formatPolicy(expression: string, action: string): string {
@@ -21,11 +21,11 @@ function formatPolicy(expression: string, action: string): string {
 }
 
 function formatPool(weight: number): string {
-  return renderManifest('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
+  return formatExampleManifest('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
 }
 
 function formatCredential(...lines: readonly string[]): string {
-  return renderManifest('Credential', 'agent', ...lines);
+  return formatExampleManifest('Credential', 'agent', ...lines);
 }
 
 function formatSink(text: string): string {
@@ -38,11 +38,11 @@ function formatSink(text: string): string {
     '        - -c',
     `        - ${text}`,
   ];
-  return renderManifest('Stack', 'shop', ...command);
+  return formatExampleManifest('Stack', 'shop', ...command);
 }
 
 function formatCertificate(...more: readonly string[]): string {
-  return renderManifest(
+  return formatExampleManifest(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -53,14 +53,21 @@ function formatCertificate(...more: readonly string[]): string {
 }
 
 function formatRestriction(type: string, ...lines: readonly string[]): string {
-  return renderManifest('IPRestriction', type, 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]', ...lines);
+  return formatExampleManifest(
+    'IPRestriction',
+    type,
+    'spec:',
+    `  type: ${type}`,
+    '  ip_policy_ids: [ipp_office]',
+    ...lines,
+  );
 }
 
 function formatBreaker(...lines: readonly string[]): string {
   const fields = ['tripped_duration: 10', 'rolling_window: 60', 'num_buckets: 6', ...lines].map(
     (line) => `    ${line}`,
   );
-  return renderManifest(
+  return formatExampleManifest(
     'HTTPSEdgeRoute',
     'cart',
     'spec:',
@@ -71,10 +78,10 @@ function formatBreaker(...lines: readonly string[]): string {
   );
 }
 
-const OFFICE = renderManifest('External', 'office', 'spec:', '  id: ipp_office');
+const OFFICE = formatExampleManifest('External', 'office', 'spec:', '  id: ipp_office');
 
 function formatEndpoints(policy: string): string {
-  return renderManifest(
+  return formatExampleManifest(
     'IPRestriction',
     'endpoints',
     'spec:',
@@ -121,7 +128,7 @@ export const LINT_EXPLANATIONS = {
     meaning: 'An edge accepts connections but has no enabled backend to forward them to.',
     remedy: 'Add `spec.backend`, or enable it. If another tool sets it, add `lifecycle.ignore: [backend]`.',
     ...createExamples(
-      renderManifest('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
+      formatExampleManifest('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
       formatEdge('  hostports: ["1.tcp.example.net:20001"]'),
     ),
   },

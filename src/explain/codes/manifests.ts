@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of manifests look like that
 
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
-import { type Explanation, joinDocuments, renderManifest } from '../explanation.ts';
+import { type Explanation, formatExampleManifest, joinDocuments } from '../explanation.ts';
 
-const POOL = renderManifest(
+const POOL = formatExampleManifest(
   'WeightedBackend',
   'pool',
   'spec:',
@@ -14,7 +14,7 @@ const POOL = renderManifest(
 
 /** Creates a `Stack` whose manifests are printed by a command. */
 function formatRenderedStack(command: string): string {
-  return renderManifest('Stack', 'shop', 'spec:', `  render: ${command}`);
+  return formatExampleManifest('Stack', 'shop', 'spec:', `  render: ${command}`);
 }
 
 /** Codes about files and their text. */
@@ -33,12 +33,14 @@ export const READING_EXPLANATIONS = {
       'Move the file into the repository. Where several checkouts belong together, name the folder that holds them with `--root`. A token folder elsewhere is named with `--token-directory`, a certificate authority with `--ca-file`, a policy with `--policies`.',
     bad: {
       command: 'validate stack',
-      files: { 'stack/edgewise.yaml': renderManifest('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]') },
+      files: {
+        'stack/edgewise.yaml': formatExampleManifest('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]'),
+      },
     },
     good: {
       files: {
-        'stack/edgewise.yaml': renderManifest('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
-        'rules.yaml': renderManifest(
+        'stack/edgewise.yaml': formatExampleManifest('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
+        'rules.yaml': formatExampleManifest(
           'Policy',
           'any',
           'spec:',
@@ -56,7 +58,7 @@ export const READING_EXPLANATIONS = {
       command: 'validate',
       files: {
         'pool.yaml': {
-          latin1: renderManifest(
+          latin1: formatExampleManifest(
             'WeightedBackend',
             'pool',
             'spec:',
@@ -69,7 +71,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': renderManifest(
+        'pool.yaml': formatExampleManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -114,7 +116,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': renderManifest(
+        'pool.yaml': formatExampleManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -126,7 +128,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': renderManifest(
+        'pool.yaml': formatExampleManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -144,7 +146,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': renderManifest(
+        'pool.yaml': formatExampleManifest(
           'WeightedBackend',
           'pool',
           'spec: &pool',
@@ -156,7 +158,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': renderManifest(
+        'pool.yaml': formatExampleManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -175,12 +177,17 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate --env REGION',
       files: {
-        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
+        'agents.yaml': formatExampleManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
       },
     },
     good: {
       files: {
-        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': formatExampleManifest(
+          'AgentIngress',
+          'agents',
+          'spec:',
+          '  domain: ${env:REGION:-eu}.example.com',
+        ),
       },
     },
   },
@@ -192,12 +199,17 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
+        'agents.yaml': formatExampleManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
       },
     },
     good: {
       files: {
-        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': formatExampleManifest(
+          'AgentIngress',
+          'agents',
+          'spec:',
+          '  domain: ${env:REGION:-eu}.example.com',
+        ),
       },
     },
   },
@@ -209,7 +221,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': renderManifest(
+        'pool.yaml': formatExampleManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -221,7 +233,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': renderManifest(
+        'pool.yaml': formatExampleManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -239,12 +251,22 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION-eu}.example.com'),
+        'agents.yaml': formatExampleManifest(
+          'AgentIngress',
+          'agents',
+          'spec:',
+          '  domain: ${env:REGION-eu}.example.com',
+        ),
       },
     },
     good: {
       files: {
-        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': formatExampleManifest(
+          'AgentIngress',
+          'agents',
+          'spec:',
+          '  domain: ${env:REGION:-eu}.example.com',
+        ),
       },
     },
   },
@@ -261,19 +283,19 @@ function createCorrection(text: string): Explanation['good'] {
 }
 
 function formatEdge(...lines: readonly string[]): string {
-  return renderManifest('TCPEdge', 'postgres', 'spec:', ...lines);
+  return formatExampleManifest('TCPEdge', 'postgres', 'spec:', ...lines);
 }
 
 const BACKEND = ['  backend:', '    backend_id: bkdhr_blue'] as const;
 const PORT = '  hostports: ["1.tcp.example.net:20001"]';
 
 /** Codes about single documents. */
-export const FIELD_EXPLANATIONS = {
+export const DOCUMENT_EXPLANATIONS = {
   'unknown-kind': {
     meaning:
       'Every document needs `apiVersion: edgewise/v1` and a kind that edgewise knows. `edgewise explain` lists the kinds. Manifests of other programs belong in another folder.',
     remedy: 'Correct the kind or the apiVersion, or move the document out of the folder.',
-    bad: createFileExample(renderManifest('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
+    bad: createFileExample(formatExampleManifest('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
     good: createCorrection(formatEdge(PORT, ...BACKEND)),
   },
   'unknown-field': {
@@ -307,8 +329,12 @@ export const FIELD_EXPLANATIONS = {
   'out-of-range': {
     meaning: 'A number is smaller or larger than the field allows, or a list has too few members.',
     remedy: 'Choose a value in the range that the message names.',
-    bad: createFileExample(renderManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000')),
-    good: createCorrection(renderManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000')),
+    bad: createFileExample(
+      formatExampleManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000'),
+    ),
+    good: createCorrection(
+      formatExampleManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000'),
+    ),
   },
   'too-long': {
     meaning:
@@ -324,8 +350,8 @@ export const FIELD_EXPLANATIONS = {
       'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or a digit. It becomes part of the mark, of addresses and of file names.',
     remedy:
       'Choose a valid name. If the resource already exists under another name, write that name in `lifecycle.renamed_from`.',
-    bad: createFileExample(renderManifest('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
-    good: createCorrection(renderManifest('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
+    bad: createFileExample(formatExampleManifest('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
+    good: createCorrection(formatExampleManifest('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
   },
   'reserved-metadata': {
     meaning:
@@ -336,13 +362,13 @@ export const FIELD_EXPLANATIONS = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-const STACK = renderManifest('Stack', 'production');
-const EDGE = renderManifest('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
+const STACK = formatExampleManifest('Stack', 'production');
+const EDGE = formatExampleManifest('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
 const OWNED = EDGE.replace('  name: postgres\n', '  name: postgres\n  labels: { team: data }\n');
 
 /** Creates a policy about a label that names the owner of each resource. */
 function formatPolicy(require: string, ...more: readonly string[]): string {
-  return renderManifest(
+  return formatExampleManifest(
     'Policy',
     'owned',
     'spec:',
@@ -397,7 +423,7 @@ export const POLICY_EXPLANATIONS = {
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
 function formatPolicyTest(policy: string): string {
-  return renderManifest(
+  return formatExampleManifest(
     'PolicyTest',
     'owned',
     'spec:',

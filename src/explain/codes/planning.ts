@@ -1,11 +1,16 @@
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
-import { type Explanation, type LiveResources, renderManifest, renderMarkedMetadata } from '../explanation.ts';
+import {
+  type ExampleLiveResources,
+  type Explanation,
+  formatExampleManifest,
+  renderMarkedMetadata,
+} from '../explanation.ts';
 
-const STACK = renderManifest('Stack', 'production');
-const CREDENTIAL = renderManifest('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
+const STACK = formatExampleManifest('Stack', 'production');
+const CREDENTIAL = formatExampleManifest('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
 const POOL = formatPool();
 
-const TAKEN_POOL = renderManifest(
+const TAKEN_POOL = formatExampleManifest(
   'WeightedBackend',
   'taken',
   'spec:',
@@ -16,19 +21,26 @@ const TAKEN_POOL = renderManifest(
 );
 
 function formatPool(...more: readonly string[]): string {
-  return renderManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
+  return formatExampleManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
 }
 
 function formatIngress(domain: string, ...more: readonly string[]): string {
-  return renderManifest('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
+  return formatExampleManifest('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
 }
 
 function formatRestriction(...lines: readonly string[]): string {
-  return renderManifest('IPRestriction', 'api', 'spec:', '  type: api', '  ip_policy_ids: [ipp_office]', ...lines);
+  return formatExampleManifest(
+    'IPRestriction',
+    'api',
+    'spec:',
+    '  type: api',
+    '  ip_policy_ids: [ipp_office]',
+    ...lines,
+  );
 }
 
 function formatCertificate(from: string): string {
-  return renderManifest(
+  return formatExampleManifest(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -51,7 +63,9 @@ function createCorrection(text: string): Explanation['good'] {
 /**
  * Creates live weighted backends. `marks`: maps the id of each weighted backend to the stack and the name in its mark.
  */
-function createLivePools(marks: Readonly<Record<string, readonly [stack: string, name: string]>>): LiveResources {
+function createLivePools(
+  marks: Readonly<Record<string, readonly [stack: string, name: string]>>,
+): ExampleLiveResources {
   const pools = Object.entries(marks).map(([id, [stack, name]]) => ({
     id,
     backends: { bkdhr_blue: 1 },
@@ -60,19 +74,19 @@ function createLivePools(marks: Readonly<Record<string, readonly [stack: string,
   return { WeightedBackend: pools };
 }
 
-function createLiveIngress(domain: string, ourName?: string): LiveResources {
+function createLiveIngress(domain: string, ourName?: string): ExampleLiveResources {
   const metadata = ourName === undefined ? '' : renderMarkedMetadata('production', ourName);
   return { AgentIngress: [{ id: 'agin_live', domain, metadata }] };
 }
 
 /** A weighted backend of the stack `production`, and an edge without a mark that uses the weighted backend. */
-const USED_POOL: LiveResources = {
+const USED_POOL: ExampleLiveResources = {
   ...createLivePools({ bkdwd_pool: ['production', 'pool'] }),
   TCPEdge: [{ id: 'edgtcp_other', backend: { backend_id: 'bkdwd_pool' } }],
 };
 
 /** A weighted backend of the stack `production`, and an edge of the stack `web` that uses the weighted backend. */
-const USED_BY_WEB: LiveResources = {
+const USED_BY_WEB: ExampleLiveResources = {
   ...USED_POOL,
   TCPEdge: [{ id: 'edgtcp_web', backend: { backend_id: 'bkdwd_pool' }, metadata: renderMarkedMetadata('web', 'shop') }],
 };
@@ -80,8 +94,8 @@ const USED_BY_WEB: LiveResources = {
 /** Creates an edge whose backend is a weighted backend of the stack `network`. */
 function formatShopEdge(pool: string): string {
   return [
-    renderManifest('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
-    renderManifest(
+    formatExampleManifest('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
+    formatExampleManifest(
       'TCPEdge',
       'shop',
       'spec:',
@@ -94,12 +108,18 @@ function formatShopEdge(pool: string): string {
 /** Creates an `IPRestriction` for each type. The first has the name `one`, the second `two`. */
 function formatRestrictions(...types: readonly string[]): string {
   const documents = types.map((type, index) =>
-    renderManifest('IPRestriction', NAMES[index] ?? '', 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]'),
+    formatExampleManifest(
+      'IPRestriction',
+      NAMES[index] ?? '',
+      'spec:',
+      `  type: ${type}`,
+      '  ip_policy_ids: [ipp_office]',
+    ),
   );
   return documents.join('---\n');
 }
 
-function createLiveRestrictions(...types: readonly string[]): LiveResources {
+function createLiveRestrictions(...types: readonly string[]): ExampleLiveResources {
   const restrictions = types.map((type, index) => ({
     id: `ipx_${NAMES[index]}`,
     type,
@@ -136,7 +156,7 @@ export const PLANNING_EXPLANATIONS = {
     bad: createPlanExample(CREDENTIAL),
     good: {
       files: {
-        'edgewise.yaml': renderManifest(
+        'edgewise.yaml': formatExampleManifest(
           'Stack',
           'production',
           'spec:',
@@ -164,7 +184,7 @@ export const PLANNING_EXPLANATIONS = {
       files: { 'a/edgewise.yaml': STACK, 'a/pool.yaml': POOL, 'b/pool.yaml': TAKEN_POOL },
       live: createLivePools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
-    good: { files: { 'b/edgewise.yaml': renderManifest('Stack', 'web') } },
+    good: { files: { 'b/edgewise.yaml': formatExampleManifest('Stack', 'web') } },
   },
   'taken-elsewhere': {
     meaning:
@@ -176,7 +196,7 @@ export const PLANNING_EXPLANATIONS = {
       files: {
         'a/edgewise.yaml': STACK,
         'a/pool.yaml': POOL,
-        'b/edgewise.yaml': `${renderManifest('Stack', 'web')}---\n${TAKEN_POOL}`,
+        'b/edgewise.yaml': `${formatExampleManifest('Stack', 'web')}---\n${TAKEN_POOL}`,
       },
       live: createLivePools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
@@ -248,7 +268,7 @@ export const PLANNING_EXPLANATIONS = {
       },
     }),
     good: createCorrection(
-      renderManifest('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot'),
+      formatExampleManifest('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot'),
     ),
   },
   'adopt-suggested': {

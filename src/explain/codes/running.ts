@@ -1,18 +1,18 @@
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
 import { toFieldDigest } from '../../model/mark.ts';
 import {
+  type ExampleLiveResources,
   type Explanation,
+  formatExampleManifest,
   joinDocuments,
-  type LiveResources,
-  renderManifest,
   renderMarkedMetadata,
 } from '../explanation.ts';
 
-const STACK = renderManifest('Stack', 'production');
+const STACK = formatExampleManifest('Stack', 'production');
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
 function formatCertificate(...more: readonly string[]): string {
-  return renderManifest(
+  return formatExampleManifest(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -23,7 +23,7 @@ function formatCertificate(...more: readonly string[]): string {
   );
 }
 
-function createLiveCertificate(after: string, until: string): LiveResources {
+function createLiveCertificate(after: string, until: string): ExampleLiveResources {
   const certificate = {
     id: 'sucrt_alice',
     created_at: after,
@@ -38,7 +38,7 @@ function createLiveCertificate(after: string, until: string): LiveResources {
 }
 
 function formatIngress(domain: string): string {
-  return renderManifest(
+  return formatExampleManifest(
     'AgentIngress',
     'agents',
     'spec:',
@@ -47,7 +47,7 @@ function formatIngress(domain: string): string {
   );
 }
 
-function createLiveIngress(domain: string): LiveResources {
+function createLiveIngress(domain: string): ExampleLiveResources {
   const metadata = renderMarkedMetadata('production', 'agents');
   const ingress = {
     id: 'agin_live',
@@ -63,7 +63,7 @@ function inStack(text: string): Readonly<Record<string, string>> {
   return { 'edgewise.yaml': STACK, 'manifest.yaml': text };
 }
 
-const LIVE_POOL: LiveResources = {
+const LIVE_POOL: ExampleLiveResources = {
   WeightedBackend: [
     { id: 'bkdwd_pool', backends: { bkdhr_blue: 1 }, metadata: renderMarkedMetadata('production', 'pool') },
   ],
@@ -71,14 +71,14 @@ const LIVE_POOL: LiveResources = {
 
 const WEIGHTS = { bkdhr_blue: 1 };
 const APPLIED = { fields: { backends: toFieldDigest(WEIGHTS) } };
-const APPLIED_POOL: LiveResources = {
+const APPLIED_POOL: ExampleLiveResources = {
   WeightedBackend: [
     { id: 'bkdwd_pool', backends: WEIGHTS, metadata: renderMarkedMetadata('production', 'pool', APPLIED) },
   ],
 };
 
 /** Codes about live resources, concurrent changes, and settings of untrusted manifests. */
-export const RUN_EXPLANATIONS = {
+export const LIVE_STATE_EXPLANATIONS = {
   'resource-unhealthy': {
     meaning:
       'The manifest is valid and the service accepted it, but the service fails to do what it asks for, for example to obtain a certificate for a domain. No write by edgewise can solve that.',
@@ -177,7 +177,7 @@ export const RUN_EXPLANATIONS = {
     bad: {
       command: 'plan --untrusted',
       files: {
-        'edgewise.yaml': renderManifest(
+        'edgewise.yaml': formatExampleManifest(
           'Stack',
           'production',
           'spec:',
@@ -186,7 +186,7 @@ export const RUN_EXPLANATIONS = {
         ),
       },
     },
-    good: { files: { 'edgewise.yaml': renderManifest('Stack', 'production') } },
+    good: { files: { 'edgewise.yaml': formatExampleManifest('Stack', 'production') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
@@ -195,11 +195,11 @@ function formatDefaults(...lines: readonly string[]): string {
 }
 
 function formatPool(name: string, weight = 1, ...more: readonly string[]): string {
-  return renderManifest('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
+  return formatExampleManifest('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
 }
 
 function formatEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
-  return renderManifest(
+  return formatExampleManifest(
     'TCPEdge',
     name,
     'spec:',
@@ -210,7 +210,7 @@ function formatEdge(name: string, port: number, backend = 'bkdhr_blue'): string 
 }
 
 /** Codes about documents that conflict with each other. */
-export const RELATION_EXPLANATIONS = {
+export const DOCUMENT_CONFLICT_EXPLANATIONS = {
   'duplicate-address': {
     meaning:
       'Kind and name form an address, such as TCPEdge/postgres. An address stands for one resource. With two documents, the order of the files would decide which one applies.',
@@ -268,16 +268,16 @@ export const RELATION_EXPLANATIONS = {
       command: 'validate',
       files: {
         'names.yaml': joinDocuments(
-          renderManifest('External', 'office', 'spec:', '  id: External/headquarters'),
-          renderManifest('External', 'headquarters', 'spec:', '  id: External/office'),
+          formatExampleManifest('External', 'office', 'spec:', '  id: External/headquarters'),
+          formatExampleManifest('External', 'headquarters', 'spec:', '  id: External/office'),
         ),
       },
     },
     good: {
       files: {
         'names.yaml': joinDocuments(
-          renderManifest('External', 'office', 'spec:', '  id: External/headquarters'),
-          renderManifest('External', 'headquarters', 'spec:', '  id: ipp_office'),
+          formatExampleManifest('External', 'office', 'spec:', '  id: External/headquarters'),
+          formatExampleManifest('External', 'headquarters', 'spec:', '  id: ipp_office'),
         ),
       },
     },
@@ -296,13 +296,13 @@ export const RELATION_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'edgewise.yaml': renderManifest('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
+        'edgewise.yaml': formatExampleManifest('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
         'pool.yaml': formatPool('pool'),
       },
     },
     good: {
       files: {
-        'edgewise.yaml': renderManifest('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
+        'edgewise.yaml': formatExampleManifest('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
       },
     },
   },
@@ -334,7 +334,7 @@ export const RELATION_EXPLANATIONS = {
       command: 'validate',
       files: {
         'edgewise.yaml': STACK,
-        'stack.yaml': renderManifest('Stack', 'staging'),
+        'stack.yaml': formatExampleManifest('Stack', 'staging'),
         'pool.yaml': formatPool('pool'),
       },
     },
@@ -352,6 +352,6 @@ export const RELATION_EXPLANATIONS = {
         'web/edgewise.yaml': STACK,
       },
     },
-    good: { files: { 'web/edgewise.yaml': renderManifest('Stack', 'web') } },
+    good: { files: { 'web/edgewise.yaml': formatExampleManifest('Stack', 'web') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;

@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
 import { renderTimeSpan } from '../duration.ts';
 import { field, listOf, objectOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
-import { type BackgroundWork, defineKind, type HealthFinding, type LiveSpecAndComputed } from '../kind.ts';
+import { type BackgroundWorkStatus, type BlockedServiceTask, defineKind, type LiveSpecAndComputed } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 const JOB = objectOf({
@@ -75,7 +75,7 @@ export const AGENT_INGRESS = defineKind({
 function checkProvisioning({
   certificate_management_status: status = null,
   ns_targets: targets = null,
-}: JsonObject): readonly HealthFinding[] {
+}: JsonObject): readonly BlockedServiceTask[] {
   const job = isJsonObject(status) ? status['provisioning_job'] : undefined;
   if (!isJsonObject(job) || typeof job['error_code'] !== 'string' || job['error_code'] === '') return [];
   // Drop the final full stop of the service's message, because more text follows.
@@ -106,7 +106,7 @@ function describeCertificate(
 function findProvisioning({
   spec: { certificate_management_policy: policy = null },
   computed: { certificate_management_status: status = null },
-}: LiveSpecAndComputed): BackgroundWork | undefined {
+}: LiveSpecAndComputed): BackgroundWorkStatus | undefined {
   if (!isJsonObject(policy)) return undefined;
   if (!isJsonObject(status)) return { message: 'its certificate is not being provisioned yet', isFailed: false };
   const { provisioning_job: job = null } = status;

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../model/json.ts';
 import {
   field,
-  type InactiveReason,
+  type InactiveObjectReason,
   idOf,
   integer,
   mapOf,
-  moduleOf,
+  moduleTypeOf,
   number,
   refTo,
   setOf,
@@ -24,7 +24,7 @@ export const HTTPS_EDGE = defineKind({
   fields: {
     id: field(idOf('edghts'), 'Id of the HTTPS edge.', { lifecycle: 'immutable', required: true, unique: true }),
     mutual_tls: field(
-      moduleOf({
+      moduleTypeOf({
         certificate_authority_ids: field(
           setOf(refTo('ca')),
           'The certificate authorities used to validate the TLS client certificate.',
@@ -55,7 +55,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
     }),
     id: field(idOf('edghtsrt'), 'Id of the route.', { lifecycle: 'immutable', required: true, unique: true }),
     circuit_breaker: field(
-      moduleOf(
+      moduleTypeOf(
         {
           tripped_duration: field(
             integer(0, UINT32_MAX),
@@ -85,7 +85,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
       { clear: 'delete', hasPath: true },
     ),
     request_headers: field(
-      moduleOf({
+      moduleTypeOf({
         add: field(
           mapOf(textOfFormat('header-name'), textOfFormat('header-value'), { caseInsensitive: true }),
           'Headers added to the request before it goes upstream, after `remove`. Names that differ only in case are the same header.',
@@ -99,7 +99,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
       { clear: 'delete', hasPath: true },
     ),
     user_agent_filter: field(
-      moduleOf({
+      moduleTypeOf({
         allow: field(setOf(textOfFormat('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
           restriction: 'unproven',
         }),
@@ -116,9 +116,9 @@ export const HTTPS_EDGE_ROUTE = defineKind({
 });
 
 /** A circuit breaker without a threshold, or without metrics, never opens. */
-function listNeverTripping(breaker: JsonObject): readonly InactiveReason[] {
+function listNeverTripping(breaker: JsonObject): readonly InactiveObjectReason[] {
   const isZero = (name: string): boolean => (breaker[name] ?? 0) === 0;
-  const toReason = (field: string, message: string): InactiveReason => ({
+  const toReason = (field: string, message: string): InactiveObjectReason => ({
     code: 'breaker-never-trips',
     field,
     message,

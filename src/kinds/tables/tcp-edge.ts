@@ -3,7 +3,7 @@ import {
   idOf,
   jsonWithReferences,
   listOf,
-  moduleOf,
+  moduleTypeOf,
   objectOf,
   refTo,
   setOf,
@@ -66,7 +66,7 @@ export const TCP_EDGE = defineKind({
       },
     ),
     backend: field(
-      moduleOf({
+      moduleTypeOf({
         backend_id: field(refTo('bkdwd', 'bkdhr', 'bkdtg'), 'The backend that receives the traffic.', {
           required: true,
           responseName: 'backend',
@@ -85,7 +85,7 @@ export const TCP_EDGE = defineKind({
       },
     ),
     ip_restriction: field(
-      moduleOf({
+      moduleTypeOf({
         ip_policy_ids: field(
           setOf(refTo('ipp'), { minItems: 1 }),
           'The IP policies that check whether a source IP may access the edge. At least one.',
@@ -101,7 +101,7 @@ export const TCP_EDGE = defineKind({
       },
     ),
     policy: field(
-      moduleOf({
+      moduleTypeOf({
         inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.', {
           restriction: 'by-rules',
         }),

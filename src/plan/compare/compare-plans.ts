@@ -1,12 +1,12 @@
 import type { FieldType } from '../../kinds/field.ts';
 import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
-import { sortSetsIn } from '../../kinds/normalize.ts';
-import { listPathFields } from '../../kinds/paths.ts';
+import { sortSetsInValue } from '../../kinds/normalize.ts';
+import { listPathIdNames } from '../../kinds/paths.ts';
 import { fillAllOmittedFields } from '../../kinds/read-response.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { findInnerType } from '../../kinds/walk.ts';
-import { type Change, changesOwner, type Difference, formatChangeAddress } from '../../model/change.ts';
+import { findMemberType } from '../../kinds/walk.ts';
+import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOver } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
@@ -16,7 +16,7 @@ import type { ExtraChange, ExtraChanges, ExtraField, PlanComparison } from '../.
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { formatTokenNote, isSameTokenSink } from '../../model/token-sink.ts';
 import { diffSpecs } from '../diff.ts';
-import { listSentValues, mapSavedChanges, type SavedChange } from '../saved/saved-change.ts';
+import { indexSavedChanges, listSentFieldValues, type SavedChange } from '../saved/saved-change.ts';
 
 /**
  * Compares the effects of two plans: each field with its values before and after, dangers, files and token sinks.
@@ -42,7 +42,7 @@ function createSide(plan: Plan, other: Plan): Side {
     plan,
     names: new Map([...collectIdNames(other), ...collectIdNames(plan)]),
     // Computed on first use: most comparisons do not need it.
-    shown: () => (shown ??= mapSavedChanges(plan)),
+    shown: () => (shown ??= indexSavedChanges(plan)),
   };
 }
 
@@ -103,7 +103,7 @@ function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {
 }
 
 /** Replaces the ids of the stack's resources by their addresses, in the path and the values of a difference. */
-export function toComparableDifference(kind: Kind, difference: Difference, names: IdNames): Difference {
+export function replaceIdsByAddresses(kind: Kind, difference: Difference, names: IdNames): Difference {
   const { path, from, to } = difference;
   const steps = parsePath(path) ?? [path];
   const type = findTypeAt(kind, steps);
@@ -117,7 +117,7 @@ export function toComparableDifference(kind: Kind, difference: Difference, names
 
 function toComparableValue(type: FieldType | undefined, value: Json, names: IdNames): Json {
   if (type === undefined) return value;
-  return sortSetsIn(
+  return sortSetsInValue(
     type,
     mapReferencesIn(type, value, ({ value: id }) => names.get(id) ?? id),
   );
@@ -132,7 +132,7 @@ function toComparablePath(kind: Kind, path: FieldPath, names: IdNames): FieldPat
 }
 
 function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
-  return path.reduce<FieldType | undefined>(findInnerType, toObjectTypeOfKind(kind));
+  return path.reduce<FieldType | undefined>(findMemberType, toObjectTypeOfKind(kind));
 }
 
 interface Side {
@@ -219,11 +219,11 @@ function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide)
   const kind = getKind(change.kind);
   const known = new Map(
     other.change.differences
-      .map((one) => toComparableDifference(kind, one, other.side.names))
+      .map((one) => replaceIdsByAddresses(kind, one, other.side.names))
       .map((one) => [one.path, one]),
   );
   return change.differences.flatMap((difference): readonly ExtraField[] => {
-    const own = toComparableDifference(kind, difference, side.names);
+    const own = replaceIdsByAddresses(kind, difference, side.names);
     const found = known.get(own.path);
     if (found === undefined) return [{ difference }];
     const isCovered = isSame(own.to, found.to) && (isSameStart(kind, own, found) || isSetInBetween(own, other));
@@ -245,7 +245,7 @@ function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
 function isSetInBetween({ field, path, from }: Difference, { side, change }: ChangeOfSide): boolean {
   if (field === undefined || field !== path) return false;
   const saved = side.shown().get(change);
-  return saved !== undefined && listSentValues(saved, field).some((value) => isSame(value, from));
+  return saved !== undefined && listSentFieldValues(saved, field).some((value) => isSame(value, from));
 }
 
 /** The live spec. Omitted fields are set to empty, because an omitted field equals an empty one. */
@@ -286,8 +286,8 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
   const kind = getKind(change.kind);
   const named = (one: Change): readonly (readonly [string, Json | undefined])[] => [
     ['id', isIdStated(kind, one) ? one.live?.id : undefined],
-    ...(kind.role === 'attached' ? listPathFields(kind) : []).map((name) => [name, one.live?.spec?.[name]] as const),
-    ['mark.stack', changesOwner(one.action) ? one.live?.mark?.stack : undefined],
+    ...(kind.role === 'attached' ? listPathIdNames(kind) : []).map((name) => [name, one.live?.spec?.[name]] as const),
+    ['mark.stack', isAdoptOrTakeOver(one.action) ? one.live?.mark?.stack : undefined],
     ['mark.previousName', one.previousName],
     ['lifecycle.protect', one.protect],
     ['lifecycle.ignore', one.ignored?.toSorted()],
@@ -304,7 +304,7 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
 
 /** Whether a user wrote the id of the live resource, as in an adoption or a take-over, or for an attached kind. */
 function isIdStated({ role }: Kind, { action }: Change): boolean {
-  return role === 'attached' || changesOwner(action);
+  return role === 'attached' || isAdoptOrTakeOver(action);
 }
 
 /**

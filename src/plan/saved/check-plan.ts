@@ -1,31 +1,31 @@
 import type { Kind } from '../../kinds/kind.ts';
-import { createModuleReadRequest } from '../../kinds/paths.ts';
+import { selectAttachedModules } from '../../kinds/paths.ts';
 import { fillAllOmittedFields, fillHiddenFields } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { parseAddress, toName } from '../../model/address.ts';
+import { getAddressName, parseAddress } from '../../model/address.ts';
 import { type Change, formatChangeAddress } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
-import { isSameMark } from '../../model/mark.ts';
+import { isEqualMarkContent } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
 import { listUnresolvedAddresses } from '../desired-form.ts';
-import { findContentToWrite } from '../files.ts';
+import { findFileContentOfValue } from '../files.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { createMarkFromDraft } from '../writes.ts';
-import { createPlanLookUp, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
+import { createLiveResourceLookUp, type LiveResourceLookUp, resolveAndNormalizeSpec } from './live-resource-look-up.ts';
 import {
+  listChangesWithWrites,
   listCheckedFields,
-  listSavedChanges,
-  listSentValues,
-  listWrittenModules,
+  listModulesOfWrite,
+  listSentFieldValues,
   type SavedChange,
 } from './saved-change.ts';
 
-/** The result of `checkPlan`: stale values, and the writes that an earlier apply has done. */
+/** The result of `checkPlanAgainstLive`: stale values, and the writes that an earlier apply has done. */
 export interface PlanCheck {
   /** If not empty, the plan is stale and must not be applied. */
   readonly stale: readonly StaleItem[];
@@ -40,11 +40,11 @@ export interface PlanCheck {
 }
 
 /**
- * Returns the reads that `checkPlan` needs: the kinds and modules that the plan changes, the kinds of the resources to
+ * Returns the reads that `checkPlanAgainstLive` needs: the kinds and modules that the plan changes, the kinds of the resources to
  * which changes refer, and the kinds whose values the plan writes to files.
  */
 export function createStaleCheckRequest(plan: Plan): ReadRequest {
-  const touched = listSavedChanges(plan).filter(({ change }) => change.action !== 'no-op');
+  const touched = listChangesWithWrites(plan).filter(({ change }) => change.action !== 'no-op');
   const filed = new Set<string>(plan.files.map(({ address }) => address));
   const named = plan.changes.filter(({ address }) => filed.has(address));
   const read = [...touched.map(({ change }) => change), ...named, ...listReferenced(plan)];
@@ -60,15 +60,15 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
 
 /** Creates the read request for the modules that a change writes. */
 function createWrittenAttachment({ change, kind, writes }: SavedChange) {
-  const modules = new Set(writes.flatMap(listWrittenModules));
+  const modules = new Set(writes.flatMap(listModulesOfWrite));
   const { address, live } = change;
-  return createModuleReadRequest(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
+  return selectAttachedModules(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
 }
 
 /** Checks whether a saved plan still fits the live state, and which of its writes an earlier apply has done. */
-export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
-  const found = createPlanLookUp(plan, live);
-  const subjects = listSavedChanges(plan);
+export function checkPlanAgainstLive(plan: Plan, live: LiveState): PlanCheck {
+  const found = createLiveResourceLookUp(plan, live);
+  const subjects = listChangesWithWrites(plan);
   const checks = subjects.map((subject) => checkChange(subject, { ...found, changes: plan.changes }));
   return {
     stale: [
@@ -88,7 +88,7 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   };
 }
 
-function listStillAwaited({ crossStackReferences = {} }: Plan, { ids }: PlanLookUp): readonly StaleItem[] {
+function listStillAwaited({ crossStackReferences = {} }: Plan, { ids }: LiveResourceLookUp): readonly StaleItem[] {
   return Object.entries(crossStackReferences).flatMap(([address, { stack, resource }]) =>
     ids.has(address)
       ? []
@@ -102,11 +102,11 @@ function listTextEntries(address: string, live: LiveResource): readonly (readonl
 }
 
 function readFileText({ kind, computed }: LiveResource): string | undefined {
-  return findContentToWrite(computed[getKind(kind).fileField ?? '']);
+  return findFileContentOfValue(computed[getKind(kind).fileField ?? '']);
 }
 
 /** Lists files whose planned content is not the live value: the plan file was edited, or the value changed. */
-function listStaleFiles({ files, changes }: Plan, found: PlanLookUp): readonly StaleItem[] {
+function listStaleFiles({ files, changes }: Plan, found: LiveResourceLookUp): readonly StaleItem[] {
   return files.flatMap(({ address, path, text }): readonly StaleItem[] => {
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
     const live = change && found.start(change);
@@ -124,7 +124,7 @@ interface ChangeCheck {
 
 const UNCHANGED: ChangeCheck = { stale: [], done: new Map() };
 
-interface Context extends PlanLookUp {
+interface Context extends LiveResourceLookUp {
   readonly changes: readonly Change[];
 }
 
@@ -260,20 +260,25 @@ function merge(left: ChangeCheck, right: ChangeCheck): ChangeCheck {
  * Lists the fields whose live value is neither the old value, nor the desired value, nor a value that a write of the
  * plan sets temporarily. Also reports a changed mark.
  */
-function listStaleFields(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): readonly StaleItem[] {
+function listStaleFields(subject: SavedChange, live: LiveResource, { ids }: LiveResourceLookUp): readonly StaleItem[] {
   const { change, kind } = subject;
   const address = formatChangeAddress(change);
-  const desired = resolveSpec(change.kind, change.desired ?? {}, ids);
+  const desired = resolveAndNormalizeSpec(change.kind, change.desired ?? {}, ids);
   const start = change.live?.id === live.id ? change.live : undefined;
   const fields = listCheckedFields(subject).flatMap((field): StaleItem[] => {
     const now = live.spec[field];
     const planned = start?.spec?.[field];
-    const known = [planned ?? fillLeftOut(kind, field, undefined), desired[field], ...listSentValues(subject, field)];
+    const known = [
+      planned ?? fillLeftOut(kind, field, undefined),
+      desired[field],
+      ...listSentFieldValues(subject, field),
+    ];
     const isKnown = known.some((value) => value !== undefined && isSameAsKnown(kind, field, { now, value }));
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
   });
-  const isMarkKnown = start === undefined || isSameMark(live.mark, start.mark) || hasMarkOf(subject, live, { ids });
+  const isMarkKnown =
+    start === undefined || isEqualMarkContent(live.mark, start.mark) || hasMarkOf(subject, live, { ids });
   return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
 }
 
@@ -296,8 +301,8 @@ function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json |
   return fillAllOmittedFields(kind, value === undefined ? {} : { [field]: value })[field];
 }
 
-function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): boolean {
-  const desired = resolveSpec(subject.change.kind, subject.change.desired ?? {}, ids);
+function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: LiveResourceLookUp): boolean {
+  const desired = resolveAndNormalizeSpec(subject.change.kind, subject.change.desired ?? {}, ids);
   const known = fillHiddenFields(subject.kind, live.spec, desired);
   return listCheckedFields(subject).every(
     (name) => desired[name] === undefined || isSameJson(known[name] ?? null, desired[name]),
@@ -308,13 +313,13 @@ function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: PlanLook
 function hasMarkOf(
   { change, kind, writes }: SavedChange,
   { mark }: LiveResource,
-  { ids }: Pick<PlanLookUp, 'ids'>,
+  { ids }: Pick<LiveResourceLookUp, 'ids'>,
 ): boolean {
   const [draft] = writes.flatMap((write) => ('mark' in write && write.mark !== undefined ? [write.mark] : []));
-  if (draft === undefined) return isSameMark(mark, change.live?.mark);
+  if (draft === undefined) return isEqualMarkContent(mark, change.live?.mark);
   const isKnown = listUnresolvedAddresses(kind, draft.pending).every((address) => ids.has(address));
   if (mark === undefined || !isKnown) return false;
-  return isSameMark(mark, { ...createMarkFromDraft(kind, draft, ids), delivered: mark.delivered });
+  return isEqualMarkContent(mark, { ...createMarkFromDraft(kind, draft, ids), delivered: mark.delivered });
 }
 
 /**
@@ -333,12 +338,12 @@ function listReferenced({ changes }: Plan): readonly Change[] {
  * Lists the referenced resources whose mark now has another address. Omits deleted resources, because the service
  * rejects references to them.
  */
-function listNameMismatches(plan: Plan, found: Pick<PlanLookUp, 'start'>): readonly StaleItem[] {
+function listNameMismatches(plan: Plan, found: Pick<LiveResourceLookUp, 'start'>): readonly StaleItem[] {
   return listReferenced(plan).flatMap((change): readonly StaleItem[] => {
     const live = found.start(change);
     if (live === undefined) return [];
     const { kind, mark } = live;
-    const isNamed = kind === change.kind && mark?.stack === plan.stack && mark.name === toName(change.address);
+    const isNamed = kind === change.kind && mark?.stack === plan.stack && mark.name === getAddressName(change.address);
     const message = `${live.id}, which the plan refers to, has another name`;
     return isNamed ? [] : [{ address: formatChangeAddress(change), message }];
   });
@@ -369,7 +374,7 @@ interface KnownFiles {
  * Lists the files that did not exist when the plan was made and that an apply would overwrite. Ignores empty files, and
  * files that already have the planned content.
  */
-export function listFilesCreatedSincePlan({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
+export function listStaleCreatedFiles({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
   return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly StaleItem[] => {
     const found = present.get(path) ?? '';
     if (replaces === true || found === '' || found === text) return [];

@@ -1,39 +1,44 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
-import { createModuleReadRequest, type ModuleAttachment } from '../../kinds/paths.ts';
-import { fillAllOmittedFields, fillHiddenFields, isFieldHidden } from '../../kinds/read-response.ts';
+import { type AttachedModules, selectAttachedModules } from '../../kinds/paths.ts';
+import { fillAllOmittedFields, fillHiddenFields, isValueHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
 import { isSameJson } from '../../model/json.ts';
-import { isSameMark, type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../../model/mark.ts';
+import { IGNORED_FIELD_DIGEST, isEqualMarkContent, type Mark, toFieldDigest } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import {
   computeDriftState,
   describeUnownedReason,
   listUnowned,
-  readValidUntil,
+  pickValidUntil,
   sortByAddress,
   toDriftedField,
 } from '../compute-drift.ts';
 import { computeLiveDigest } from '../create-change.ts';
-import { listDriftDangers, listUnplannedDeletionDangers, withExpiryDanger } from '../dangers.ts';
+import { addDangerIfExpired, listDriftDangers, listDriftedDeletionDangers } from '../dangers.ts';
 import { type ComparableLiveSpec, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
-import { findDefaultDigest } from '../differences.ts';
-import { findContentToWrite } from '../files.ts';
-import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
-import { createPlanLookUp, isCreation, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
+import { computeDefaultValueDigest } from '../differences.ts';
+import { findFileContentOfValue } from '../files.ts';
+import { listStackKinds, type ReadRequest } from '../select-targets.ts';
+import {
+  createLiveResourceLookUp,
+  isCreateOrReplace,
+  type LiveResourceLookUp,
+  resolveAndNormalizeSpec,
+} from './live-resource-look-up.ts';
 
-/** Returns the reads for `computeDriftAgainst`: all kinds in use, and the modules that the plan found or sets. */
+/** Returns the reads for `computeDriftFromSavedPlan`: all kinds in use, and the modules that the plan found or sets. */
 export function createDriftReadRequest(plan: Plan): ReadRequest {
   const attached = plan.changes.filter(({ kind }) => getKind(kind).role === 'attached');
-  return { kinds: listUsedKinds(plan.settings), attachments: attached.map(createComparedAttachment) };
+  return { kinds: listStackKinds(plan.settings), attachments: attached.map(createComparedAttachment) };
 }
 
-/** The input of `computeDriftAgainst` in addition to the plan. */
-export interface DriftAgainstInput {
+/** The input of `computeDriftFromSavedPlan` in addition to the plan. */
+export interface DriftFromSavedPlanContext {
   readonly live: LiveState;
   /** Contents of the files that the plan writes, by path. */
   readonly present: ReadonlyMap<string, string>;
@@ -43,8 +48,8 @@ export interface DriftAgainstInput {
 }
 
 /** Compares the live state with the state that an apply of a saved plan would have produced. */
-export function computeDriftAgainst(plan: Plan, { live, present, now, file }: DriftAgainstInput): Drift {
-  const found = createPlanLookUp(plan, live);
+export function computeDriftFromSavedPlan(plan: Plan, { live, present, now, file }: DriftFromSavedPlanContext): Drift {
+  const found = createLiveResourceLookUp(plan, live);
   const { stack, baseUrl, made, targets, externals } = plan;
   const resources = plan.changes
     .flatMap((change) => compareChange(change, { ...found, stack }))
@@ -58,7 +63,7 @@ export function computeDriftAgainst(plan: Plan, { live, present, now, file }: Dr
     ...(made !== undefined && { plannedAt: made.at }),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources.map((resource) => withExpiryDanger(resource, now))),
+    resources: sortByAddress(resources.map((resource) => addDangerIfExpired(resource, now))),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known }, live),
     diagnostics: listHiddenFieldWarnings(plan.changes.flatMap((change) => listComparedLive(change, found))),
@@ -72,12 +77,12 @@ export function computeDriftAgainst(plan: Plan, { live, present, now, file }: Dr
  * Finds the live resource of a change: for a create or a replace, the new resource with its mark. For other changes, or
  * if there is no new resource, the resource from which the change started.
  */
-function findResult(change: Change, found: PlanLookUp): LiveResource | undefined {
-  return isCreation(change) ? (found.findCreated(change) ?? found.start(change)) : found.start(change);
+function findResult(change: Change, found: LiveResourceLookUp): LiveResource | undefined {
+  return isCreateOrReplace(change) ? (found.findCreated(change) ?? found.start(change)) : found.start(change);
 }
 
 /** Compares the intended result of a change with the live resource. Empty if a resource to delete does not exist. */
-function compareChange(change: Change, found: PlanLookUp & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
+function compareChange(change: Change, found: LiveResourceLookUp & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
   const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
   const owner = change.owner ?? change.live?.mark?.owner ?? live?.mark?.owner;
@@ -106,7 +111,7 @@ function compareChange(change: Change, found: PlanLookUp & Pick<Plan, 'stack'>):
 /** The reason and the dangers if a resource was deleted after planning. Empty if it did not exist at planning time. */
 function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
   if (live === undefined) return {};
-  const dangers = listUnplannedDeletionDangers({ kind, expected: live.spec ?? desired });
+  const dangers = listDriftedDeletionDangers({ kind, expected: live.spec ?? desired });
   const reason = `deleted at the service: the plan found it there as ${live.id}`;
   return { reason, ...(dangers.length > 0 && { dangers }) };
 }
@@ -115,7 +120,7 @@ function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, '
  * Returns the live resource of a change with the fields to compare. For an unchanged resource, the plan contains no
  * spec, so these are the fields with a digest in the mark.
  */
-function listComparedLive(change: Change, found: PlanLookUp): readonly ComparableLiveSpec[] {
+function listComparedLive(change: Change, found: LiveResourceLookUp): readonly ComparableLiveSpec[] {
   const kind = getKind(change.kind);
   const live = findResult(change, found);
   const spec = change.desired ?? change.live?.spec;
@@ -133,11 +138,11 @@ function listComparedLive(change: Change, found: PlanLookUp): readonly Comparabl
 function withFile(
   resource: ResourceDrift,
   files: Plan['files'],
-  { live, present }: Pick<DriftAgainstInput, 'live' | 'present'>,
+  { live, present }: Pick<DriftFromSavedPlanContext, 'live' | 'present'>,
 ): ResourceDrift {
   const file = files.find(({ address }) => address === resource.address);
   const one = live.resources.get(resource.kind)?.find(({ id }) => id === resource.id);
-  const text = one === undefined ? undefined : findContentToWrite(one.computed[getKind(one.kind).fileField ?? '']);
+  const text = one === undefined ? undefined : findFileContentOfValue(one.computed[getKind(one.kind).fileField ?? '']);
   if (file === undefined || text === undefined || resource.duplicateOf !== undefined) return resource;
   const there = present.get(file.path);
   if (there === text || resource.state !== 'in-sync') return resource;
@@ -146,17 +151,17 @@ function withFile(
 }
 
 function pickFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'> {
-  return { id: live.id, ...readValidUntil(live) };
+  return { id: live.id, ...pickValidUntil(live) };
 }
 
 type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'driftedFields' | 'dangers'>;
 
 /** Compares field by field. A field that still has its value from planning time is pending; any other has drifted. */
-function compareSpecs(change: Change, live: LiveResource, { ids }: PlanLookUp): Compared {
+function compareSpecs(change: Change, live: LiveResource, { ids }: LiveResourceLookUp): Compared {
   const kind = getKind(change.kind);
   const start = change.live?.spec;
   const names = new Set(listCompared(kind, change));
-  const desiredSpec = resolveSpec(change.kind, change.desired ?? start ?? {}, ids);
+  const desiredSpec = resolveAndNormalizeSpec(change.kind, change.desired ?? start ?? {}, ids);
   const desired = Object.fromEntries(Object.entries(desiredSpec).filter(([name]) => names.has(name)));
   const before = start && fillAllOmittedFields(kind, start);
   const now = fillAllOmittedFields(kind, live.spec);
@@ -209,7 +214,7 @@ function compareDigests(change: Change, live: LiveResource): Compared {
       ...(dangers.length > 0 && { dangers }),
     };
   }
-  if (driftedFields.length === 0 && isPartlyUnknown(kind, live) && isSameMark(change.live?.mark, live.mark))
+  if (driftedFields.length === 0 && isPartlyUnknown(kind, live) && isEqualMarkContent(change.live?.mark, live.mark))
     return { state: 'in-sync', differences: [] };
   const state: DriftState = 'drifted';
   return { state, differences: [], driftedFields: driftedFields.length === 0 ? ['metadata'] : driftedFields };
@@ -217,12 +222,12 @@ function compareDigests(change: Change, live: LiveResource): Compared {
 
 /** Whether digests cannot be compared, because the service does not show every field. */
 function isPartlyUnknown(kind: Kind, { spec }: LiveResource): boolean {
-  return kind.specFields.some(([name, { type }]) => isFieldHidden(type, spec[name]));
+  return kind.specFields.some(([name, { type }]) => isValueHidden(type, spec[name]));
 }
 
 function listDriftedFields(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
   const isMoved = (name: string, field: Field): boolean =>
-    !isFieldHidden(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
+    !isValueHidden(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
   const applied = new Set(listApplied(kind, mark));
   return kind.specFields.flatMap(([name, field]) => (applied.has(name) && isMoved(name, field) ? [name] : []));
 }
@@ -231,12 +236,12 @@ function listDriftedFields(kind: Kind, { spec }: LiveResource, mark: Mark | unde
 function listApplied(kind: Kind, mark: Mark | undefined): readonly string[] {
   return kind.specFields.flatMap(([name]) => {
     const applied = findAppliedDigest(kind, name, mark);
-    return applied === undefined || applied === UNMANAGED_DIGEST ? [] : [name];
+    return applied === undefined || applied === IGNORED_FIELD_DIGEST ? [] : [name];
   });
 }
 
 function findAppliedDigest(kind: Kind, name: string, mark: Mark | undefined): string | undefined {
-  return mark?.fields[name] ?? findDefaultDigest(kind, name);
+  return mark?.fields[name] ?? computeDefaultValueDigest(kind, name);
 }
 
 /**
@@ -250,9 +255,9 @@ function listCompared(kind: Kind, { desired, live }: Change): readonly string[] 
   });
 }
 
-function createComparedAttachment(change: Change): ModuleAttachment {
+function createComparedAttachment(change: Change): AttachedModules {
   const kind = getKind(change.kind);
   const compared = new Set(listCompared(kind, change));
   const spec = change.desired ?? change.live?.spec ?? {};
-  return createModuleReadRequest(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
+  return selectAttachedModules(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
 }

@@ -6,10 +6,10 @@ import { type Change, formatAction, formatChangeAddress } from '../../model/chan
 import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
 import type { Plan, PlannedFile } from '../../model/plan.ts';
 import type { ExtraChange, ExtraField } from '../../model/plan-comparison.ts';
-import { comparePlans, toComparableDifference } from '../compare/compare-plans.ts';
+import { comparePlans, replaceIdsByAddresses } from '../compare/compare-plans.ts';
 import type { PlanCheck } from './check-plan.ts';
-import { resolveSpec, restoreCreations } from './plan-look-up.ts';
-import { listSentValues, mapSavedChanges, type SavedChange } from './saved-change.ts';
+import { resolveAndNormalizeSpec, revertReplacementsToCreations } from './live-resource-look-up.ts';
+import { indexSavedChanges, listSentFieldValues, type SavedChange } from './saved-change.ts';
 
 /** Results of earlier checks of the plan file. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
@@ -27,11 +27,11 @@ interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
  * no check, because the apply uses `made`.
  */
 export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
-  const { plan: again, renewed } = restoreCreations(made, saved);
+  const { plan: again, renewed } = revertReplacementsToCreations(made, saved);
   const file = withAwaitedIds(saved, check.ids);
   const { mismatch, more, less } = comparePlans(file, again);
   if (mismatch !== undefined) return [`${mismatch}`];
-  const [shown, deleted] = [mapSavedChanges(file), { file: mapDeletes(file), again: mapDeletes(again) }];
+  const [shown, deleted] = [indexSavedChanges(file), { file: mapDeletes(file), again: mapDeletes(again) }];
   const both = { shown, again, deleted: deleted.again, check, renewed };
   const left = less.changes.filter((extra) => !isDone(extra, both));
   const appeared = less.files.filter((one) => !isWritten(one, again));
@@ -100,7 +100,7 @@ function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
     return {
       ...change,
       ...(desired !== undefined && { desired: mapReferences(kind, desired, ({ value }) => known.get(value) ?? value) }),
-      differences: differences.map((difference) => toComparableDifference(kind, difference, known)),
+      differences: differences.map((difference) => replaceIdsByAddresses(kind, difference, known)),
     };
   });
   return { ...plan, changes };
@@ -125,11 +125,11 @@ function isDone(
   const open = saved?.writes.filter(({ id }) => !check.done.has(id)) ?? [];
   if (saved === undefined || open.length === 0) return saved !== undefined && saved.writes.length > 0;
   if (other !== undefined && fields.length > 0) {
-    const desired = resolveSpec(change.kind, change.desired ?? {}, check.ids);
+    const desired = resolveAndNormalizeSpec(change.kind, change.desired ?? {}, check.ids);
     return fields.every(({ difference: { path, field = path } }) =>
       // The live value may also be temporary: a write set it to free a unique value, and then the apply was
       // interrupted.
-      [desired[field], ...listSentValues(saved, field)].some((value) =>
+      [desired[field], ...listSentFieldValues(saved, field)].some((value) =>
         isSameJson(other.live?.spec?.[field] ?? null, value ?? null),
       ),
     );

@@ -13,7 +13,7 @@ export interface SavedChange {
   readonly writes: readonly Write[];
 }
 
-export function listSavedChanges({ changes, writes }: Plan): readonly SavedChange[] {
+export function listChangesWithWrites({ changes, writes }: Plan): readonly SavedChange[] {
   const byAddress = Map.groupBy(writes, ({ address }) => address);
   return changes.map((change) => ({
     change,
@@ -22,8 +22,8 @@ export function listSavedChanges({ changes, writes }: Plan): readonly SavedChang
   }));
 }
 
-export function mapSavedChanges(plan: Plan): ReadonlyMap<Change, SavedChange> {
-  return new Map(listSavedChanges(plan).map((one) => [one.change, one]));
+export function indexSavedChanges(plan: Plan): ReadonlyMap<Change, SavedChange> {
+  return new Map(listChangesWithWrites(plan).map((one) => [one.change, one]));
 }
 
 /**
@@ -37,14 +37,14 @@ function belongsTo(write: Write, { duplicateOf, live }: Change): boolean {
 
 /** The fields to check for staleness. For an attached kind, these are only the modules that the plan writes. */
 export function listCheckedFields({ kind, writes }: SavedChange): readonly string[] {
-  const written = new Set(writes.flatMap(listWrittenModules));
+  const written = new Set(writes.flatMap(listModulesOfWrite));
   return kind.specFields.flatMap(([name, field]) =>
     kind.role === 'owned' || !isModule(field) || written.has(name) ? [name] : [],
   );
 }
 
 /** The module that a write sets or removes, as a list. Empty for other writes. */
-export function listWrittenModules(write: Write): readonly string[] {
+export function listModulesOfWrite(write: Write): readonly string[] {
   return write.type === 'set-module' || write.type === 'remove-module' ? [write.module] : [];
 }
 
@@ -52,7 +52,7 @@ export function listWrittenModules(write: Write): readonly string[] {
  * The values that the writes of a change send for a field, in normal form. There are several if one write frees a
  * hostport before another write claims one.
  */
-export function listSentValues({ kind, writes }: SavedChange, name: string): readonly Json[] {
+export function listSentFieldValues({ kind, writes }: SavedChange, name: string): readonly Json[] {
   const field = kind.fields[name];
   if (field === undefined) return [];
   return writes.flatMap((write) => {

@@ -1,19 +1,19 @@
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { normalizeSpec } from '../../kinds/normalize.ts';
-import { isId, listPathFields } from '../../kinds/paths.ts';
+import { isId, listPathIdNames } from '../../kinds/paths.ts';
 import { createPlanDocument, type PlanDocument, type PlanDocumentWrite } from '../../kinds/request-body.ts';
 import { findKind, getKind } from '../../kinds/tables/registry.ts';
-import { isResourceName, parseAddress, toAddress, toName } from '../../model/address.ts';
+import { getAddressName, isResourceName, parseAddress, toAddress } from '../../model/address.ts';
 import {
   type Action,
   type Change,
-  changesOwner,
-  countShownActions,
+  countActionsForDisplay,
   type Difference,
   formatAction,
   formatChangeAddress,
+  isAdoptOrTakeOver,
 } from '../../model/change.ts';
-import { countDangers } from '../../model/danger.ts';
+import { countDangersByGroup } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import { formatPath } from '../../model/field-path.ts';
@@ -21,9 +21,9 @@ import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../model/js
 import type { Plan, PlannedFile, SuppressedDelete } from '../../model/plan.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { computeLiveDigest } from '../create-change.ts';
-import { withDangers } from '../dangers.ts';
+import { computeChangesWithDangers } from '../dangers.ts';
 import { listDifferences } from '../differences.ts';
-import { orderWrites } from '../order.ts';
+import { createOrderedWrites } from '../order.ts';
 
 /**
  * Checks that a plan file is consistent. Users approve the changes in the file, but an apply sends the writes. So the
@@ -35,7 +35,7 @@ export function verifyPlan(document: PlanDocument): Plan | string {
   if (finding !== undefined) return finding;
   const { totals, dangers, ...rest } = document;
   const { changes, stack, diagnostics } = rest;
-  const plan = { ...rest, writes: hasErrors(diagnostics) ? [] : orderWrites(changes, stack) };
+  const plan = { ...rest, writes: hasErrors(diagnostics) ? [] : createOrderedWrites(changes, stack) };
   return (
     findWriteFinding(document.writes, createPlanDocument(plan).writes) ??
     findDangerFinding(plan) ??
@@ -140,7 +140,7 @@ function findWriteFinding(
 /** The dangers must equal those that are computed from the changes and their writes. */
 function findDangerFinding(plan: Plan): string | undefined {
   const { changes } = plan;
-  const computed = withDangers(plan);
+  const computed = computeChangesWithDangers(plan);
   const index = computed.findIndex(
     ({ dangers }, at) => !isSameValue(asDangersJson(dangers), asDangersJson(changes[at]?.dangers)),
   );
@@ -152,9 +152,9 @@ function findTotalFinding(
   { totals, dangers }: Pick<PlanDocument, 'totals' | 'dangers'>,
   { changes }: Plan,
 ): string | undefined {
-  const counts = countDangers(changes.flatMap((change) => change.dangers ?? []));
+  const counts = countDangersByGroup(changes.flatMap((change) => change.dangers ?? []));
   const isSame =
-    isSameJson({ ...totals }, { ...countShownActions(changes) }) && isSameJson({ ...dangers }, { ...counts });
+    isSameJson({ ...totals }, { ...countActionsForDisplay(changes) }) && isSameJson({ ...dangers }, { ...counts });
   return isSame ? undefined : 'its totals do not match its changes';
 }
 
@@ -214,7 +214,7 @@ const SHAPES: Readonly<Record<Action, { readonly hasLive: boolean; readonly hasD
 };
 
 function findShapeFinding(kind: Kind, { action, address, live, desired, duplicateOf }: Change): string | undefined {
-  const name = toName(address);
+  const name = getAddressName(address);
   const { hasLive, hasDesired } = SHAPES[action];
   if (address !== toAddress(kind.name, name) || !isResourceName(name))
     return `is not an address of the kind ${kind.name}`;
@@ -225,7 +225,7 @@ function findShapeFinding(kind: Kind, { action, address, live, desired, duplicat
   if (live === undefined) return undefined;
   if (!isId(live.id)) return 'has a live resource without a valid id';
   if (action !== 'no-op' && live.spec === undefined) return 'has a live resource without a spec';
-  const isPlaced = kind.role === 'owned' || listPathFields(kind).every((field) => isId(live.spec?.[field]));
+  const isPlaced = kind.role === 'owned' || listPathIdNames(kind).every((field) => isId(live.spec?.[field]));
   return isPlaced ? undefined : 'does not say what it is attached to';
 }
 
@@ -274,9 +274,9 @@ function findOwnerFinding(
     const isTaken = mayTake && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
   }
-  if (changesOwner(action)) return 'gets a mark that it already has';
+  if (isAdoptOrTakeOver(action)) return 'gets a mark that it already has';
   const isRenamed = differences.length > 0 && action !== 'delete' && action !== 'release';
-  const isOwn = mark.name === toName(address);
+  const isOwn = mark.name === getAddressName(address);
   return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';
 }
 

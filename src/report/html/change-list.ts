@@ -1,29 +1,34 @@
-import { ACTIONS, formatAction, listCountedActions } from '../../model/change.ts';
+import { ACTIONS, formatAction, listShownActions } from '../../model/change.ts';
 import { DANGER_GROUPS, type DangerGroup } from '../../model/danger.ts';
 import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DangerView, type findFieldPlace, splitAtBackticks, withoutRepeatedValues } from '../view/danger-view.ts';
+import {
+  type DangerView,
+  type findDangerSourcePlace,
+  splitAtBackticks,
+  withoutRepeatedValues,
+} from '../view/danger-view.ts';
 import {
   type DriftedView,
   type DriftGroup,
   type DriftView,
-  NEXT_APPLY_LABEL,
+  NEXT_APPLY_PREFIX,
   STATE_LABELS,
   UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
-import type { FieldLine, FieldView } from '../view/field-view.ts';
+import type { FieldValueLine, FieldView } from '../view/field-view.ts';
 import type { PlanView } from '../view/plan-view.ts';
 import {
-  ACTION_LABELS,
-  DELETES_HEADING,
-  formatApplyLead,
-  formatFileLabel,
+  ACTION_COUNT_LABELS,
+  CHANGE_GROUP_HEADINGS,
+  DELETES_AND_REPLACEMENTS_HEADING,
+  formatApplyCommandLead,
+  formatFilesToWriteLabel,
   formatOwnerNote,
   formatUnchangedFieldCount,
-  PLAN_PART_HEADINGS,
   SEE_ABOVE_NOTE,
 } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
@@ -116,12 +121,12 @@ export interface ListFilter {
 }
 
 /** A rendered filter with its data. A page about many stacks joins the filters of its parts. */
-export interface FilterHtml extends Html {
+export interface RenderedFilter extends Html {
   readonly filter: ListFilter;
 }
 
 /** The filter controls above a list. They are hidden until the page's script runs and fills in the counts. */
-export function renderFilter(filter: ListFilter): FilterHtml {
+export function renderFilter(filter: ListFilter): RenderedFilter {
   const { what, by, groups, items } = filter;
   const dangers = new Set(items.flatMap((item) => item.dangers));
   const owners = items.flatMap(({ owner }) => owner ?? []);
@@ -189,11 +194,11 @@ function renderInline({ from, to, is }: NonNullable<FieldView['inline']>): Html 
   return html`${before}${arrow}${after}`;
 }
 
-function renderLines(lines: readonly FieldLine[]): Html {
+function renderLines(lines: readonly FieldValueLine[]): Html {
   return html`<div class="lines">${lines.map(renderLine)}</div>`;
 }
 
-function renderLine({ role, text }: FieldLine): Html {
+function renderLine({ role, text }: FieldValueLine): Html {
   switch (role) {
     case 'added':
       return html`<ins>+ ${text}</ins>`;
@@ -210,23 +215,27 @@ function renderLine({ role, text }: FieldLine): Html {
 
 /** The counts of resources by action, and of files to write. */
 export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'files'>): Html {
-  const actions = listCountedActions(ACTIONS, totals);
-  const counts = actions.map((action) => ({ look: action, label: ACTION_LABELS[action], number: totals[action] }));
-  const written = { look: 'update', label: formatFileLabel(files), number: files.length };
+  const actions = listShownActions(ACTIONS, totals);
+  const counts = actions.map((action) => ({
+    look: action,
+    label: ACTION_COUNT_LABELS[action],
+    number: totals[action],
+  }));
+  const written = { look: 'update', label: formatFilesToWriteLabel(files), number: files.length };
   return renderCounts('Resources by action', files.length === 0 ? counts : [...counts, written]);
 }
 
 /** The command that applies the plan, for the user to copy. Undefined if unknown, or if the plan is not applicable. */
-export function renderCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
+export function renderApplyCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
   if (command === undefined || !view.isApplicable) return undefined;
-  return html`<p class="command">${formatApplyLead(command)} <code>${command.line}</code></p>\n`;
+  return html`<p class="command">${formatApplyCommandLead(command)} <code>${command.line}</code></p>\n`;
 }
 
 /** A filter for all changes, then one list for each part of the plan. Empty if there are no changes. */
 export function renderChanges(
   { parts }: { readonly parts: readonly ChangePart[] },
   { renderPlace = () => undefined, isPart = false }: ChangesOptions = {},
-): readonly (Html | FilterHtml)[] {
+): readonly (Html | RenderedFilter)[] {
   const changes = parts.flatMap((part) => part.changes);
   if (changes.length === 0) return [];
   const heeded = changes.length <= MAX_OPEN_CHANGES && !isPart ? changes : changes.filter(isHeeded);
@@ -252,13 +261,13 @@ export function renderChanges(
 }
 
 interface ChangesOptions {
-  readonly renderPlace?: RenderManifestPlace;
+  readonly renderPlace?: RenderFieldPlace;
   /** Whether the changes are only a part of the page. If so, only changes that need attention start open. */
   readonly isPart?: boolean | undefined;
 }
 
 /** Renders the position of the manifest field that a change or danger is about. Returns undefined if it is unknown. */
-export type RenderManifestPlace = (about: Parameters<typeof findFieldPlace>[0]) => Html | undefined;
+export type RenderFieldPlace = (about: Parameters<typeof findDangerSourcePlace>[0]) => Html | undefined;
 
 /** If there are more changes on the page, only changes that need attention start open, so that a reader finds them. */
 const MAX_OPEN_CHANGES = 3;
@@ -269,7 +278,7 @@ function isHeeded({ action, dangers }: ChangeView): boolean {
 }
 
 /** The anchor of the change at this index among all changes on the page. */
-export function getChangeAnchor(index: number): string {
+export function formatChangeAnchor(index: number): string {
   return `change-${index + 1}`;
 }
 
@@ -282,10 +291,10 @@ interface ChangePart {
 
 /** The default heading of each part. */
 const HEADINGS = {
-  losses: DELETES_HEADING,
+  losses: DELETES_AND_REPLACEMENTS_HEADING,
   change: 'Changes',
-  missing: PLAN_PART_HEADINGS.missing,
-  drift: PLAN_PART_HEADINGS.drift,
+  missing: CHANGE_GROUP_HEADINGS.missing,
+  drift: CHANGE_GROUP_HEADINGS.drift,
   more: 'More',
   less: 'Less',
 } as const;
@@ -293,7 +302,7 @@ const HEADINGS = {
 interface Place {
   readonly index: number;
   readonly isOpen: boolean;
-  readonly renderPlace: RenderManifestPlace;
+  readonly renderPlace: RenderFieldPlace;
 }
 
 function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item {
@@ -301,7 +310,7 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
   const notes = [...(owner === undefined ? [] : [formatOwnerNote(owner)]), ...change.notes];
   const place = renderPlace(change);
   return {
-    anchor: getChangeAnchor(index),
+    anchor: formatChangeAnchor(index),
     group: action,
     kind,
     // If a change has two entries, only the first shows its dangers, but the danger filter must find both.
@@ -329,8 +338,8 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
  * field, or already shows the same position.
  */
 function createFieldPlaces(
-  entry: Pick<ChangeView, 'manifestPath'> & Parameters<RenderManifestPlace>[0],
-  { fields, renderPlace }: { readonly fields: readonly FieldView[]; readonly renderPlace: RenderManifestPlace },
+  entry: Pick<ChangeView, 'manifestPath'> & Parameters<RenderFieldPlace>[0],
+  { fields, renderPlace }: { readonly fields: readonly FieldView[]; readonly renderPlace: RenderFieldPlace },
 ): (field: FieldView) => Html | undefined {
   const place = renderPlace(entry);
   return ({ manifestPath }) => {
@@ -371,8 +380,8 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
 /** A filter for all resources that differ, then one list for each state. Empty if no resource differs. */
 export function renderDriftedResources(
   { groups }: Pick<DriftView, 'groups'>,
-  renderPlace: RenderManifestPlace,
-): readonly (Html | FilterHtml)[] {
+  renderPlace: RenderFieldPlace,
+): readonly (Html | RenderedFilter)[] {
   if (groups.length === 0) return [];
   const all = groups.flatMap(({ resources }) => resources);
   const isOpen = isOpenAtFirst(all.reduce((sum, { fields, pending }) => sum + fields.length + pending.length, 0));
@@ -403,7 +412,7 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
   const renderFieldPlace = createFieldPlaces(resource, { fields: [...fields, ...pending], renderPlace });
   const size = fields.length + pending.length + driftedFields.length;
   return {
-    anchor: getResourceAnchor(index),
+    anchor: getAnchorByIndex(index),
     group: state,
     kind,
     dangers: dangers.map(({ group }) => group),
@@ -420,7 +429,7 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
       place === undefined ? undefined : html`<p>${place}</p>\n`,
       ...driftedFields.map((name) => html`<p><code>${name}</code>: ${UNKNOWN_OLD_VALUE_WORDING}</p>\n`),
       renderFields(`Fields of ${address}: expected and live`, fields, renderFieldPlace),
-      next === undefined ? undefined : html`<p>${NEXT_APPLY_LABEL}: ${next}</p>\n`,
+      next === undefined ? undefined : html`<p>${NEXT_APPLY_PREFIX}: ${next}</p>\n`,
       renderFields(`Fields of ${address}: live and next apply`, pending, renderFieldPlace),
     ],
     isOpen,
@@ -428,7 +437,7 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
 }
 
 /** The anchor of the resource at this index among all resources on the page. */
-export function getResourceAnchor(index: number): string {
+export function getAnchorByIndex(index: number): string {
   return `resource-${index + 1}`;
 }
 
@@ -436,11 +445,11 @@ export function getResourceAnchor(index: number): string {
 function renderClauses(dangers: readonly DangerView[], fields: readonly FieldView[]): readonly Html[] {
   return dangers
     .map((one) => withoutRepeatedValues(one, fields))
-    .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderDangerClause(one)}</p>\n`);
+    .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderDanger(one)}</p>\n`);
 }
 
 /** A danger as a clause. The values, and text in backticks, are shown as code. */
-export function renderDangerClause({ clause, then }: DangerView): Html {
+export function renderDanger({ clause, then }: DangerView): Html {
   const values = clause.values === '' ? '' : html` <code>${clause.values}</code>`;
   const lead = splitAtBackticks(clause.lead).map(({ piece, isCode }) => (isCode ? html`<code>${piece}</code>` : piece));
   return html`${lead}${values}${then === '' ? '' : `: ${then}`}`;

@@ -62,7 +62,7 @@ function listConnected(writes: readonly WriteView[]): readonly WriteView[] {
   return writes.filter(({ number, waitsFor }) => awaited.has(number) || waitsFor.some((one) => one !== number));
 }
 
-function createNode({ number, waitsFor, ...write }: WriteView): GraphNode {
+function createNode({ number, waitsFor, ...write }: WriteView): UnplacedNode {
   return {
     id: number,
     width: countColumns(formatLabel(write)) * COLUMN + 2 * PADDING,
@@ -121,7 +121,7 @@ function formatPixels(length: number): string {
   return String(Math.round(length * 10) / 10);
 }
 
-export interface GraphNode {
+export interface UnplacedNode {
   readonly id: number;
   readonly width: number;
   readonly height: number;
@@ -138,7 +138,7 @@ interface PlacedGraph {
 }
 
 /** A node with the position of its upper left corner. */
-export interface PlacedNode extends GraphNode, Point {}
+export interface PlacedNode extends UnplacedNode, Point {}
 
 /** An edge from the right side of one node to the left side of another node. It bends around the nodes in between. */
 interface PlacedEdge {
@@ -156,12 +156,12 @@ const GAP = 8;
 const RANK_GAP = 56;
 
 /** Lays out each connected part of the graph. Omits isolated nodes. The same nodes always get the same positions. */
-export function placeGraph(nodes: readonly GraphNode[]): readonly PlacedGraph[] {
+export function placeGraph(nodes: readonly UnplacedNode[]): readonly PlacedGraph[] {
   return listParts(nodes).map(placePart);
 }
 
 /** The connected parts with more than one node. The nodes of each part keep the order of `nodes`. */
-function listParts(nodes: readonly GraphNode[]): readonly (readonly GraphNode[])[] {
+function listParts(nodes: readonly UnplacedNode[]): readonly (readonly UnplacedNode[])[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const neighbours = new Map<number, number[]>(nodes.map(({ id }) => [id, []]));
   for (const { id, after } of nodes) {
@@ -191,7 +191,7 @@ function collect(
   return found;
 }
 
-function placePart(nodes: readonly GraphNode[]): PlacedGraph {
+function placePart(nodes: readonly UnplacedNode[]): PlacedGraph {
   const graph = new Graph();
   graph.setGraph({
     rankdir: 'LR',
@@ -218,7 +218,7 @@ function placePart(nodes: readonly GraphNode[]): PlacedGraph {
   return { width, height, nodes: [...placed.values()], edges };
 }
 
-function toPlacedNode(node: GraphNode, { x = 0, y = 0 }: Partial<Point>): PlacedNode {
+function toPlacedNode(node: UnplacedNode, { x = 0, y = 0 }: Partial<Point>): PlacedNode {
   return { ...node, x: x - node.width / 2, y: y - node.height / 2 };
 }
 

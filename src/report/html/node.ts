@@ -50,7 +50,7 @@ ${counts.map(({ look, label: name, number }) => html`<li class="${look}${number 
 }
 
 /** A section with a list of sentences. Undefined if there are no sentences. */
-export function renderList(anchor: string, heading: string, sentences: readonly string[]): Html | undefined {
+export function renderListSection(anchor: string, heading: string, sentences: readonly string[]): Html | undefined {
   if (sentences.length === 0) return undefined;
   return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>
 <ul class="list">${sentences.map((sentence) => html`<li>${sentence}</li>\n`)}</ul></section>

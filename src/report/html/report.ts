@@ -1,6 +1,6 @@
 import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { GuardViolation, Plan } from '../../model/plan.ts';
+import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import type {
   ApplyReport,
   ComparisonReport,
@@ -12,42 +12,47 @@ import type {
   ValidationReport,
 } from '../report.ts';
 import {
-  type AppliedView,
+  type AppliedWriteView,
   type ApplyView,
   createApplyView,
   type FailedView,
-  type FileView,
+  type FileOutcomeView,
   INCOMPLETE_APPLY_PREFIX,
   PLAN_HEADING,
-  RESULT_HEADINGS,
+  RESULT_SECTION_HEADINGS,
   type SkippedView,
 } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
-import { findFieldPlace } from '../view/danger-view.ts';
+import { findDangerSourcePlace } from '../view/danger-view.ts';
 import {
   createFailureView,
   createPlaceLinks,
   type ErrorView,
-  findSubject,
-  toPrintableDiagnostic,
+  escapeDiagnosticText,
+  findUnmentionedAddress,
 } from '../view/diagnostic-view.ts';
 import { createDriftView } from '../view/drift-view.ts';
 import { createPlanView, formatLintRuleLine, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
-  formatBlockingRules,
+  formatBlockingRuleCount,
   formatOwnerNote,
   PLAN_LIST_HEADINGS,
   REQUESTS_HEADING,
   REQUESTS_ORDER_NOTE,
 } from '../view/plan-wording.ts';
-import { countSeverities, formatCommandNotCompleted, formatCount, formatValidatedCount } from '../view/wording.ts';
 import {
-  getChangeAnchor,
-  getResourceAnchor,
-  type RenderManifestPlace,
+  formatCommandNotCompleted,
+  formatCount,
+  formatResourceAndFileCounts,
+  formatSeverityCounts,
+} from '../view/wording.ts';
+import {
+  formatChangeAnchor,
+  getAnchorByIndex,
+  type RenderFieldPlace,
+  renderApplyCommand,
   renderChanges,
-  renderCommand,
-  renderDangerClause,
+  renderDanger,
   renderDriftCounts,
   renderDriftedResources,
   renderPlanCounts,
@@ -55,15 +60,15 @@ import {
 } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderGraph } from './graph.ts';
-import { type Html, html, renderCounts, renderList } from './node.ts';
+import { type Html, html, renderCounts, renderListSection } from './node.ts';
 
 /** A report as one self-contained HTML page. Pipelines can keep it as an artifact. */
 export function renderHtmlReport(report: Report, options: FormatOptions): string {
-  return renderHtmlDocument(createPage(report, options));
+  return renderHtmlDocument(createReportPage(report, options));
 }
 
 /** The page of a report. With `options.isPart`, it omits text that the surrounding page shows. */
-export function createPage(report: Report, options: FormatOptions): HtmlPage {
+export function createReportPage(report: Report, options: FormatOptions): HtmlPage {
   switch (report.about) {
     case 'plan':
       return createPlanPage(report, options);
@@ -89,7 +94,7 @@ function createPlanPage({ plan, blocking }: PlanReport, options: FormatOptions):
   const renderPlace = createPlaces(plan, options);
   const changes = renderChanges(view, { renderPlace, isPart });
   const shown = view.parts.flatMap((part) => part.changes);
-  const dangers = listDangers(view, { shown, toAnchor: getChangeAnchor, renderPlace });
+  const dangers = listDangers(view, { shown, toAnchor: formatChangeAnchor, renderPlace });
   const found = renderDiagnostics(diagnostics);
   return {
     heading: title,
@@ -103,10 +108,10 @@ function createPlanPage({ plan, blocking }: PlanReport, options: FormatOptions):
     body: [
       hasErrors(diagnostics) || isPart ? undefined : renderPlanCounts(view),
       renderViolations(violations),
-      isPart ? undefined : renderDangers(view.dangerCount, dangers),
-      renderCommand(view, applyCommand),
+      isPart ? undefined : renderDangerSection(view.dangerCount, dangers),
+      renderApplyCommand(view, applyCommand),
       ...(hasErrors(diagnostics) ? [found, ...changes] : [...changes, found]),
-      renderList('planned-files', PLAN_LIST_HEADINGS.files, view.files),
+      renderListSection('planned-files', PLAN_LIST_HEADINGS.files, view.files),
       ...listMore(view, options),
     ],
   };
@@ -121,9 +126,9 @@ function listMore(
   { isPart = false }: Pick<FormatOptions, 'isPart'>,
 ): readonly (Html | undefined)[] {
   return [
-    renderList('suppressedDeletes', PLAN_LIST_HEADINGS.suppressedDeletes, suppressedDeletes),
-    renderList('unchanged', PLAN_LIST_HEADINGS.unchanged, unchanged),
-    renderList('lint', PLAN_LIST_HEADINGS.lint, lint.map(formatLintRuleLine)),
+    renderListSection('suppressedDeletes', PLAN_LIST_HEADINGS.suppressedDeletes, suppressedDeletes),
+    renderListSection('unchanged', PLAN_LIST_HEADINGS.unchanged, unchanged),
+    renderListSection('lint', PLAN_LIST_HEADINGS.lint, lint.map(formatLintRuleLine)),
     isPart ? undefined : renderGraph(writes),
     renderWrites(writes),
   ];
@@ -163,7 +168,7 @@ function createComparisonPage(report: ComparisonReport): HtmlPage {
     conclusion: [isRefused ? html`<strong class="bad">${sentences}</strong>` : html`<strong>${sentences}</strong>`],
     body: [
       ...renderChanges({ parts: parts.filter(({ changes }) => changes.length > 0) }),
-      ...parts.map(({ part, heading, files }) => renderList(`${part}-files`, `${heading}: files`, files)),
+      ...parts.map(({ part, heading, files }) => renderListSection(`${part}-files`, `${heading}: files`, files)),
     ],
   };
 }
@@ -176,7 +181,7 @@ function createDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPa
     options,
   );
   const shown = view.groups.flatMap(({ resources }) => resources);
-  const dangers = listDangers(view, { shown, toAnchor: getResourceAnchor, renderPlace });
+  const dangers = listDangers(view, { shown, toAnchor: getAnchorByIndex, renderPlace });
   return {
     heading: view.title,
     notes: [view.compared, ...view.notes].filter(Boolean),
@@ -187,7 +192,7 @@ function createDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPa
       renderPointers([], view.diagnostics),
     ],
     body: [
-      ...(isPart ? [] : [renderDriftCounts(view.counts), renderDangers(view.dangerCount, dangers)]),
+      ...(isPart ? [] : [renderDriftCounts(view.counts), renderDangerSection(view.dangerCount, dangers)]),
       html`${view.hints.map((hint) => html`<p class="note">${hint}</p>\n`)}`,
       ...renderDriftedResources(view, renderPlace),
       renderDiagnostics(view.diagnostics),
@@ -202,8 +207,8 @@ function createValidationPage({ validation }: ValidationReport): HtmlPage {
   return {
     heading: isValid ? 'The manifests are valid' : 'The manifests are invalid',
     notes: [],
-    conclusion: [html`${formatValidatedCount(validation)}.`, renderPointers([], diagnostics)],
-    body: [renderDiagnostics(diagnostics.map(toPrintableDiagnostic))],
+    conclusion: [html`${formatResourceAndFileCounts(validation)}.`, renderPointers([], diagnostics)],
+    body: [renderDiagnostics(diagnostics.map(escapeDiagnosticText))],
   };
 }
 
@@ -244,10 +249,10 @@ function renderDone({ applied, tokens, files }: ApplyView): readonly (Html | und
   ];
 }
 
-type Part = keyof typeof RESULT_HEADINGS;
+type Part = keyof typeof RESULT_SECTION_HEADINGS;
 
 function renderSection(part: Part, messages: readonly Html[]): Html {
-  return html`<section aria-labelledby="${part}"><h2 id="${part}">${RESULT_HEADINGS[part]}</h2>
+  return html`<section aria-labelledby="${part}"><h2 id="${part}">${RESULT_SECTION_HEADINGS[part]}</h2>
 ${messages}</section>
 `;
 }
@@ -270,14 +275,14 @@ function renderNotStarted(sentence: string | undefined): readonly Html[] {
 }
 
 function renderSteps(steps: readonly string[]): Html {
-  return html`<section aria-labelledby="next"><h2 id="next">${RESULT_HEADINGS.next}</h2>
+  return html`<section aria-labelledby="next"><h2 id="next">${RESULT_SECTION_HEADINGS.next}</h2>
 <ul class="list">${steps.map((step) => html`<li>${step}</li>\n`)}</ul></section>
 `;
 }
 
 function renderSentences(part: Part, sentences: readonly Html[]): Html | undefined {
   if (sentences.length === 0) return undefined;
-  return html`<section aria-labelledby="${part}"><h2 id="${part}">${RESULT_HEADINGS[part]}</h2>
+  return html`<section aria-labelledby="${part}"><h2 id="${part}">${RESULT_SECTION_HEADINGS[part]}</h2>
 <ul class="list">${sentences.map((sentence) => html`<li>${sentence}</li>\n`)}</ul></section>
 `;
 }
@@ -286,12 +291,12 @@ function renderToken({ address, place, rescued }: ApplyView['tokens'][number]): 
   return html`<code>${address}</code>: ${rescued ? html`<strong>rescued</strong> to ` : ''}${place}`;
 }
 
-function renderFile({ address, path, outcome, message = '' }: FileView): Html {
+function renderFile({ address, path, outcome, message = '' }: FileOutcomeView): Html {
   const end = outcome === 'applied' ? '' : html` <strong>${outcome}</strong>: ${message}`;
   return html`<code>${path}</code> of <code>${address}</code>${end}`;
 }
 
-function renderApplied(applied: readonly AppliedView[]): Html {
+function renderApplied(applied: readonly AppliedWriteView[]): Html {
   const rows = applied.map(
     ({ name, id = '', note = '' }) =>
       html`<tr><th scope="row"><code>${name}</code></th><td><code>${id}</code></td><td>${note}</td></tr>\n`,
@@ -321,10 +326,10 @@ function renderWrite({ number, id, method, path, reason, waitsFor, last }: Write
 }
 
 /** Returns a renderer for positions of fields in manifests. The positions are links if the forge is known. */
-function createPlaces(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderManifestPlace {
+function createPlaces(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderFieldPlace {
   const findLink = createPlaceLinks(plan, options);
   return (about) => {
-    const place = findFieldPlace(about, options);
+    const place = findDangerSourcePlace(about, options);
     const link = place === undefined ? undefined : findLink(place);
     if (link === undefined) return undefined;
     const label = html`<code>${link.label}</code>`;
@@ -336,7 +341,7 @@ interface DangerPlaces {
   /** The entries of the page, in their order. */
   readonly shown: readonly { readonly address: string }[];
   readonly toAnchor: (index: number) => string;
-  readonly renderPlace: RenderManifestPlace;
+  readonly renderPlace: RenderFieldPlace;
 }
 
 /**
@@ -353,12 +358,12 @@ function listDangers(
     const anchor = findAnchor(address);
     const name = html`<code>${address}</code>`;
     const place = renderPlace(danger);
-    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderDangerClause(danger)}${owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
+    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderDanger(danger)}${owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
   });
 }
 
 /** A list of dangers below a heading with their number. Undefined if there are no dangers. */
-export function renderDangers(dangerCount: string, dangers: readonly Html[]): Html | undefined {
+export function renderDangerSection(dangerCount: string, dangers: readonly Html[]): Html | undefined {
   if (dangers.length === 0) return undefined;
   return html`<section aria-labelledby="dangers"><h2 id="dangers">${dangerCount}</h2>
 <ul class="list dangers">${dangers.map((danger) => html`<li>${danger}</li>\n`)}</ul></section>
@@ -386,18 +391,18 @@ ${diagnostics.map(renderDiagnostic)}</section>
 }
 
 /** Sentences that link to the violations and the diagnostics of a plan. Undefined if the plan has neither. */
-function renderPointers(violations: readonly GuardViolation[], diagnostics: readonly Diagnostic[]): Html | undefined {
-  const found = countSeverities(diagnostics);
+function renderPointers(violations: readonly SafetyViolation[], diagnostics: readonly Diagnostic[]): Html | undefined {
+  const found = formatSeverityCounts(diagnostics);
   const look = hasErrors(diagnostics) ? 'bad' : 'heed';
   if (violations.length === 0 && found === '') return undefined;
-  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${formatBlockingRules(violations.length)}</a>. `}${
+  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${formatBlockingRuleCount(violations.length)}</a>. `}${
     found === '' ? '' : html`<a class="${look}" href="#messages">${found}</a>.`
   }`;
 }
 
 function renderDiagnostic(diagnostic: Diagnostic): Html {
   const { severity, code, message, remedy, place, related = [] } = diagnostic;
-  const name = findSubject(diagnostic);
+  const name = findUnmentionedAddress(diagnostic);
   const subject = name === undefined ? '' : html` <code>${name}</code>`;
   return html`<article class="message ${severity}">
 <p class="headline"><span class="label">${severity}</span> ${message}</p>
@@ -434,14 +439,14 @@ function renderRemedy(remedy: string | undefined): Html | undefined {
 }
 
 /** The safety rules that a plan breaks. Undefined if it breaks none. */
-function renderViolations(violations: readonly GuardViolation[]): Html | undefined {
+function renderViolations(violations: readonly SafetyViolation[]): Html | undefined {
   if (violations.length === 0) return undefined;
   return html`<section aria-labelledby="refusals"><h2 id="refusals">Refused by safety rules</h2>
 ${violations.map(renderViolation)}</section>
 `;
 }
 
-function renderViolation({ rule, message, remedy, addresses, places = [] }: GuardViolation): Html {
+function renderViolation({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Html {
   const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
   const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
   return html`<article class="message error">

@@ -1,28 +1,32 @@
-import type { FormatOptions, StacksReport } from '../report.ts';
+import type { FormatOptions, StacksRunReport } from '../report.ts';
 import {
   createStacksView,
+  formatStackRowTitle,
   formatUnchangedStacksHeading,
-  formatUnchangedStackTitle,
+  listRowIndexesInOrder,
   type StackRow,
-  sortRows,
 } from '../view/stacks-view.ts';
-import { type FilterHtml, type ListFilter, renderFilter } from './change-list.ts';
+import { type ListFilter, type RenderedFilter, renderFilter } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { type Html, html } from './node.ts';
-import { createPage, renderDangers } from './report.ts';
+import { createReportPage, renderDangerSection } from './report.ts';
 
 /**
  * A run over many stacks as one page: the dangers of all stacks, then the report of each stack with something to act
  * on. Failed stacks come first, then stacks by their most severe danger. One filter covers the changes of all stacks.
  */
-export function renderStacksHtml(run: StacksReport, options: FormatOptions): string {
+export function renderStacksHtml(run: StacksRunReport, options: FormatOptions): string {
   const view = createStacksView(run);
   const { title, headline, rows, summary, dangers, dangerCount } = view;
-  const stacks = sortRows(view).flatMap((index): readonly ShownStack[] => {
+  const stacks = listRowIndexesInOrder(view).flatMap((index): readonly ShownStack[] => {
     const [row, part] = [rows[index], run.parts[index]];
     if (row === undefined || part === undefined || row.isQuiet) return [];
     return [
-      { row, scope: `s${index + 1}-`, page: createPage(part.report, { ...options, ...part.options, isPart: true }) },
+      {
+        row,
+        scope: `s${index + 1}-`,
+        page: createReportPage(part.report, { ...options, ...part.options, isPart: true }),
+      },
     ];
   });
   const places = dangers.map(({ index }) => rows[index]);
@@ -32,7 +36,7 @@ export function renderStacksHtml(run: StacksReport, options: FormatOptions): str
     notes: [],
     conclusion: [html`<strong>${headline}</strong>`, html`${summary}`],
     body: [
-      renderDangers(dangerCount, dangerous.flatMap(listDangers)),
+      renderDangerSection(dangerCount, dangerous.flatMap(listDangers)),
       joinFilters(stacks),
       ...stacks.map(renderStack),
       renderQuiet(
@@ -70,7 +74,7 @@ function joinFilters(stacks: readonly ShownStack[]): Html | undefined {
   });
 }
 
-function isFilter(piece: Html | undefined): piece is FilterHtml {
+function isFilter(piece: Html | undefined): piece is RenderedFilter {
   return piece !== undefined && 'filter' in piece;
 }
 
@@ -95,8 +99,8 @@ function prefixIds({ source }: Html, scope: string): Html {
   return { source: named };
 }
 
-function renderQuiet(rows: readonly StackRow[], run: StacksReport): Html | undefined {
+function renderQuiet(rows: readonly StackRow[], run: StacksRunReport): Html | undefined {
   if (rows.length === 0) return undefined;
-  const titles = rows.map(formatUnchangedStackTitle).join(', ');
+  const titles = rows.map(formatStackRowTitle).join(', ');
   return html`<p class="note">${formatUnchangedStacksHeading(run, rows)}: ${titles}</p>\n`;
 }

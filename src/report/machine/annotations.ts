@@ -5,29 +5,29 @@ import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import type { Drift, ResourceDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
-import type { GuardViolation, Plan } from '../../model/plan.ts';
+import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress } from '../../model/write.ts';
 import type { ComparisonReport, Failure, FormatOptions, Report } from '../report.ts';
-import { formatNotStarted, isServiceUnreachable, locateFailedWrite } from '../view/apply-view.ts';
+import { describeNotStartedWrites, isSkippedAsUnreachable, locateFailedWrite } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
-import { findApiErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
+import { escapeDiagnosticText, findApiKeyRemedy, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
-  collectDriftResourceNames,
+  collectDriftAddressesById,
   createDriftedView,
   createDriftView,
   listDriftDangerViews,
-  NEXT_APPLY_LABEL,
+  NEXT_APPLY_PREFIX,
   UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
-  type UnmanagedView,
+  type UnmanagedResourceView,
 } from '../view/drift-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { formatShortField, type ResourceNames } from '../view/field-view.ts';
-import { collectPlanResourceNames } from '../view/plan-view.ts';
+import { collectPlanAddressesById } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
-import { formatWriteName, mapNotStartedWrites } from '../view/wording.ts';
+import { formatWriteName, mapNotStartedWritesById } from '../view/wording.ts';
 
 /**
  * An annotation about one resource or source position, for formats that do not show a whole plan (annotations, findings,
@@ -125,7 +125,7 @@ function withPlace(annotation: Annotation, { locate }: FormatOptions): Annotatio
 }
 
 /** The related places of an annotation, one text for each, for formats that show only one place. */
-export function listRelatedTexts({ related = [] }: Annotation): readonly string[] {
+export function listRelatedPlaceTexts({ related = [] }: Annotation): readonly string[] {
   return related.map(({ message, place: { file, line, column } }) => `${message}: ${file}:${line}:${column}`);
 }
 
@@ -139,7 +139,7 @@ export function joinNotStartedAnnotations(annotations: readonly Annotation[]): r
     rule,
     level,
     nature,
-    message: formatNotStarted(
+    message: describeNotStartedWrites(
       found.map(({ message }) => message),
       found.some(({ isOutOfReach }) => isOutOfReach),
     ),
@@ -150,11 +150,11 @@ export function joinNotStartedAnnotations(annotations: readonly Annotation[]): r
 }
 
 function createDiagnosticAnnotation(diagnostic: Diagnostic): Annotation {
-  const { code, severity, ...rest } = toPrintableDiagnostic(diagnostic);
+  const { code, severity, ...rest } = escapeDiagnosticText(diagnostic);
   return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };
 }
 
-function createViolationAnnotation({ rule, message, remedy, addresses, places = [] }: GuardViolation): Annotation {
+function createViolationAnnotation({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Annotation {
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${formatList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
@@ -181,7 +181,7 @@ function formatList(addresses: readonly string[]): string {
 }
 
 function listChangesAnnotations(plan: Plan): readonly Annotation[] {
-  const names = collectPlanResourceNames(plan);
+  const names = collectPlanAddressesById(plan);
   return plan.changes.flatMap((change) => listChangeAnnotations(change, names));
 }
 
@@ -231,7 +231,7 @@ function createDriftAnnotation(
 /** Annotations on dangers come first, annotations on unmanaged resources last. */
 function listDriftAnnotations(compared: Drift, options: FormatOptions): readonly Annotation[] {
   const drift = redactDrift(compared);
-  const names = collectDriftResourceNames(drift);
+  const names = collectDriftAddressesById(drift);
   return [
     ...drift.resources.flatMap((resource) => listDriftDangerAnnotations(resource, names)),
     ...drift.diagnostics.map(createDiagnosticAnnotation),
@@ -251,7 +251,7 @@ function listDriftDangerAnnotations(resource: ResourceDrift, names: ResourceName
   );
 }
 
-function createUnmanagedAnnotation({ kind, id, description }: UnmanagedView): Annotation {
+function createUnmanagedAnnotation({ kind, id, description }: UnmanagedResourceView): Annotation {
   const message = `${kind} ${id} is unmanaged${description === '' ? '' : `: ${description}`}`;
   return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
@@ -267,7 +267,7 @@ function listResourceAnnotations(resource: ResourceDrift, names: ResourceNames):
     ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
     ...driftedFields.map((name) => `${name}: ${UNKNOWN_OLD_VALUE_WORDING}`),
     ...[reason, expected].filter((text) => text !== undefined),
-    ...(next === undefined ? [] : [`${NEXT_APPLY_LABEL}: ${next}`]),
+    ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`]),
     ...pending.map((field) => formatShortField(field, MAX_VALUE)),
   ].join('; ');
   const tell = (rule: NonDiagnosticRule, what: string): readonly Annotation[] => {
@@ -302,7 +302,7 @@ function listResultAnnotations(
   { outcomes, files, tokens, diagnostics }: ApplyResult,
   options: FormatOptions,
 ): readonly Annotation[] {
-  const notStarted = mapNotStartedWrites(outcomes);
+  const notStarted = mapNotStartedWritesById(outcomes);
   return [
     ...diagnostics.map(createDiagnosticAnnotation),
     ...outcomes.flatMap((outcome) => listOutcomeAnnotations(outcome, { options, notStarted })),
@@ -349,7 +349,7 @@ function listOutcomeAnnotations(
             },
           ),
           isNotStarted: notStarted.has(write.id),
-          isOutOfReach: isServiceUnreachable(outcome),
+          isOutOfReach: isSkippedAsUnreachable(outcome),
         },
       ];
     default:
@@ -373,7 +373,7 @@ function createFailedAnnotation(
 function listFailureAnnotations({ command, diagnostics = [], error }: Failure): readonly Annotation[] {
   const found = diagnostics.map(createDiagnosticAnnotation);
   if (error === undefined) return found;
-  const remedy = error instanceof Error ? findApiErrorRemedy(error, command) : error.remedy;
+  const remedy = error instanceof Error ? findApiKeyRemedy(error, command) : error.remedy;
   const failure: Annotation = {
     rule: 'failure',
     level: 'error',

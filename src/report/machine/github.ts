@@ -3,23 +3,23 @@ import { hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import { escapeJobCommands } from '../../model/pipeline.ts';
-import type { GuardViolation, Plan } from '../../model/plan.ts';
-import type { FormatOptions, Report, StacksReport } from '../report.ts';
+import type { Plan, SafetyViolation } from '../../model/plan.ts';
+import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
 import { formatApplySummary } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
-import { formatDangerCount } from '../view/danger-view.ts';
-import { findFilePosition } from '../view/diagnostic-view.ts';
+import { formatDangerCountsOfChanges } from '../view/danger-view.ts';
+import { findRepositoryPosition } from '../view/diagnostic-view.ts';
 import { formatDriftSummary } from '../view/drift-view.ts';
 import { formatActionCounts, listFileCount } from '../view/plan-wording.ts';
 import { createStacksView } from '../view/stacks-view.ts';
 import {
-  countApplyTotals,
-  countSeverities,
+  countWriteOutcomes,
   formatCommandNotCompleted,
   formatCount,
-  formatValidatedCount,
+  formatResourceAndFileCounts,
+  formatSeverityCounts,
 } from '../view/wording.ts';
-import { type Annotation, joinNotStartedAnnotations, listAnnotations, listRelatedTexts } from './annotations.ts';
+import { type Annotation, joinNotStartedAnnotations, listAnnotations, listRelatedPlaceTexts } from './annotations.ts';
 
 /**
  * A report as GitHub workflow annotations. Every line starts with a command, so that the runner cannot interpret text
@@ -38,7 +38,7 @@ export function renderGithubReport(report: Report, options: FormatOptions): stri
 }
 
 /** The errors and warnings of each stack as annotations, then one notice that summarizes the run. */
-export function renderStacksGithub(run: StacksReport, options: FormatOptions): string {
+export function renderStacksGithub(run: StacksRunReport, options: FormatOptions): string {
   const shown = run.parts.flatMap(({ report, options: own }) => {
     const whole = { ...options, ...own };
     const annotations = joinNotStartedAnnotations(listAnnotations(report, whole)).filter(
@@ -56,13 +56,13 @@ const MAX_NOTICES = 9;
 
 function formatAnnotation(annotation: Annotation, options: FormatOptions): string {
   const { rule, level, message, remedy, place } = annotation;
-  const text = [message, ...listRelatedTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join('\n');
+  const text = [message, ...listRelatedPlaceTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join('\n');
   return formatCommand(level, { ...createPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
 /** Empty if the place is in no file. GitHub then shows the annotation with the run. */
 function createPosition(place: Annotation['place'], options: FormatOptions): Properties {
-  const position = place === undefined ? undefined : findFilePosition(place, options);
+  const position = place === undefined ? undefined : findRepositoryPosition(place, options);
   return position === undefined
     ? {}
     : { file: position.file, line: String(position.line), col: String(position.column) };
@@ -98,7 +98,7 @@ function summarizeReport(report: Report): string {
     case 'drift': {
       const { resources } = report.drift;
       const off = resources.filter(({ state }) => state !== 'in-sync').length;
-      const dangers = formatDangerCount(resources);
+      const dangers = formatDangerCountsOfChanges(resources);
       const said = hasDrift(report.drift)
         ? `${off} of ${formatCount(resources.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
         : formatDriftSummary(report.drift);
@@ -106,22 +106,22 @@ function summarizeReport(report: Report): string {
     }
     case 'validation': {
       const { diagnostics } = report.validation;
-      const found = diagnostics.length === 0 ? 'no diagnostics' : countSeverities(diagnostics);
-      return `${formatValidatedCount(report.validation)}: ${found}.`;
+      const found = diagnostics.length === 0 ? 'no diagnostics' : formatSeverityCounts(diagnostics);
+      return `${formatResourceAndFileCounts(report.validation)}: ${found}.`;
     }
     case 'failure': {
       const { diagnostics = [], command } = report.failure;
-      return `${formatCommandNotCompleted(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
+      return `${formatCommandNotCompleted(command)}${diagnostics.length === 0 ? '' : `: ${formatSeverityCounts(diagnostics)}`}.`;
     }
     default:
       return assertNever(report);
   }
 }
 
-function summarizePlan({ changes, diagnostics, files }: Plan, blocking: readonly GuardViolation[]): string {
+function summarizePlan({ changes, diagnostics, files }: Plan, blocking: readonly SafetyViolation[]): string {
   const found = [
     ...listFileCount(files),
-    ...(diagnostics.length === 0 ? [] : [countSeverities(diagnostics)]),
+    ...(diagnostics.length === 0 ? [] : [formatSeverityCounts(diagnostics)]),
     ...(blocking.length === 0 ? [] : [`refused by ${formatCount(blocking.length, 'safety rule')}`]),
   ];
   return `${[formatActionCounts(countActions(changes)), ...found].join('; ')}.`;
@@ -129,5 +129,5 @@ function summarizePlan({ changes, diagnostics, files }: Plan, blocking: readonly
 
 function summarizeApply(result: ApplyResult): string {
   const end = result.interrupted ? '; interrupted' : '';
-  return `${formatApplySummary(countApplyTotals(result))}${end}.`;
+  return `${formatApplySummary(countWriteOutcomes(result))}${end}.`;
 }

@@ -1,4 +1,4 @@
-import { countShownActions } from '../../model/change.ts';
+import { countActionsForDisplay } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { countDriftStates, type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
@@ -7,9 +7,9 @@ import type { Plan } from '../../model/plan.ts';
 import { isCoveredByApproval, isSamePlan } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ApplyReport, FormatOptions, Report, WrittenEvents } from '../report.ts';
-import { countReportDangers } from '../view/danger-view.ts';
+import { countDangersInReports } from '../view/danger-view.ts';
 import { redactDrift } from '../view/redact.ts';
-import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
+import { countWriteOutcomes, isFullyApplied } from '../view/wording.ts';
 
 /** The version of the event format. New fields do not change it. */
 const EVENT_FORMAT = 1;
@@ -93,14 +93,14 @@ function createSummary(
     case 'plan': {
       const { plan, blocking } = report;
       const ok = !hasErrors(plan.diagnostics) && blocking.length === 0;
-      const dangers = countReportDangers([report]);
-      const numbers = { changes: countShownActions(plan.changes), dangers, filesToWrite: plan.files.length };
+      const dangers = countDangersInReports([report]);
+      const numbers = { changes: countActionsForDisplay(plan.changes), dangers, filesToWrite: plan.files.length };
       return { command: 'plan', ok, exitCode, ...numbers, violations: blocking };
     }
     case 'apply': {
       const { plan, result } = report;
       const { interrupted, tokens, files } = result;
-      const { applied, alreadyDone, failed, skipped } = countApplyTotals(result);
+      const { applied, alreadyDone, failed, skipped } = countWriteOutcomes(result);
       const totals = { applied, alreadyDone, failed, skipped };
       const ok = isFullyApplied(result);
       return { command: plan.mode, ok, exitCode, interrupted, totals, tokens, files };
@@ -116,7 +116,7 @@ function createSummary(
         ok: !hasErrors(report.drift.diagnostics),
         exitCode,
         drifted: hasDrift(report.drift),
-        dangers: countReportDangers([report]),
+        dangers: countDangersInReports([report]),
         counts: countDriftStates(report.drift),
       };
     case 'validation':

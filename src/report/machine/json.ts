@@ -1,9 +1,15 @@
 import type { SubmittedKind } from '../../kinds/kind.ts';
 import { createPlanDocument } from '../../kinds/request-body.ts';
-import { countShownActions, formatChangeAddress } from '../../model/change.ts';
-import { countDangers } from '../../model/danger.ts';
+import { countActionsForDisplay, formatChangeAddress } from '../../model/change.ts';
+import { countDangersByGroup } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import { countDriftCoverage, countDriftStates, type Drift, hasDrift, isComparisonComplete } from '../../model/drift.ts';
+import {
+  countDriftStates,
+  countResourcesByOwner,
+  type Drift,
+  hasDrift,
+  isEveryTargetCompared,
+} from '../../model/drift.ts';
 import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
@@ -13,7 +19,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
 import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
-import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
+import { countWriteOutcomes, isFullyApplied } from '../view/wording.ts';
 
 /**
  * JSON documents for programs. The document of a plan is its plan file; every other document starts with `format`,
@@ -25,7 +31,7 @@ import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
 const REPORT_FORMAT = 1;
 
 /** The last known state of a submission. `error` is present if the submission is not decided yet. */
-export interface SubmissionResult {
+export interface SubmissionState {
   readonly kind: SubmittedKind;
   readonly command: string;
   /** The service's response. */
@@ -39,7 +45,7 @@ export function renderJsonReport(report: Report): string {
     case 'plan':
       return renderPlanJson(report.plan);
     case 'comparison':
-      return renderJsonDocument({
+      return renderPrintableJson({
         format: REPORT_FORMAT,
         command: report.command,
         ok: report.command === 'diff' || isCoveredByApproval(report.comparison),
@@ -72,12 +78,12 @@ export function renderPlanJson(plan: Plan): string {
  */
 export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
   const { command = plan.mode, diagnostics = [], error } = more;
-  return renderJsonDocument({
+  return renderPrintableJson({
     format: REPORT_FORMAT,
     command,
     ok: isFullyApplied(result) && error === undefined && !hasErrors(diagnostics),
     interrupted: result.interrupted,
-    totals: countApplyTotals(result),
+    totals: countWriteOutcomes(result),
     outcomes: result.outcomes.map(createOutcomeDocument),
     tokens: result.tokens,
     files: result.files,
@@ -92,14 +98,14 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
 
 /** The live state, compared with the manifests or a plan. `ok`: the comparison was complete. */
 function renderDriftJson(drift: Drift): string {
-  return renderJsonDocument({
+  return renderPrintableJson({
     format: REPORT_FORMAT,
     command: 'drift',
-    ok: isComparisonComplete(drift),
+    ok: isEveryTargetCompared(drift),
     drifted: hasDrift(drift),
-    dangers: countDangers(drift.resources.flatMap(({ dangers = [] }) => dangers)),
+    dangers: countDangersByGroup(drift.resources.flatMap(({ dangers = [] }) => dangers)),
     counts: countDriftStates(drift),
-    coverage: countDriftCoverage(drift),
+    coverage: countResourcesByOwner(drift),
     ...redactDrift(drift),
   });
 }
@@ -109,7 +115,7 @@ export function renderValidationJson(
   { files, resources, diagnostics, stack }: Validation,
   command = 'validate',
 ): string {
-  return renderJsonDocument({
+  return renderPrintableJson({
     format: REPORT_FORMAT,
     command,
     ok: !hasErrors(diagnostics),
@@ -124,8 +130,8 @@ export function renderValidationJson(
  * The service's response to a submission, in a property with the short name of the kind. If there is an error, the
  * submission is not decided yet and `ok` is false.
  */
-export function renderSubmissionJson({ kind, command, shown, error }: SubmissionResult): string {
-  return renderJsonDocument({
+export function renderSubmissionJson({ kind, command, shown, error }: SubmissionState): string {
+  return renderPrintableJson({
     format: REPORT_FORMAT,
     command,
     ok: error === undefined,
@@ -136,27 +142,30 @@ export function renderSubmissionJson({ kind, command, shown, error }: Submission
 
 /** The document of a command that did not complete. `error` and `plan` are absent if there are none. */
 export function renderFailureJson({ command, stack, diagnostics = [], error, plan }: Failure): string {
-  return renderJsonDocument({
+  return renderPrintableJson({
     format: REPORT_FORMAT,
     command: command ?? null,
     ok: false,
     ...(stack !== undefined && { stack }),
     diagnostics,
     ...(error !== undefined && { error: createErrorDocument(error) }),
-    ...(plan !== undefined && { totals: countShownActions(plan.changes), plan: createPlanDocument(redactPlan(plan)) }),
+    ...(plan !== undefined && {
+      totals: countActionsForDisplay(plan.changes),
+      plan: createPlanDocument(redactPlan(plan)),
+    }),
   });
 }
 
 export function renderLintRulesJson(rows: readonly LintRuleRow[]): string {
-  return renderJsonDocument({ command: 'validate', ok: true, rules: rows });
+  return renderPrintableJson({ command: 'validate', ok: true, rules: rows });
 }
 
 export function renderSettingsJson(rows: readonly SettingRow[]): string {
-  return renderJsonDocument({ command: 'explain', ok: true, settings: rows });
+  return renderPrintableJson({ command: 'explain', ok: true, settings: rows });
 }
 
 /** Renders a JSON document. Escapes even the unprintable characters that `JSON.stringify` leaves as they are. */
-export function renderJsonDocument(document: object): string {
+export function renderPrintableJson(document: object): string {
   const lines = JSON.stringify(document, null, 2).split('\n');
   return `${lines.map(toPrintable).join('\n')}\n`;
 }

@@ -1,8 +1,8 @@
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormatOptions, Report, StacksReport } from '../report.ts';
+import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
-import { type Annotation, listAnnotations, listRelatedTexts } from './annotations.ts';
+import { type Annotation, listAnnotations, listRelatedPlaceTexts } from './annotations.ts';
 
 /**
  * A report as JUnit test results, with a suite for each kind of resource. A suite has a passing case for each resource
@@ -10,12 +10,12 @@ import { type Annotation, listAnnotations, listRelatedTexts } from './annotation
  * Files to write have their own suite. Source: the schema of the Jenkins JUnit plugin.
  */
 export function renderJunitReport(report: Report, options: FormatOptions): string {
-  return renderSuites(listCases(report, options));
+  return renderJunitDocument(listCases(report, options));
 }
 
 /** A run over many stacks as JUnit test results, with a suite for each stack. */
-export function renderStacksJunit({ parts }: StacksReport, options: FormatOptions): string {
-  return renderSuites(
+export function renderStacksJunit({ parts }: StacksRunReport, options: FormatOptions): string {
+  return renderJunitDocument(
     parts.flatMap(({ name, folder, report, options: own }) => {
       const suite = toPrintable(name === '' ? folder : name);
       const cases = listCases(report, { ...options, ...own });
@@ -26,7 +26,7 @@ export function renderStacksJunit({ parts }: StacksReport, options: FormatOption
 }
 
 /** Renders cases as a JUnit document, grouped by suite. */
-export function renderSuites(cases: readonly JunitCase[]): string {
+export function renderJunitDocument(cases: readonly JunitCase[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].sort(([left], [right]) => (left < right ? -1 : 1));
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -129,7 +129,9 @@ function renderCase({ suite, name, annotation }: JunitCase): readonly string[] {
 function renderDetails(annotation: Annotation): string {
   const { message, remedy, place } = annotation;
   const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`, place.excerpt];
-  return [message, ...where, ...listRelatedTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join('\n');
+  return [message, ...where, ...listRelatedPlaceTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join(
+    '\n',
+  );
 }
 
 /** Source: XML 1.0, 2.2 Characters, 2.4 Character Data, 3.3.3 Attribute-Value Normalization. */

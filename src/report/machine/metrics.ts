@@ -1,13 +1,13 @@
-import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
+import { countDangersByGroup, DANGER_GROUPS } from '../../model/danger.ts';
 import {
-  countDriftCoverage,
   countDriftStates,
+  countResourcesByOwner,
   DRIFT_STATES,
   type Drift,
-  isComparisonComplete,
+  isEveryTargetCompared,
 } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { DriftReport, Report, StacksReport } from '../report.ts';
+import type { DriftReport, Report, StacksRunReport } from '../report.ts';
 
 /**
  * Gauges on the drift of a stack and of its account, in OpenMetrics text that a textfile collector can also read. Each
@@ -15,13 +15,13 @@ import type { DriftReport, Report, StacksReport } from '../report.ts';
  * complete, `edgewise_run_success` is 0 and all other gauges are omitted, so that an old result is not mistaken for a
  * new one. Source: OpenMetrics 1.0.
  */
-export function renderMetricsReport(report: Report): string {
+export function renderDriftMetrics(report: Report): string {
   if (report.about !== 'drift') return renderFamilies([createSuccessFamily(false, createLabels(report))]);
   return renderFamilies([...listStackFamilies(report.drift), ...listAccountFamilies(report)]);
 }
 
 /** The gauges of each stack of a run, then the gauges of each account once, even if several stacks use the account. */
-export function renderStacksMetrics({ parts }: StacksReport): string {
+export function renderStacksMetrics({ parts }: StacksRunReport): string {
   const found = parts.flatMap(({ keyEnv, report }) =>
     report.about === 'drift' ? [{ drift: report.drift, keyEnv }] : [],
   );
@@ -71,7 +71,7 @@ interface Sample {
 function listStackFamilies(drift: Drift): readonly Family[] {
   const { stack, at, requests } = drift;
   return [
-    createSuccessFamily(isComparisonComplete(drift), { stack }),
+    createSuccessFamily(isEveryTargetCompared(drift), { stack }),
     {
       name: 'edgewise_last_run_timestamp_seconds',
       unit: 'seconds',
@@ -130,7 +130,7 @@ function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family
       name: 'edgewise_account_managed_ratio',
       unit: 'ratio',
       help: 'Share of live resources that a stack manages.',
-      samples: [{ labels, value: countDriftCoverage(drift).share }],
+      samples: [{ labels, value: countResourcesByOwner(drift).share }],
     },
   ];
 }
@@ -158,7 +158,7 @@ function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sa
     const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
     const { resources, unowned } = drift;
     const part = { ...drift, resources: resources.filter(ofKind), unowned: unowned.filter(ofKind) };
-    const { owned, ofOtherStacks: foreign, unmanaged } = countDriftCoverage(part);
+    const { owned, ofOtherStacks: foreign, unmanaged } = countResourcesByOwner(part);
     return [
       { labels: { ...labels, kind, managed: 'yes' }, value: owned + foreign },
       { labels: { ...labels, kind, managed: 'no' }, value: unmanaged },
@@ -178,7 +178,7 @@ function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[]
 
 /** Includes every group, so that a gauge falls to 0 instead of disappearing. */
 function listDangerSamples({ stack, resources }: Drift): readonly Sample[] {
-  const counts = countDangers(resources.flatMap(({ dangers = [] }) => dangers));
+  const counts = countDangersByGroup(resources.flatMap(({ dangers = [] }) => dangers));
   return DANGER_GROUPS.map((group) => ({ labels: { stack, group }, value: counts[group] }));
 }
 

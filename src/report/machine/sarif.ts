@@ -1,9 +1,9 @@
-import { countDangers } from '../../model/danger.ts';
+import { countDangersByGroup } from '../../model/danger.ts';
 import { DIAGNOSTIC_CODES, type SourcePlace } from '../../model/diagnostic.ts';
 import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormatOptions, Report, StacksReport } from '../report.ts';
-import { type FilePosition, findFilePosition } from '../view/diagnostic-view.ts';
+import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
+import { type FilePosition, findRepositoryPosition } from '../view/diagnostic-view.ts';
 import { type Annotation, joinNotStartedAnnotations, listAnnotations, NON_DIAGNOSTIC_RULES } from './annotations.ts';
 
 /**
@@ -15,7 +15,7 @@ export function renderSarifReport(report: Report, options: FormatOptions): strin
 }
 
 /** A run over many stacks as a SARIF log with a single SARIF run. */
-export function renderStacksSarif({ parts }: StacksReport, options: FormatOptions): string {
+export function renderStacksSarif({ parts }: StacksRunReport, options: FormatOptions): string {
   const subjects = parts.map(({ name, report, options: own }) => ({
     report,
     options: { ...options, ...own },
@@ -54,7 +54,7 @@ function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
         invocations: [createInvocation(failures, run)],
         results: createResults(findings, rules),
         properties: {
-          dangers: countDangers(
+          dangers: countDangersByGroup(
             findings.flatMap(({ annotation: { group } }) => (group === undefined ? [] : [{ group }])),
           ),
         },
@@ -141,7 +141,7 @@ function createResults(findings: readonly Finding[], rules: readonly string[]): 
 
 /** The fingerprint excludes the line, so that a finding keeps its fingerprint when lines are inserted above it. */
 function computeFingerprint({ rule, address, message, place }: Annotation, options: FormatOptions): string {
-  const position = place === undefined ? undefined : findFilePosition(place, options);
+  const position = place === undefined ? undefined : findRepositoryPosition(place, options);
   return toDigest([rule, address ?? '', message, position === undefined ? '' : encodeUri(position.file)]);
 }
 
@@ -165,7 +165,7 @@ function createRelated({ message, place }: NonNullable<Annotation['related']>[nu
 }
 
 function createPhysicalLocation(place: SourcePlace | undefined, options: FormatOptions): object {
-  const { file, line, column } = (place && findFilePosition(place, options)) ?? createUnfiledPosition(place);
+  const { file, line, column } = (place && findRepositoryPosition(place, options)) ?? createUnfiledPosition(place);
   return {
     physicalLocation: {
       artifactLocation: { uri: encodeUri(file) },

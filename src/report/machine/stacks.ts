@@ -1,31 +1,31 @@
 import type { FieldType } from '../../kinds/field.ts';
 import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { findInnerType } from '../../kinds/walk.ts';
-import { toName } from '../../model/address.ts';
+import { findMemberType } from '../../kinds/walk.ts';
+import { getAddressName } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { assertDefined } from '../../model/errors.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson, toCanonicalJson } from '../../model/json.ts';
-import type { PolicyTestResult } from '../../model/policy.ts';
+import type { PolicyTestResults } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type { FieldPath } from '../../model/state.ts';
-import type { FormatOptions, StackReportPart, StacksReport } from '../report.ts';
-import { countReportDangers } from '../view/danger-view.ts';
+import type { FormatOptions, StackReportPart, StacksRunReport } from '../report.ts';
+import { countDangersInReports } from '../view/danger-view.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { quoteText } from '../view/escape.ts';
-import { formatOwnedAddress } from '../view/inventory-view.ts';
+import { formatAddressWithDuplicateId } from '../view/inventory-view.ts';
 import { redactInventory } from '../view/redact.ts';
 import { createStacksView } from '../view/stacks-view.ts';
-import { renderJsonDocument, renderJsonReport } from './json.ts';
+import { renderJsonReport, renderPrintableJson } from './json.ts';
 import { type EventBody, renderEventLine, renderJsonLinesReport } from './json-lines.ts';
-import { type JunitCase, renderSuites } from './junit.ts';
+import { type JunitCase, renderJunitDocument } from './junit.ts';
 
 /** The stacks of a folder tree as a JSON document. */
 export function renderStacksJson(listing: StackListing): string {
   const { root, total, stacks, changes, shard, filesWithoutStack } = listing;
-  return renderJsonDocument({
+  return renderPrintableJson({
     format: 1,
     command: 'stacks',
     ok: true,
@@ -52,7 +52,7 @@ function createStackDocument(stack: StackFolder, { changes }: StackListing): Jso
 }
 
 /** The folder of each stack, one per line. */
-export function renderStackFolders({ stacks }: StackListing): string {
+export function renderStackFolderLines({ stacks }: StackListing): string {
   return stacks.map(({ folder }) => `${toPrintable(folder)}\n`).join('');
 }
 
@@ -75,9 +75,9 @@ export function renderGitLabMatrix({ stacks }: StackListing): string {
 }
 
 /** A run over many stacks as one JSON document that contains the document of each stack. */
-export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: FormatOptions): string {
+export function renderStacksReportJson(run: StacksRunReport, { exitCode = 0 }: FormatOptions): string {
   const { rows, headline, summary } = createStacksView(run);
-  return renderJsonDocument({
+  return renderPrintableJson({
     format: 1,
     command: run.command,
     ok: exitCode === 0 || exitCode === 2,
@@ -85,14 +85,14 @@ export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: Form
     exitCode,
     headline,
     summary,
-    dangers: countReportDangers(run.parts.map(({ report }) => report)),
+    dangers: countDangersInReports(run.parts.map(({ report }) => report)),
     stacks: run.parts.map(({ name, folder, keyEnv, exitCode: own, report }, index) => ({
       stack: name,
       folder,
       ...(keyEnv !== undefined && { keyEnv }),
       exitCode: own,
       summary: rows[index]?.said ?? '',
-      dangers: countReportDangers([report]),
+      dangers: countDangersInReports([report]),
       report: parseJson(renderJsonReport(report)),
     })),
   });
@@ -102,16 +102,16 @@ export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: Form
  * The events of every stack, each event with the name of its stack, then a summary of the run. Events that an apply
  * sent while it ran come first.
  */
-export function renderStacksJsonLines(run: StacksReport, options: FormatOptions): string {
+export function renderStacksJsonLines(run: StacksRunReport, options: FormatOptions): string {
   const { rows, headline, summary } = createStacksView(run);
   const events = run.parts.flatMap((part) => listEvents(part, options));
   const { at = new Date(0), exitCode = null, sent = { text: '', count: 0 } } = options;
   const stacks = run.parts.map(({ name, folder, exitCode: own, report }, index) => {
     const summary = rows[index]?.said ?? '';
-    return { stack: name, folder, exitCode: own, summary, dangers: countReportDangers([report]) };
+    return { stack: name, folder, exitCode: own, summary, dangers: countDangersInReports([report]) };
   });
   const { command } = run;
-  const dangers = countReportDangers(run.parts.map(({ report }) => report));
+  const dangers = countDangersInReports(run.parts.map(({ report }) => report));
   const last = { event: 'run-summary', command, exitCode, headline, summary, dangers, stacks };
   const lines = [...events, last].map((body, index) =>
     renderEventLine(body, { seq: sent.count + index + 1, time: at }),
@@ -139,7 +139,7 @@ function listEvents(
  * A JSON document with the resources of a stack. Each resource has its spec, as in a manifest, and the fields that the
  * service computed.
  */
-export function createInventoryDocument(inventory: StackInventory): JsonObject {
+export function createStackResourcesDocument(inventory: StackInventory): JsonObject {
   const { stack, baseUrl, requests, resources } = redactInventory(inventory);
   return {
     format: 1,
@@ -152,13 +152,13 @@ export function createInventoryDocument(inventory: StackInventory): JsonObject {
   };
 }
 
-export function renderInventoryJson(inventory: StackInventory): string {
-  return renderJsonDocument(createInventoryDocument(inventory));
+export function renderStackInventoryJson(inventory: StackInventory): string {
+  return renderPrintableJson(createStackResourcesDocument(inventory));
 }
 
 /** The address of each resource, one per line. */
 export function renderResourceAddresses({ resources }: StackInventory): string {
-  return resources.map((one) => `${formatOwnedAddress(one)}\n`).join('');
+  return resources.map((one) => `${formatAddressWithDuplicateId(one)}\n`).join('');
 }
 
 function createResourceDocument({ address, live }: OwnedResource): JsonObject {
@@ -167,7 +167,7 @@ function createResourceDocument({ address, live }: OwnedResource): JsonObject {
   return {
     address,
     kind,
-    name: toName(address),
+    name: getAddressName(address),
     id,
     ...(mark !== undefined && { protected: mark.protect }),
     ...(mark !== undefined && hasToken && { delivered: mark.delivered }),
@@ -180,12 +180,12 @@ function createResourceDocument({ address, live }: OwnedResource): JsonObject {
 const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
   address: ({ address }) => address,
   kind: ({ live }) => live.kind,
-  name: ({ address }) => toName(address),
+  name: ({ address }) => getAddressName(address),
   id: ({ live }) => live.id,
 };
 
 /** Returns an error message if a kind cannot have a readable value at the path; otherwise undefined. */
-export function checkFieldPath(kind: Kind, path: FieldPath): string | undefined {
+export function checkReadableFieldPath(kind: Kind, path: FieldPath): string | undefined {
   const [first = '', ...rest] = path;
   if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
@@ -206,7 +206,7 @@ export function renderResourceFieldValues(inventory: StackInventory, path: Field
   const lines = redactInventory(inventory).resources.flatMap((resource) => {
     const value = readPath(resource, path);
     const texts = isJsonArray(value) ? value.map(formatValue) : value === null ? [] : [formatValue(value)];
-    return isNamed ? texts.map((text) => `${formatOwnedAddress(resource)}\t${text}`) : texts;
+    return isNamed ? texts.map((text) => `${formatAddressWithDuplicateId(resource)}\t${text}`) : texts;
   });
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -233,13 +233,13 @@ function computeTypeAt(type: FieldType | 'free' | 'none', step: string | number)
   if (type === 'free' || type === 'none') return type;
   if (type.type === 'json' || type.type === 'metadata') return 'free';
   if (type.type === 'list' && typeof step !== 'number') return 'none';
-  return findInnerType(type, step) ?? 'none';
+  return findMemberType(type, step) ?? 'none';
 }
 
 /** The results of policy tests as a JSON document. `ok`: all cases pass. */
-export function renderPolicyTestsJson({ cases, untested }: PolicyTestResult): string {
+export function renderPolicyTestsJson({ cases, untested }: PolicyTestResults): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
-  return renderJsonDocument({
+  return renderPrintableJson({
     format: 1,
     command: 'test-policy',
     ok: failed === 0,
@@ -254,8 +254,8 @@ export function renderPolicyTestsJson({ cases, untested }: PolicyTestResult): st
 }
 
 /** The results of policy tests as JUnit test results: a suite for each policy. */
-export function renderPolicyTestsJunit({ cases }: PolicyTestResult): string {
-  return renderSuites(
+export function renderPolicyTestsJunit({ cases }: PolicyTestResults): string {
+  return renderJunitDocument(
     cases.map(({ policy, name, place, failure }): JunitCase => {
       const one = { suite: toPrintable(policy), name: toPrintable(name) };
       if (failure === undefined) return one;

@@ -1,23 +1,28 @@
 import { formatAction } from '../../model/change.ts';
-import type { Locate, ManifestStart } from '../../model/diagnostic.ts';
+import type { LocateManifest, ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DangerView, findFieldPlace, isCoveredByDanger, splitAtBackticks } from '../view/danger-view.ts';
+import {
+  type DangerView,
+  findDangerSourcePlace,
+  isFieldCoveredByDanger,
+  splitAtBackticks,
+} from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
-import { type FieldLine, type FieldView, formatShortField, shortenNames } from '../view/field-view.ts';
+import { type FieldValueLine, type FieldView, formatShortField, replaceIdsWithNames } from '../view/field-view.ts';
 import { formatUnchangedFieldCount } from '../view/plan-wording.ts';
 import { formatCount, shortenCommit } from '../view/wording.ts';
 import {
   escapeProse,
-  foldSections,
+  joinMarkdownCells,
   renderAnchor,
   renderCodeSpan,
   renderFence,
-  renderLink,
-  renderRow,
+  renderUnescapedLink,
   type Section,
+  wrapSectionsInFold,
 } from './text.ts';
 
 /** The limits of a table row: the number of fields, and the number of characters of each value. */
@@ -47,7 +52,7 @@ export interface TableContext {
   /** The table has a column for owners. */
   readonly hasOwners: boolean;
   readonly linkTo: RenderManifestLink;
-  readonly locate?: Locate | undefined;
+  readonly locate?: LocateManifest | undefined;
   /** A sentence to show below the table. */
   readonly footnote?: string | undefined;
 }
@@ -73,7 +78,7 @@ export function listChangeSections(changes: readonly ChangeView[], context: Tabl
 function listTableSections(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
   const heads = ['', 'Resource', 'What', ...(context.hasOwners ? ['Owner'] : [])];
   return [
-    { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, priority: 'always' },
+    { text: `${joinMarkdownCells(heads)}${joinMarkdownCells(heads.map(() => '---'))}`, priority: 'always' },
     ...changes.map((change) => createRowSection(change, context)),
     { text: '\n', priority: 'always' },
   ];
@@ -83,7 +88,7 @@ function listFoldedSections(changes: readonly ChangeView[], context: RowContext)
   const counts = [...Map.groupBy(changes, ({ action }) => action)].map(
     ([action, { length }]) => `${length} ${formatAction(action)}`,
   );
-  return foldSections(
+  return wrapSectionsInFold(
     { code: `${changes.length} more`, rest: counts.join(', ') },
     listTableSections(changes, { ...context, linkTo: (place) => context.linkTo(place, 'text') }),
   );
@@ -94,7 +99,7 @@ function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room 
   const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(
     renderCodeSpan,
   );
-  const { at, linkField } = createRowLinks(change, { linkTo, locate });
+  const { at, linkField } = createRowManifestLinks(change, { linkTo, locate });
   const isDrift = fields.some(({ origin }) => origin === 'drift');
   const cells = [
     `${renderCodeSpan(glyph)}&nbsp;${formatAction(action)}${isDrift ? '<br>reverts drift' : ''}`,
@@ -103,7 +108,7 @@ function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room 
     ...(hasOwners ? [owner === undefined ? '' : escapeProse(owner)] : []),
   ];
   return {
-    text: renderRow(cells),
+    text: joinMarkdownCells(cells),
     priority: action,
     names: [`row of resources to ${formatAction(action)}`, `rows of resources to ${formatAction(action)}`],
   };
@@ -113,16 +118,18 @@ function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room 
  * `at`: a link to the manifest line of the row's first differing field. `linkField`: returns a link to the manifest
  * line of another field, or an empty text if `at` links to the same line.
  */
-export function createRowLinks(
-  row: Pick<ChangeView, 'manifestPath'> & Parameters<typeof findFieldPlace>[0],
+export function createRowManifestLinks(
+  row: Pick<ChangeView, 'manifestPath'> & Parameters<typeof findDangerSourcePlace>[0],
   { linkTo, locate }: Pick<TableContext, 'linkTo' | 'locate'>,
 ): { readonly at: string; readonly linkField: NonNullable<BriefOptions['linkField']> } {
-  const place = findFieldPlace(row, { locate });
+  const place = findDangerSourcePlace(row, { locate });
   return {
     at: place === undefined ? '' : linkTo(place),
     linkField: ({ manifestPath }) => {
       const own =
-        manifestPath === undefined ? undefined : findFieldPlace({ change: row.change, manifestPath }, { locate });
+        manifestPath === undefined
+          ? undefined
+          : findDangerSourcePlace({ change: row.change, manifestPath }, { locate });
       return own === undefined || own.line === place?.line ? '' : linkTo(own, 'line');
     },
   };
@@ -164,8 +171,9 @@ export function listShortFieldTexts(
   const hidden = fields.length - room.fields;
   const briefs = fields.slice(0, room.fields).map((field) => {
     const notes = field.notes.length === 0 ? '' : ` (${escapeProse(field.notes.join(', '))})`;
-    const danger = dangers.find((one) => isCoveredByDanger(one, field));
-    if (danger !== undefined) return `${renderCodeSpan(shortenNames(field.path))}: ${linkToDanger(danger)}${notes}`;
+    const danger = dangers.find((one) => isFieldCoveredByDanger(one, field));
+    if (danger !== undefined)
+      return `${renderCodeSpan(replaceIdsWithNames(field.path))}: ${linkToDanger(danger)}${notes}`;
     return [`${renderCodeSpan(formatShortField(field, room.value))}${notes}`, linkField(field)]
       .filter(Boolean)
       .join(' ');
@@ -175,7 +183,7 @@ export function listShortFieldTexts(
 
 /** A link to the danger that shows the values of a field. */
 function linkToDanger({ group, anchor }: DangerView): string {
-  return renderLink(`${group} danger above`, `#${anchor}`);
+  return renderUnescapedLink(`${group} danger above`, `#${anchor}`);
 }
 
 /** The diff of all changes with the same action: a line for each resource, followed by its fields. */
@@ -189,7 +197,7 @@ function createDiff(action: ChangeView['action'], changes: readonly ChangeView[]
   const shown = changes.filter(({ fields, lost }) => fields.length + lost.length > 0);
   const lines = shown.flatMap(({ address, id, fields, lost, unchanged }) => [
     `@@ ${formatAction(action)} ${address}${id === undefined ? '' : ` (${id})`} @@`,
-    ...listDiffLines([...fields, ...lost], unchanged),
+    ...listFieldDiffLines([...fields, ...lost], unchanged),
   ]);
   return { action, lines, resources: shown.length };
 }
@@ -209,13 +217,13 @@ function listDiffSections(diffs: readonly Diff[], isFolded: boolean): readonly S
   if (!isFolded || sections.length === 0) return sections;
   const resources = shown.reduce((sum, one) => sum + one.resources, 0);
   const rest = `${formatCount(countLines(shown), 'line')} on ${formatCount(resources, 'resource')}`;
-  return foldSections({ code: 'Diff', rest }, sections);
+  return wrapSectionsInFold({ code: 'Diff', rest }, sections);
 }
 
 /**
  * Fields as lines of a diff: `-` before the old value, `+` before the new value. Adds the number of unchanged fields.
  */
-export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
+export function listFieldDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
   const more = unchanged === 0 ? [] : [`  (${formatUnchangedFieldCount(unchanged)})`];
   return [...fields.flatMap(listFieldLines), ...more];
 }
@@ -229,7 +237,7 @@ function listFieldLines({ path, notes, inline, lines }: FieldView): readonly str
   return [...before, ...(to === undefined ? [] : [`+ ${path}: ${to}${note}`])];
 }
 
-function formatDiffLine({ role, text }: FieldLine): string {
+function formatDiffLine({ role, text }: FieldValueLine): string {
   switch (role) {
     case 'added':
       return `+   ${text}`;
@@ -260,7 +268,7 @@ export function createManifestLinks(plan: Pick<Plan, 'made'>, options: FormatOpt
     const { label, page } = findLink(place) ?? {};
     if (label === undefined) return '';
     const shown = renderCodeSpan(format === 'line' ? `:${place.line}` : label);
-    return page === undefined || format === 'text' ? shown : renderLink(shown, page);
+    return page === undefined || format === 'text' ? shown : renderUnescapedLink(shown, page);
   };
 }
 
@@ -274,10 +282,10 @@ export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormatOp
   const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
   const label = commit === undefined ? '' : renderCodeSpan(shortenCommit(commit));
   const parts = [
-    ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : renderLink(label, page)}`]),
+    ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : renderUnescapedLink(label, page)}`]),
     ...(pipeline.runUrl === undefined
       ? []
-      : [renderLink(`run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), pipeline.runUrl)]),
+      : [renderUnescapedLink(`run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), pipeline.runUrl)]),
     ...listTimeTexts(made?.at),
     `edgewise ${escapeProse(tool.version)}`,
   ];
@@ -290,7 +298,7 @@ function listTimeTexts(at = ''): readonly string[] {
 }
 
 /** Returns a link to the manifest line that a danger is about, or an empty text if the line is unknown. */
-export type LinkToDanger = (danger: DangerView) => string;
+export type RenderDangerManifestLink = (danger: DangerView) => string;
 
 interface DangersView {
   readonly dangers: readonly DangerView[];
@@ -303,10 +311,10 @@ interface DangersView {
  */
 export function listDangerSections(
   { dangers, dangerCount }: DangersView,
-  linkToDanger: LinkToDanger,
+  linkToDanger: RenderDangerManifestLink,
 ): readonly Section[] {
   const items = dangers.map((danger) => renderDangerItem(danger, linkToDanger(danger)));
-  return wrapInCautionBox(dangerCount, items);
+  return wrapDangersInCautionBox(dangerCount, items);
 }
 
 /** A danger as a list item. `lead`: Markdown that names the stack and the owner, in a report on many stacks. */
@@ -332,7 +340,7 @@ function escapeQuotingProse(text: string): string {
 }
 
 /** A caution box with the number of dangers and a list of them. Empty if there are no items. */
-export function wrapInCautionBox(dangerCount: string, items: readonly Section[]): readonly Section[] {
+export function wrapDangersInCautionBox(dangerCount: string, items: readonly Section[]): readonly Section[] {
   if (items.length === 0) return [];
   const heading = `> [!CAUTION]\n> **${escapeProse(dangerCount)}**\n>\n`;
   return [{ text: heading, priority: 'always' }, ...items, { text: '\n', priority: 'always' }];

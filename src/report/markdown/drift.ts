@@ -7,33 +7,33 @@ import {
   type DriftView,
   UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
-  type UnmanagedView,
+  type UnmanagedResourceView,
 } from '../view/drift-view.ts';
 import {
   createManifestLinks,
-  createRowLinks,
-  type LinkToDanger,
+  createRowManifestLinks,
   listDangerSections,
-  listDiffLines,
+  listFieldDiffLines,
   listShortFieldTexts,
+  type RenderDangerManifestLink,
   type RenderManifestLink,
   renderFooter,
   type TableContext,
 } from './changes.ts';
 import {
+  createDiagnosticSection,
   escapeProse,
+  joinMarkdownCells,
   renderCodeSpan,
   renderDetails,
-  renderDiagnosticSection,
   renderFence,
-  renderRow,
   type Section,
 } from './text.ts';
 
 /** The top of a drift report: its headline, title and dangers. With `isPart`, it is only the title. */
 export function listDriftHeadSections(
   view: DriftView,
-  linkToDanger: LinkToDanger,
+  linkToDanger: RenderDangerManifestLink,
   { isPart = false }: Pick<FormatOptions, 'isPart'>,
 ): readonly Section[] {
   return [
@@ -54,18 +54,22 @@ function createParagraph(text: string): Section {
 
 /** Resources that differ, by state; then hints, diagnostics, unmanaged resources and coverage. */
 export function listDriftSections(view: DriftView, drift: Drift, options: FormatOptions): readonly Section[] {
-  const context = { hasOwners: view.hasOwners, linkTo: createDriftLinks(drift, options), locate: options.locate };
+  const context = {
+    hasOwners: view.hasOwners,
+    linkTo: createDriftManifestLinks(drift, options),
+    locate: options.locate,
+  };
   return [
     ...view.groups.flatMap((group) => listGroupSections(group, context)),
     ...view.hints.map((hint) => createParagraph(escapeProse(hint))),
-    ...view.diagnostics.map(renderDiagnosticSection),
+    ...view.diagnostics.map(createDiagnosticSection),
     ...listUnmanagedSections(view.unmanaged),
     createParagraph(escapeProse(view.coverage)),
     createParagraph(renderFooter({ made: getProvenance(drift), tool: { version: options.version ?? '' } }, options)),
   ];
 }
 
-export function createDriftLinks(drift: Drift, options: FormatOptions): RenderManifestLink {
+export function createDriftManifestLinks(drift: Drift, options: FormatOptions): RenderManifestLink {
   return createManifestLinks({ made: getProvenance(drift) }, options);
 }
 
@@ -81,7 +85,7 @@ function listGroupSections({ heading, resources }: DriftGroup, context: TableCon
   const heads = ['Resource', 'What happened', 'Next apply', ...(context.hasOwners ? ['Owner'] : [])];
   return [
     { text: `### ${escapeProse(heading)}\n\n`, priority: 'always' },
-    { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, priority: 'always' },
+    { text: `${joinMarkdownCells(heads)}${joinMarkdownCells(heads.map(() => '---'))}`, priority: 'always' },
     ...resources.map((one) => createDriftRow(one, context)),
     { text: '\n', priority: 'always' },
     ...resources.flatMap(listDetailSections),
@@ -90,7 +94,7 @@ function listGroupSections({ heading, resources }: DriftGroup, context: TableCon
 
 function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableContext): Section {
   const { address, id, owner = '', reason, expected, dangers, driftedFields, fields, pending, next } = resource;
-  const { at, linkField } = createRowLinks(resource, context);
+  const { at, linkField } = createRowManifestLinks(resource, context);
   const name = [renderCodeSpan(address), ...(id === undefined ? [] : [renderCodeSpan(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [escapeProse(text)])),
@@ -99,7 +103,7 @@ function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableC
   ];
   const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listShortFieldTexts(pending, { linkField })];
   const cells = [name, what, then, ...(hasOwners ? [[escapeProse(owner)]] : [])].map((lines) => lines.join('<br>'));
-  return { text: renderRow(cells), priority: 'update', names: ['row of a resource', 'rows of resources'] };
+  return { text: joinMarkdownCells(cells), priority: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
 /** The differing fields of a resource as a diff. Empty if the table shows all of them uncut. */
@@ -107,8 +111,8 @@ function listDetailSections({ address, fields, pending }: DriftedView): readonly
   const isWhole = [fields, pending].every((some) => !listShortFieldTexts(some).some((brief) => CUT.test(brief)));
   if (isWhole) return [];
   const lines = [
-    ...(fields.length === 0 ? [] : ['@@ expected and live @@', ...listDiffLines(fields)]),
-    ...(pending.length === 0 ? [] : ['@@ live and next apply @@', ...listDiffLines(pending)]),
+    ...(fields.length === 0 ? [] : ['@@ expected and live @@', ...listFieldDiffLines(fields)]),
+    ...(pending.length === 0 ? [] : ['@@ live and next apply @@', ...listFieldDiffLines(pending)]),
   ];
   const text = `${renderDetails({ code: address, rest: 'in full' }, renderFence('diff', lines))}\n\n`;
   return [{ text, priority: 'update-fields', names: ['field list of a resource', 'field lists of resources'] }];
@@ -116,7 +120,7 @@ function listDetailSections({ address, fields, pending }: DriftedView): readonly
 
 const CUT = /…|^and \d+ more/;
 
-function listUnmanagedSections(unmanaged: readonly UnmanagedView[]): readonly Section[] {
+function listUnmanagedSections(unmanaged: readonly UnmanagedResourceView[]): readonly Section[] {
   if (unmanaged.length === 0) return [];
   return [
     { text: `### ${escapeProse(UNMANAGED_WORDING.heading)}\n\n`, priority: 'always' },

@@ -1,22 +1,27 @@
 import { CHANGE_ACTIONS } from '../../model/change.ts';
-import type { GuardViolation } from '../../model/plan.ts';
+import type { SafetyViolation } from '../../model/plan.ts';
 import type { CommandLine, FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonView, OneSidedChanges } from '../view/comparison-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { formatApplyLead, formatRequestOrder, PLAN_LIST_HEADINGS, REQUESTS_ORDER_NOTE } from '../view/plan-wording.ts';
 import {
-  type LinkToDanger,
+  formatApplyCommandLead,
+  formatRequestDependencies,
+  PLAN_LIST_HEADINGS,
+  REQUESTS_ORDER_NOTE,
+} from '../view/plan-wording.ts';
+import {
   listChangeSections,
   listDangerSections,
+  type RenderDangerManifestLink,
   type RenderManifestLink,
   type TableContext,
 } from './changes.ts';
 import {
+  createDiagnosticSection,
   escapeProse,
   renderCodeSpan,
   renderDetails,
-  renderDiagnosticSection,
   renderFence,
   type Section,
 } from './text.ts';
@@ -33,7 +38,7 @@ const MAX_COMMAND = 1500;
  */
 export function listPlanHeadSections(
   view: PlanView,
-  linkToDanger: LinkToDanger,
+  linkToDanger: RenderDangerManifestLink,
   { isPart = false }: Pick<FormatOptions, 'isPart'> = {},
 ): readonly Section[] {
   const { title, notes, violations, diagnostics } = view;
@@ -44,7 +49,7 @@ export function listPlanHeadSections(
       priority: 'always',
     },
     ...violations.map(createViolationSection),
-    ...diagnostics.filter(({ severity }) => severity === 'error').map(renderDiagnosticSection),
+    ...diagnostics.filter(({ severity }) => severity === 'error').map(createDiagnosticSection),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
 }
@@ -60,7 +65,7 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
       : listChangeSections(changes, { hasOwners, footnote: isUnsure ? CREATED : undefined, ...context })),
     ...listListSections('files', view.files),
     ...listListSections('suppressedDeletes', view.suppressedDeletes),
-    ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(renderDiagnosticSection),
+    ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(createDiagnosticSection),
     ...listLintSections(view.lint),
     ...listListSections('unchanged', view.unchanged),
     ...listGraphSections(view),
@@ -71,23 +76,25 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
  * The command that applies the plan, for the user to copy. Empty if the plan is not applicable, or if the command is
  * unknown or too long.
  */
-export function listCommandSections(view: PlanView, command: CommandLine | undefined): readonly Section[] {
+export function listApplyCommandSections(view: PlanView, command: CommandLine | undefined): readonly Section[] {
   if (command === undefined || command.line.length > MAX_COMMAND || !view.isApplicable) return [];
-  return [{ text: `${formatApplyLead(command)}\n\n${renderFence('sh', [command.line])}\n\n`, priority: 'always' }];
+  return [
+    { text: `${formatApplyCommandLead(command)}\n\n${renderFence('sh', [command.line])}\n\n`, priority: 'always' },
+  ];
 }
 
 /** The requests of a plan, for `--verbose`. */
 export function listRequestSections(writes: readonly WriteView[]): readonly Section[] {
   if (writes.length === 0) return [];
   const lines = writes.map(({ number, method, path, reason, ...write }) => {
-    const waits = formatRequestOrder(write).map((one) => ` (${one})`);
+    const waits = formatRequestDependencies(write).map((one) => ` (${one})`);
     return `[${number}] ${method} ${path}: ${reason}${waits.join('')}`;
   });
   const text = `${renderDetails({ code: 'Requests', rest: REQUESTS_ORDER_NOTE }, renderFence('text', lines))}\n\n`;
   return [{ text, priority: 'calls', names: ['list of requests', 'lists of requests'] }];
 }
 
-function createViolationSection({ rule, message, remedy, addresses, places = [] }: GuardViolation): Section {
+function createViolationSection({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Section {
   const hidden = addresses.length - MAX_LISTED;
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const lines = [
@@ -103,7 +110,7 @@ function createViolationSection({ rule, message, remedy, addresses, places = [] 
   return { text: `${lines.join('\n')}\n\n`, priority: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
-function formatPosition({ message, place }: NonNullable<GuardViolation['places']>[number]): string {
+function formatPosition({ message, place }: NonNullable<SafetyViolation['places']>[number]): string {
   return `${escapeProse(message)}: ${renderCodeSpan(`${place.file}:${place.line}`)}`;
 }
 

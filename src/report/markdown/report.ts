@@ -1,31 +1,31 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyReport, Failure, FormatOptions, PlanReport, Report, ValidationReport } from '../report.ts';
 import {
-  type AppliedView,
+  type AppliedWriteView,
   type ApplyView,
   createApplyView,
   type FailedView,
   INCOMPLETE_APPLY_PREFIX,
   PLAN_HEADING,
-  RESULT_HEADINGS,
+  RESULT_SECTION_HEADINGS,
   type SkippedView,
 } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
-import { findFieldPlace } from '../view/danger-view.ts';
+import { findDangerSourcePlace } from '../view/danger-view.ts';
 import { createFailureView } from '../view/diagnostic-view.ts';
 import { createDriftView } from '../view/drift-view.ts';
 import { createPlanView } from '../view/plan-view.ts';
-import { formatCommandNotCompleted, formatCount, formatValidatedCount } from '../view/wording.ts';
+import { formatCommandNotCompleted, formatCount, formatResourceAndFileCounts } from '../view/wording.ts';
 import {
   createManifestLinks,
-  type LinkToDanger,
   listDangerSections,
+  type RenderDangerManifestLink,
   type RenderManifestLink,
   renderFooter,
 } from './changes.ts';
-import { createDriftLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
+import { createDriftManifestLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
-  listCommandSections,
+  listApplyCommandSections,
   listComparisonHeadSections,
   listComparisonSections,
   listPlanHeadSections,
@@ -33,21 +33,21 @@ import {
   listRequestSections,
 } from './plan.ts';
 import {
+  createDiagnosticSection,
   escapeProse,
-  joinSections,
+  joinMarkdownCells,
+  joinSectionsWithinLimit,
   renderCodeSpan,
   renderCommentMarker,
-  renderDiagnosticSection,
   renderFence,
-  renderRow,
   type Section,
 } from './text.ts';
 
 /** A report as a comment on a pull request. If the comment would be too long, omits sections and names them. */
-export function renderMarkdownReport(report: Report, options: FormatOptions): string {
+export function renderMarkdownComment(report: Report, options: FormatOptions): string {
   const { command, stack, head, body } = createComment(report, options);
   const marker: Section = { text: `${renderCommentMarker(command, stack)}\n\n`, priority: 'always' };
-  return `${joinSections([marker, ...head], body).trimEnd()}\n`;
+  return `${joinSectionsWithinLimit([marker, ...head], body).trimEnd()}\n`;
 }
 
 /** The sections of a report for use in a longer report, without the marker of a comment. */
@@ -85,7 +85,11 @@ function createComment(report: Report, options: FormatOptions): Comment {
       return {
         command: 'drift',
         stack: report.drift.stack,
-        head: listDriftHeadSections(view, createDangerLinks(createDriftLinks(report.drift, options), options), options),
+        head: listDriftHeadSections(
+          view,
+          createDangerManifestLinker(createDriftManifestLinks(report.drift, options), options),
+          options,
+        ),
         body: listDriftSections(view, report.drift, options),
       };
     }
@@ -104,20 +108,23 @@ function createPlanComment({ plan, blocking }: PlanReport, options: FormatOption
   return {
     command: 'plan',
     stack: plan.stack,
-    head: listPlanHeadSections(view, createDangerLinks(createManifestLinks(plan, options), options), options),
+    head: listPlanHeadSections(view, createDangerManifestLinker(createManifestLinks(plan, options), options), options),
     body: [
       ...listPlanSections(view, { linkTo: createManifestLinks(plan, options), locate: options.locate }),
       ...(verbose ? listRequestSections(view.writes) : []),
       { text: `${renderFooter(plan, options)}\n\n`, priority: 'always' },
-      ...listCommandSections(view, applyCommand),
+      ...listApplyCommandSections(view, applyCommand),
     ],
   };
 }
 
 /** Creates links to the lines that dangers are about. */
-export function createDangerLinks(linkTo: RenderManifestLink, options: Pick<FormatOptions, 'locate'>): LinkToDanger {
+export function createDangerManifestLinker(
+  linkTo: RenderManifestLink,
+  options: Pick<FormatOptions, 'locate'>,
+): RenderDangerManifestLink {
   return (danger) => {
-    const place = findFieldPlace(danger, options);
+    const place = findDangerSourcePlace(danger, options);
     return place === undefined ? '' : linkTo(place);
   };
 }
@@ -132,7 +139,7 @@ function createApplyComment({ plan, result }: ApplyReport, options: FormatOption
     body: [
       ...listResultSections(ended),
       { text: `## ${PLAN_HEADING}\n\n`, priority: 'always' },
-      ...listDangerSections(view, createDangerLinks(createManifestLinks(plan, options), options)),
+      ...listDangerSections(view, createDangerManifestLinker(createManifestLinks(plan, options), options)),
       ...listPlanSections(view, { linkTo: createManifestLinks(plan, options), locate: options.locate }),
       { text: `${renderFooter(plan, options)}\n\n`, priority: 'always' },
     ],
@@ -144,13 +151,13 @@ function createValidationComment({ command, validation }: ValidationReport): Com
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const conclusion =
     errors === 0
-      ? `${formatValidatedCount(validation)}: valid.`
+      ? `${formatResourceAndFileCounts(validation)}: valid.`
       : `The manifests are invalid: ${formatCount(errors, 'error')}.`;
   return {
     command,
     ...(validation.stack !== undefined && { stack: validation.stack }),
     head: [{ text: `## Manifests\n\n**${conclusion}**\n\n`, priority: 'always' }],
-    body: diagnostics.map(renderDiagnosticSection),
+    body: diagnostics.map(createDiagnosticSection),
   };
 }
 
@@ -162,7 +169,7 @@ function createFailureComment(failure: Failure): Comment {
     command: failure.command ?? 'edgewise',
     ...(failure.stack !== undefined && { stack: failure.stack }),
     head: [{ text: `## ${escapeProse(formatCommandNotCompleted(failure.command))}\n\n`, priority: 'always' }, why],
-    body: diagnostics.map(renderDiagnosticSection),
+    body: diagnostics.map(createDiagnosticSection),
   };
 }
 
@@ -172,7 +179,7 @@ function listResultHeadSections({ title, isComplete, summary, next }: ApplyView)
   return [
     { text: `## ${escapeProse(title)}\n\n`, priority: 'always' },
     { text: `**${isComplete ? '' : INCOMPLETE_APPLY_PREFIX}${escapeProse(summary)}.**\n\n`, priority: 'always' },
-    { text: steps === '' ? '' : `${RESULT_HEADINGS.next}:\n\n${steps}\n`, priority: 'always' },
+    { text: steps === '' ? '' : `${RESULT_SECTION_HEADINGS.next}:\n\n${steps}\n`, priority: 'always' },
   ];
 }
 
@@ -210,18 +217,18 @@ function listResultSections({
         ),
       ),
     ),
-    ...diagnostics.map(renderDiagnosticSection),
+    ...diagnostics.map(createDiagnosticSection),
   ];
 }
 
 function listTableSections(heading: readonly string[], rows: readonly Section[]): readonly Section[] {
   if (rows.length === 0) return [];
-  const head = `${renderRow(heading)}${renderRow(heading.map(() => '---'))}`;
+  const head = `${joinMarkdownCells(heading)}${joinMarkdownCells(heading.map(() => '---'))}`;
   return [{ text: head, priority: 'always' }, ...rows, { text: '\n', priority: 'always' }];
 }
 
 function createRowSection(cells: readonly string[], what: string, priority: Section['priority'] = 'warning'): Section {
-  return { text: renderRow(cells), priority, names: [`row ${what}`, `rows ${what}`] };
+  return { text: joinMarkdownCells(cells), priority, names: [`row ${what}`, `rows ${what}`] };
 }
 
 function createFailedSection({ name, request, sentences, place }: FailedView): Section {
@@ -236,7 +243,7 @@ function createSkippedSection({ name, reasons }: SkippedView): Section {
   return createRowSection(['**skipped**', renderCodeSpan(name), shown], 'of what was skipped', 'warning');
 }
 
-function createAppliedSection({ name, id, note }: AppliedView): Section {
+function createAppliedSection({ name, id, note }: AppliedWriteView): Section {
   const what = [...(id === undefined ? [] : [renderCodeSpan(id)]), ...(note === undefined ? [] : [escapeProse(note)])];
   return createRowSection(['applied', renderCodeSpan(name), what.join(': ')], 'of what was applied', 'create');
 }

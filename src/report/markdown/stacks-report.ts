@@ -1,16 +1,28 @@
-import type { FormatOptions, Report, StackReportPart, StacksReport } from '../report.ts';
+import type { FormatOptions, Report, StackReportPart, StacksRunReport } from '../report.ts';
 import {
   createStacksView,
+  formatStackRowTitle,
   formatUnchangedStacksHeading,
-  formatUnchangedStackTitle,
+  listRowIndexesInOrder,
   type StackOwnerDangers,
   type StackRow,
-  sortRows,
 } from '../view/stacks-view.ts';
-import { createManifestLinks, type LinkToDanger, renderDangerItem, wrapInCautionBox } from './changes.ts';
-import { createDriftLinks } from './drift.ts';
-import { createDangerLinks, listReportSections } from './report.ts';
-import { escapeProse, foldSections, joinSections, renderCommentMarker, renderRow, type Section } from './text.ts';
+import {
+  createManifestLinks,
+  type RenderDangerManifestLink,
+  renderDangerItem,
+  wrapDangersInCautionBox,
+} from './changes.ts';
+import { createDriftManifestLinks } from './drift.ts';
+import { createDangerManifestLinker, listReportSections } from './report.ts';
+import {
+  escapeProse,
+  joinMarkdownCells,
+  joinSectionsWithinLimit,
+  renderCommentMarker,
+  type Section,
+  wrapSectionsInFold,
+} from './text.ts';
 
 /** If the comment has more reports of stacks, they are folded, so that the list of stacks stays in view. */
 const MAX_OPEN_STACKS = 3;
@@ -26,16 +38,16 @@ const MAX_FOLDS = 100;
  * with something to act on; then the names of the other stacks. Failed stacks come first, then stacks by their most
  * severe danger. Never exceeds the maximum length of a comment.
  */
-export function renderStacksMarkdown(run: StacksReport, options: FormatOptions): string {
+export function renderStacksMarkdown(run: StacksRunReport, options: FormatOptions): string {
   const view = createStacksView(run);
   const { headline, rows, summary, dangers, dangerCount } = view;
   const links = createLinksOfStacks(run, options);
-  const busy = sortRows(view).filter((index) => rows[index]?.isQuiet === false);
+  const busy = listRowIndexesInOrder(view).filter((index) => rows[index]?.isQuiet === false);
   const hasTable = busy.length > MAX_FOLDS;
   const head: readonly Section[] = [
     { text: `${renderCommentMarker(`${run.command}-stacks`, run.root)}\n\n`, priority: 'always' },
     { text: `## ${escapeProse(headline)}\n\n${escapeProse(summary)}\n\n`, priority: 'always' },
-    ...wrapInCautionBox(
+    ...wrapDangersInCautionBox(
       dangerCount,
       dangers.flatMap((one) => listDangersOfStack(one, links(one.index))),
     ),
@@ -51,20 +63,26 @@ export function renderStacksMarkdown(run: StacksReport, options: FormatOptions):
     rows.filter(({ isQuiet }) => isQuiet),
     run,
   );
-  return `${joinSections(head, [...body.filter((section) => !isFooter(section)), ...quiet, ...footers]).trimEnd()}\n`;
+  return `${joinSectionsWithinLimit(head, [...body.filter((section) => !isFooter(section)), ...quiet, ...footers]).trimEnd()}\n`;
 }
 
-/** Returns a function that takes the index of a stack and returns its LinkToDanger. */
-function createLinksOfStacks({ parts }: StacksReport, options: FormatOptions): (index: number) => LinkToDanger {
-  const createLinksTo = (report: Report, own: FormatOptions): LinkToDanger => {
-    if (report.about === 'drift') return createDangerLinks(createDriftLinks(report.drift, own), own);
-    return report.about === 'plan' ? createDangerLinks(createManifestLinks(report.plan, own), own) : () => '';
+/** Returns a function that takes the index of a stack and returns its RenderDangerManifestLink. */
+function createLinksOfStacks(
+  { parts }: StacksRunReport,
+  options: FormatOptions,
+): (index: number) => RenderDangerManifestLink {
+  const createLinksTo = (report: Report, own: FormatOptions): RenderDangerManifestLink => {
+    if (report.about === 'drift') return createDangerManifestLinker(createDriftManifestLinks(report.drift, own), own);
+    return report.about === 'plan' ? createDangerManifestLinker(createManifestLinks(report.plan, own), own) : () => '';
   };
   const all = parts.map((part) => createLinksTo(part.report, { ...options, ...part.options }));
   return (index) => all[index] ?? (() => '');
 }
 
-function listDangersOfStack({ title, owner, dangers }: StackOwnerDangers, linkTo: LinkToDanger): readonly Section[] {
+function listDangersOfStack(
+  { title, owner, dangers }: StackOwnerDangers,
+  linkTo: RenderDangerManifestLink,
+): readonly Section[] {
   const lead = `**${escapeProse(title)}**${owner === undefined ? '' : ` (${escapeProse(owner)})`}: `;
   return dangers.map((danger) => renderDangerItem(danger, linkTo(danger), lead));
 }
@@ -81,7 +99,7 @@ function listPartSections(
   const [inner, footers] = [sections.filter((section) => !isFooter(section)), sections.filter(isFooter)];
   const shown = inner.map(lowerHeading).map(makeDispensable);
   const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;
-  if (isFolded && !row.isBad) return [...foldSections({ code: row.title, rest: said }, shown), ...footers];
+  if (isFolded && !row.isBad) return [...wrapSectionsInFold({ code: row.title, rest: said }, shown), ...footers];
   const heading: Section = { text: `### ${escapeProse(row.title)}: ${escapeProse(said)}\n\n`, ...DISPENSABLE };
   return [heading, ...shown, ...footers];
 }
@@ -102,18 +120,18 @@ function listTableSections(rows: readonly StackRow[]): readonly Section[] {
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];
   const cells = ({ name, folder, said, time }: StackRow) => [name, folder, said, ...(hasTime ? [time] : [])];
   return [
-    { text: `${renderRow(columns)}${renderRow(columns.map(() => '---'))}`, priority: 'always' },
-    ...rows.map((row): Section => ({ text: renderRow(cells(row).map(escapeProse)), priority: 'always' })),
+    { text: `${joinMarkdownCells(columns)}${joinMarkdownCells(columns.map(() => '---'))}`, priority: 'always' },
+    ...rows.map((row): Section => ({ text: joinMarkdownCells(cells(row).map(escapeProse)), priority: 'always' })),
     { text: '\n', priority: 'always' },
   ];
 }
 
-function listQuietSections(rows: readonly StackRow[], run: StacksReport): readonly Section[] {
+function listQuietSections(rows: readonly StackRow[], run: StacksRunReport): readonly Section[] {
   if (rows.length === 0) return [];
   const names = ['name of a stack', 'names of stacks'] as const;
   const items = rows.map((row, index): Section => {
     return {
-      text: `${index === 0 ? '' : ', '}${escapeProse(formatUnchangedStackTitle(row))}`,
+      text: `${index === 0 ? '' : ', '}${escapeProse(formatStackRowTitle(row))}`,
       priority: 'unchanged',
       names,
     };

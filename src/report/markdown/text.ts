@@ -60,12 +60,12 @@ export function renderFence(language: string, lines: readonly string[]): string 
 }
 
 /** A row of a table. The cells must be Markdown. */
-export function renderRow(cells: readonly string[]): string {
+export function joinMarkdownCells(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
 /** A link. `label` must be Markdown. `page` must not need escaping, such as an anchor or a page of the forge. */
-export function renderLink(label: string, page: string): string {
+export function renderUnescapedLink(label: string, page: string): string {
   return `[${label}](${page})`;
 }
 
@@ -92,7 +92,7 @@ function renderDetailsStart({ code, rest }: Summary): string {
 }
 
 /** Puts sections into one fold. Each section can be omitted; if all are, the fold is omitted too. */
-export function foldSections(summary: Summary, sections: readonly Section[]): readonly Section[] {
+export function wrapSectionsInFold(summary: Summary, sections: readonly Section[]): readonly Section[] {
   return [
     { text: renderDetailsStart(summary), priority: 'always', fold: 'start' },
     ...sections,
@@ -188,7 +188,7 @@ const RESERVE = 1500;
  * Joins sections. If they are too long for a comment, omits sections with a lower priority first and, among equal
  * priorities, the last sections first.
  */
-export function joinSections(head: readonly Section[], body: readonly Section[]): string {
+export function joinSectionsWithinLimit(head: readonly Section[], body: readonly Section[]): string {
   const whole = [...head, ...body];
   const kept = new Set(whole);
   let length = whole.reduce((sum, { text }) => sum + text.length, 0);
@@ -210,7 +210,7 @@ function withoutEmptyFolds(sections: readonly Section[]): readonly Section[] {
 }
 
 /** A diagnostic in a code block, so that the caret of an excerpt stays in its column. */
-export function renderDiagnosticSection(diagnostic: Diagnostic): Section {
+export function createDiagnosticSection(diagnostic: Diagnostic): Section {
   const { severity } = diagnostic;
   const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
   return { text: `${renderFence('text', lines)}\n\n`, priority: severity, names: [severity, `${severity}s`] };

@@ -2,18 +2,18 @@ import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { FormatOptions, TextStyleOptions } from '../report.ts';
 import {
-  type AppliedView,
+  type AppliedWriteView,
   type ApplyView,
   createApplyView,
   type FailedView,
-  type FileView,
-  RESULT_HEADINGS,
+  type FileOutcomeView,
+  RESULT_SECTION_HEADINGS,
   type SkippedView,
 } from '../view/apply-view.ts';
-import { listPlaceLines } from '../view/diagnostic-view.ts';
+import { listSourcePlaceLines } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
-import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
-import { createPainter, isTooWide, padToColumns, wrapWithPrefix } from './layout.ts';
+import { renderDiagnosticLines, renderLabelledLines } from './diagnostics.ts';
+import { createPainter, isTooWide, padToWidth, wrapWithPrefix } from './layout.ts';
 
 /**
  * Ids form a column after names of up to this width: with a usual id, a line has about 90 columns. After a wider name,
@@ -58,11 +58,11 @@ export function renderApplyResultText(
     .join('\n\n')}\n`;
 }
 
-function renderSection(part: keyof typeof RESULT_HEADINGS, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [`${RESULT_HEADINGS[part]}:`, ...lines];
+function renderSection(part: keyof typeof RESULT_SECTION_HEADINGS, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`${RESULT_SECTION_HEADINGS[part]}:`, ...lines];
 }
 
-function renderApplied(applied: readonly AppliedView[], { color, width }: TextStyleOptions): readonly string[] {
+function renderApplied(applied: readonly AppliedWriteView[], { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
   const column = Math.max(
     0,
@@ -70,9 +70,9 @@ function renderApplied(applied: readonly AppliedView[], { color, width }: TextSt
   );
   return applied.flatMap(({ name, id = '', note }) => {
     const more = note === undefined ? id : `${id} (${note})`.trimStart();
-    if (more !== '' && isTooWide(`  ${padToColumns(name, column)}  ${more}`, width))
+    if (more !== '' && isTooWide(`  ${padToWidth(name, column)}  ${more}`, width))
       return [`  ${name}`, ...wrapWithPrefix('      ', more, { width, rest: 6 }).map((line) => paint('muted', line))];
-    return `  ${padToColumns(name, column)}  ${paint('muted', more)}`.trimEnd();
+    return `  ${padToWidth(name, column)}  ${paint('muted', more)}`.trimEnd();
   });
 }
 
@@ -82,7 +82,7 @@ function renderFailed({ name, request, sentences, place }: FailedView, options: 
     `  ${createPainter(color)('error', name)}`,
     ...(request === undefined ? [] : [`    ${request}`]),
     ...sentences.flatMap((sentence) => wrapWithPrefix('    ', sentence, { width, rest: 4 })),
-    ...renderMessageLines(listPlaceLines(place), 'error', options).map((line) => `  ${line}`),
+    ...renderLabelledLines(listSourcePlaceLines(place), 'error', options).map((line) => `  ${line}`),
   ];
 }
 
@@ -97,7 +97,7 @@ function renderToken({ address, place, rescued }: ApplyView['tokens'][number]): 
   return `  ${address}: ${rescued ? 'rescued to ' : ''}${place}`;
 }
 
-function renderFile({ address, path, outcome, message = '' }: FileView): string {
+function renderFile({ address, path, outcome, message = '' }: FileOutcomeView): string {
   const what = `${path} of ${address}`;
   return outcome === 'applied' ? `  ${what}` : `  ${what} ${outcome}: ${message}`;
 }

@@ -3,7 +3,7 @@ import { assertNever } from '../../model/errors.ts';
 import type { TextStyleOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
-import type { FieldLine, FieldView } from '../view/field-view.ts';
+import type { FieldValueLine, FieldView } from '../view/field-view.ts';
 import { formatOwnerNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatNameList } from '../view/wording.ts';
 import {
@@ -11,7 +11,7 @@ import {
   hardWrapWithPrefix,
   isTooWide,
   type Paint,
-  padToColumns,
+  padToWidth,
   type TextStyle,
   wrapWithPrefix,
 } from './layout.ts';
@@ -31,7 +31,7 @@ const MAX_TITLE_COLUMNS = 72;
 const MIN_ACTION_COLUMNS = 24;
 
 /** The column at which the actions of changes start: after the widest title of at most MAX_TITLE_COLUMNS columns. */
-export function getActionColumnWidth(changes: readonly ChangeView[]): number {
+export function getActionColumnStart(changes: readonly ChangeView[]): number {
   const widths = changes
     .map((change) => countColumns(formatHeading(change)))
     .filter((width) => width <= MAX_TITLE_COLUMNS);
@@ -76,7 +76,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
     ...(reason === undefined ? [] : [{ text: reason }]),
     ...warnings.map((text) => ({ text, style: 'warning' }) as const),
   ];
-  return renderCompactLine(
+  return renderCompactLineParts(
     {
       heading: formatHeading(change),
       column: layout.actionColumn,
@@ -116,7 +116,7 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
       ...wrapWithPrefix(' '.repeat(6), action, { width, rest: 8 }),
     ];
   }
-  const prefix = padToColumns(`${heading}  `, actionColumn);
+  const prefix = padToWidth(`${heading}  `, actionColumn);
   const [first = '', ...rest] = wrapWithPrefix(prefix, action, { width, rest: actionColumn });
   return [styled + first.slice(heading.length), ...rest];
 }
@@ -153,7 +153,7 @@ export function renderFields(fields: readonly FieldView[], layout: TextStyleOpti
       ? renderBlock(field, layout)
       : renderInline(field.inline, {
           ...layout,
-          path: padToColumns(`${field.path}: `, pathColumns),
+          path: padToWidth(`${field.path}: `, pathColumns),
           notes: field.notes,
         }),
   );
@@ -234,7 +234,7 @@ function paintBehind(line: string, style: TextStyle | undefined, paint: Paint): 
   return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
 }
 
-function formatFieldLine({ role, text }: FieldLine): { readonly style?: TextStyle; readonly text: string } {
+function formatFieldLine({ role, text }: FieldValueLine): { readonly style?: TextStyle; readonly text: string } {
   switch (role) {
     case 'added':
       return { style: 'added', text: `+ ${text}`.trimEnd() };
@@ -268,14 +268,14 @@ interface CompactPiece {
 }
 
 /** Renders the line, cut to the width of the terminal. Paints the heading, and clauses that have a style. */
-export function renderCompactLine(
+export function renderCompactLineParts(
   { heading, column, said, why, fields, paint }: CompactLine,
   { width, color }: Pick<TextStyleOptions, 'width' | 'color'>,
 ): string {
   const names = formatNameList(fields);
   const list = fields.length === 0 || why.length === 0 ? names : ` (${names})`;
   const hasMore = why.length + fields.length > 0;
-  const start = padToColumns(`${heading}  `, column) + (said !== '' && hasMore ? `${said}: ` : said);
+  const start = padToWidth(`${heading}  `, column) + (said !== '' && hasMore ? `${said}: ` : said);
   const line = clipToColumns(`${start}${why.map(({ text }) => text).join('; ')}${list}`.trimEnd(), width);
   if (!line.startsWith(heading)) return paint(line);
   const parts = [paint(heading), line.slice(heading.length, start.length)];

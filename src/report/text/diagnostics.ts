@@ -1,25 +1,25 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { assertNever, InvariantError } from '../../model/errors.ts';
 import type { Failure, FormatOptions, Report, TextStyleOptions, Validation } from '../report.ts';
-import { createFailureView, type DiagnosticLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
-import { countSeverities, formatValidatedCount } from '../view/wording.ts';
+import { createFailureView, type DiagnosticTextLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
+import { formatResourceAndFileCounts, formatSeverityCounts } from '../view/wording.ts';
 import { createPainter, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Diagnostics in the style of a compiler, separated by blank lines, then their number. Empty if there are none. */
 export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextStyleOptions): string {
   if (diagnostics.length === 0) return '';
   const blocks = diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options).join('\n'));
-  return `${[...blocks, `${countSeverities(diagnostics)}.`].join('\n\n')}\n`;
+  return `${[...blocks, `${formatSeverityCounts(diagnostics)}.`].join('\n\n')}\n`;
 }
 
 /** One diagnostic: the message, its place, related places, the remedy. All lines but the first are indented. */
 export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextStyleOptions): readonly string[] {
-  return renderMessageLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
+  return renderLabelledLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
 }
 
 /** The lines of a message. Wraps sentences, and paints the headline's label in `style`. All texts must be printable. */
-export function renderMessageLines(
-  lines: readonly DiagnosticLine[],
+export function renderLabelledLines(
+  lines: readonly DiagnosticTextLine[],
   style: TextStyle,
   options: TextStyleOptions,
 ): readonly string[] {
@@ -30,7 +30,7 @@ export function renderMessageLines(
  * Never wraps positions and excerpts. A terminal can open an unbroken position, and wrapping would misplace the caret
  * of an excerpt.
  */
-function renderLine(line: DiagnosticLine, style: TextStyle, options: TextStyleOptions): readonly string[] {
+function renderLine(line: DiagnosticTextLine, style: TextStyle, options: TextStyleOptions): readonly string[] {
   const { role, label, text } = line;
   const paint = createPainter(options.color);
   switch (role) {
@@ -56,7 +56,7 @@ function renderLine(line: DiagnosticLine, style: TextStyle, options: TextStyleOp
 }
 
 function renderSentence(
-  { label, text }: DiagnosticLine,
+  { label, text }: DiagnosticTextLine,
   style: TextStyle,
   { color, width }: TextStyleOptions,
 ): readonly string[] {
@@ -68,11 +68,11 @@ function renderSentence(
 export function renderFailureText(failure: Failure, options: FormatOptions): string {
   const { diagnostics, error } = createFailureView(failure);
   const found = renderDiagnosticsText(diagnostics, options);
-  const paragraph = error === undefined ? '' : joinRemedy(error.lines.join('\n'), error.remedy);
+  const paragraph = error === undefined ? '' : formatErrorWithRemedy(error.lines.join('\n'), error.remedy);
   return [found, paragraph].filter((text) => text !== '').join('\n');
 }
 
-export function joinRemedy(message: string, remedy: string | undefined): string {
+export function formatErrorWithRemedy(message: string, remedy: string | undefined): string {
   return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;
 }
 
@@ -87,5 +87,5 @@ export function renderValidationText(validation: Validation, options: FormatOpti
   const { diagnostics } = validation;
   const found = renderDiagnosticsText(diagnostics, options);
   if (diagnostics.some(({ severity }) => severity === 'error')) return found;
-  return `${found}${formatValidatedCount(validation)}: valid.\n`;
+  return `${found}${formatResourceAndFileCounts(validation)}: valid.\n`;
 }

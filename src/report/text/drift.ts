@@ -4,16 +4,16 @@ import {
   type DriftedView,
   type DriftGroup,
   type DriftView,
-  NEXT_APPLY_LABEL,
+  NEXT_APPLY_PREFIX,
   UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
 import { formatOwnerNote } from '../view/plan-wording.ts';
-import { countSeverities } from '../view/wording.ts';
-import { renderCompactLine, renderFields } from './change.ts';
+import { formatSeverityCounts } from '../view/wording.ts';
+import { renderCompactLineParts, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
-import { createPainter, isTooWide, padToColumns, type TextStyle, wrapWithPrefix } from './layout.ts';
+import { createPainter, isTooWide, padToWidth, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Drift for a terminal: dangers, differences by state, unmanaged resources, and totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextStyleOptions): string {
@@ -48,7 +48,7 @@ function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextStyleOp
   const column = Math.max(...shown.map(({ kind, id }) => countColumns(`${kind} ${id}`))) + 4;
   const left = unmanaged.length - shown.length;
   const lines = shown.map((one) => {
-    const line = padToColumns(`  ${one.kind} ${one.id}  `, column) + one.description;
+    const line = padToWidth(`  ${one.kind} ${one.id}  `, column) + one.description;
     return clipToColumns(line.trimEnd(), options.width);
   });
   return [
@@ -87,7 +87,7 @@ function renderGroup({ state, heading, resources }: DriftGroup, options: TextSty
 function renderCompact(resources: readonly DriftedView[], options: TextStyleOptions): readonly string[] {
   const column = Math.max(...resources.map((one) => countColumns(formatHeading(one)))) + 4;
   return resources.map((one) =>
-    renderCompactLine(
+    renderCompactLineParts(
       {
         heading: `  ${formatHeading(one)}`,
         column,
@@ -102,7 +102,7 @@ function renderCompact(resources: readonly DriftedView[], options: TextStyleOpti
 }
 
 /** The danger groups of a resource, then its reason. The dangers are shown in full above. */
-function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof renderCompactLine>[0]['why'] {
+function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof renderCompactLineParts>[0]['why'] {
   const groups = [...new Set(dangers.map(({ group }) => group))];
   return [
     ...groups.map((group) => ({ text: `! ${group}`, style: 'error' }) as const),
@@ -134,7 +134,7 @@ function renderResource(resource: DriftedView, options: TextStyleOptions): reado
   const lost = driftedFields.map((name) => `    ${name}: ${UNKNOWN_OLD_VALUE_WORDING}`);
   const inner = { ...options, width: options.width === 0 ? 0 : options.width - INDENT.length };
   const planned = renderFields(pending, inner).map((line) => INDENT + line);
-  const then = next === undefined ? [] : [`${NEXT_APPLY_LABEL}: ${next}`];
+  const then = next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`];
   return [
     ...heading,
     ...why,
@@ -150,7 +150,7 @@ const INDENT = '  ';
 
 function renderTotals(view: DriftView, options: TextStyleOptions): readonly string[] {
   const paint = createPainter(options.color);
-  const found = countSeverities(view.diagnostics);
+  const found = formatSeverityCounts(view.diagnostics);
   const lines: readonly (readonly [TextStyle, string])[] = [
     ['strong', view.summary],
     ...view.hints.map((hint): readonly [TextStyle, string] => ['warning', hint]),

@@ -9,7 +9,7 @@ const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;
 /** The minimum width of wrapped text, even if the terminal is narrower: below it, most words would be split. */
 const MIN_COLUMNS = 20;
 
-export function padToColumns(text: string, columns: number): string {
+export function padToWidth(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - countColumns(text)));
 }
 
@@ -120,7 +120,7 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly TableCo
   const widths = columns.map((_, column) => Math.max(...table.map((line) => countColumns(line[column] ?? ''))));
   return table.map((line) =>
     line
-      .map((cell, column) => padToColumns(cell, widths[column] ?? 0))
+      .map((cell, column) => padToWidth(cell, widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   );

@@ -1,5 +1,5 @@
 import { KEY_VARIABLE } from '../../model/api-key.ts';
-import type { PolicyCaseResult, PolicyTestResult } from '../../model/policy.ts';
+import type { PolicyCaseResult, PolicyTestResults } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type {
@@ -7,7 +7,7 @@ import type {
   LintRuleRow,
   SettingRow,
   StackReportPart,
-  StacksReport,
+  StacksRunReport,
   TextStyleOptions,
 } from '../report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
@@ -16,15 +16,15 @@ import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
 import { formatOwnerNote } from '../view/plan-wording.ts';
 import {
   createStacksView,
-  describeStacks,
+  describeFilesWithoutStack,
+  formatStackSelectionSummary,
   formatStackTitle,
-  listFilesWithoutStack,
   type StackRow,
 } from '../view/stacks-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
-import { createPainter, isTooWide, padToColumns, renderTable, type TableColumn, wrapWithPrefix } from './layout.ts';
-import { formatCommandLine } from './plan.ts';
+import { createPainter, isTooWide, padToWidth, renderTable, type TableColumn, wrapWithPrefix } from './layout.ts';
+import { formatApplyCommandLine } from './plan.ts';
 import { renderTextReport } from './report.ts';
 
 const COLUMNS: readonly TableColumn<InventoryRow>[] = [
@@ -65,7 +65,7 @@ function renderDetails({ fields, findings }: InventoryRow, { width, color }: Tex
     .filter((columns) => width === 0 || columns <= MAX_PATH_COLUMNS);
   const column = Math.max(0, ...widths);
   const lines = fields.flatMap(({ path, text }) => {
-    const line = `  ${padToColumns(path, column)}  ${text}`;
+    const line = `  ${padToWidth(path, column)}  ${text}`;
     return isTooWide(line, width) ? [`  ${path}`, ...wrapWithPrefix('      ', text, { width, rest: 6 })] : [line];
   });
   const help = findings.flatMap((finding) => wrapWithPrefix('  ! ', finding, { width, rest: 4 }));
@@ -93,7 +93,7 @@ export function renderSettingsText(rows: readonly SettingRow[], { color }: Pick<
 }
 
 /** The results of policy tests: for each policy, a line for each case, with the reason why the case failed. */
-export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, options: TextStyleOptions): string {
+export function renderPolicyTestsText({ cases, untested }: PolicyTestResults, options: TextStyleOptions): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
   const groups = [...Map.groupBy(cases, ({ policy }) => policy)];
   const paint = createPainter(options.color);
@@ -141,7 +141,9 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextStyl
   ];
   const [heading = '', ...lines] = stacks.length === 0 ? [] : renderTable(stacks, columns);
   const table = stacks.length === 0 ? [] : [paint('strong', heading), ...lines, ''];
-  const words = [describeStacks(listing), ...listFilesWithoutStack(listing)].map((line) => `${toPrintable(line)}\n`);
+  const words = [formatStackSelectionSummary(listing), ...describeFilesWithoutStack(listing)].map(
+    (line) => `${toPrintable(line)}\n`,
+  );
   return `${table.map((line) => `${line}\n`).join('')}${words.join('')}`;
 }
 
@@ -169,14 +171,14 @@ const TIME: TableColumn<StackRow> = ['LEAST TIME', ({ time }) => time];
 /**
  * The reports of stacks with something to act on, all dangers, a table of all stacks, and the command to apply them.
  */
-export function renderStacksReportText(run: StacksReport, options: FormatOptions): string {
-  const command = formatCommandLine(run.applyCommand, options);
+export function renderStacksRunText(run: StacksRunReport, options: FormatOptions): string {
+  const command = formatApplyCommandLine(run.applyCommand, options);
   const end = command === undefined ? '' : `${command}\n`;
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
 }
 
 /** The dangers of all stacks. They are below the changes, because a terminal shows the end of the output. */
-function renderStackDangers(run: StacksReport, { color, width }: FormatOptions): string {
+function renderStackDangers(run: StacksRunReport, { color, width }: FormatOptions): string {
   const { dangers, dangerCount } = createStacksView(run);
   if (dangers.length === 0) return '';
   const paint = createPainter(color);
@@ -190,7 +192,7 @@ function renderStackDangers(run: StacksReport, { color, width }: FormatOptions):
 }
 
 /** The report of each stack with something to act on, below the name of the stack. */
-function renderStackTexts(run: StacksReport, options: FormatOptions): string {
+function renderStackTexts(run: StacksRunReport, options: FormatOptions): string {
   const paint = createPainter(options.color);
   const { rows } = createStacksView(run);
   const shown = run.parts.filter((_, index) => rows[index]?.isQuiet === false);
@@ -222,7 +224,7 @@ function renderPart(part: StackReportPart, options: FormatOptions): string {
 }
 
 /** A table with a row for each stack, then the totals. */
-export function renderStacksTable(run: StacksReport, { color }: FormatOptions): string {
+export function renderStacksTable(run: StacksRunReport, { color }: FormatOptions): string {
   const paint = createPainter(color);
   const { rows, summary } = createStacksView(run);
   if (rows.length === 0) return `${summary}\n`;

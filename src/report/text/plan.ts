@@ -1,25 +1,25 @@
-import type { GuardViolation } from '../../model/plan.ts';
+import type { SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonView, OneSidedChanges } from '../view/comparison-view.ts';
-import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
+import { type DiagnosticTextLine, listRelatedLines, listRemedyLines } from '../view/diagnostic-view.ts';
 import { formatLintRuleLine, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
-  formatApplyLead,
-  formatBlockingRules,
-  formatRequestOrder,
+  formatApplyCommandLead,
+  formatBlockingRuleCount,
+  formatRequestDependencies,
   PLAN_LIST_HEADINGS,
   REQUESTS_HEADING,
 } from '../view/plan-wording.ts';
 import {
   type ChangeLayout,
-  getActionColumnWidth,
+  getActionColumnStart,
   listShownFields,
   renderChange,
   renderCompactChange,
 } from './change.ts';
-import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
+import { renderDiagnosticLines, renderLabelledLines } from './diagnostics.ts';
 import { createPainter, hardWrapWithPrefix, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Options for the text of a plan. Without `isPart`, the text ends with the command that applies the plan. */
@@ -53,17 +53,17 @@ export function renderPlanText(view: PlanView, options: PlanTextOptions): string
 }
 
 function renderViolation(
-  { rule, message, remedy, addresses, places = [] }: GuardViolation,
+  { rule, message, remedy, addresses, places = [] }: SafetyViolation,
   options: TextStyleOptions,
 ): readonly string[] {
-  const headline: DiagnosticLine = { role: 'headline', label: `refused[${rule}]:`, text: message };
+  const headline: DiagnosticTextLine = { role: 'headline', label: `refused[${rule}]:`, text: message };
   const hidden = addresses.length - MAX_LISTED;
   return [
-    ...renderMessageLines([headline], 'error', options),
+    ...renderLabelledLines([headline], 'error', options),
     ...addresses.slice(0, MAX_LISTED).map((address) => `    ${address}`),
     ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
-    ...renderMessageLines(listRelatedLines(places), 'error', options),
-    ...renderMessageLines(listHelpLines(remedy), 'error', options),
+    ...renderLabelledLines(listRelatedLines(places), 'error', options),
+    ...renderLabelledLines(listRemedyLines(remedy), 'error', options),
   ];
 }
 
@@ -78,7 +78,7 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextStyleOptio
  * without fields share a block.
  */
 function renderParts({ parts }: PlanView, options: TextStyleOptions): readonly (readonly string[])[] {
-  const layout = { ...options, actionColumn: getActionColumnWidth(parts.flatMap(({ changes }) => changes)) };
+  const layout = { ...options, actionColumn: getActionColumnStart(parts.flatMap(({ changes }) => changes)) };
   const paint = createPainter(options.color);
   return parts.flatMap(({ heading, changes }) => {
     const blocks =
@@ -138,7 +138,7 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextStyleO
         width,
         rest: columns + 3,
       }),
-      ...[`${id}: ${reason}`, ...formatRequestOrder(write)].flatMap((sentence) =>
+      ...[`${id}: ${reason}`, ...formatRequestDependencies(write)].flatMap((sentence) =>
         wrapWithPrefix(' '.repeat(columns + 3), sentence, { width, rest: columns + 5 }).map((line) =>
           paint('muted', line),
         ),
@@ -165,7 +165,7 @@ function listCommandLines(
   { isApplicable }: PlanView,
   { applyCommand, isPart = false, width }: PlanTextOptions,
 ): readonly string[] {
-  const line = isPart || !isApplicable ? undefined : formatCommandLine(applyCommand, { width });
+  const line = isPart || !isApplicable ? undefined : formatApplyCommandLine(applyCommand, { width });
   return line === undefined ? [] : [line];
 }
 
@@ -173,18 +173,18 @@ function listCommandLines(
  * The line with the command that applies a plan. Undefined if output is not a terminal, or if the command is unknown or
  * has unprintable characters.
  */
-export function formatCommandLine(
+export function formatApplyCommandLine(
   command: CommandLine | undefined,
   { width }: Pick<TextStyleOptions, 'width'>,
 ): string | undefined {
   if (command === undefined || width === 0 || toPrintable(command.line) !== command.line) return undefined;
-  return `${formatApplyLead(command)} ${command.line}`;
+  return `${formatApplyCommandLead(command)} ${command.line}`;
 }
 
 /** The numbers of violations and diagnostics, for readers who see only the end of the text. */
 function formatConclusion({ violations, found }: PlanView): string {
   return [
-    ...(violations.length === 0 ? [] : [`${formatBlockingRules(violations.length)}: see the top.`]),
+    ...(violations.length === 0 ? [] : [`${formatBlockingRuleCount(violations.length)}: see the top.`]),
     ...(found === '' ? [] : [`${found}: see above.`]),
   ].join(' ');
 }
@@ -210,7 +210,7 @@ function renderPart(
   { heading, changes, files }: OneSidedChanges,
   options: TextStyleOptions,
 ): readonly (readonly string[])[] {
-  const layout = { ...options, actionColumn: getActionColumnWidth(changes) };
+  const layout = { ...options, actionColumn: getActionColumnStart(changes) };
   const list = renderList(PLAN_LIST_HEADINGS.files, files, options);
   return [
     [createPainter(options.color)('strong', `${heading}:`)],

@@ -4,7 +4,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextStyleOptions } from '../report.ts';
-import { formatNotStarted, isServiceUnreachable } from '../view/apply-view.ts';
+import { describeNotStartedWrites, isSkippedAsUnreachable } from '../view/apply-view.ts';
 import { clipToColumns } from '../view/escape.ts';
 import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
@@ -33,7 +33,7 @@ export function createEventLog(options: TextStyleOptions): EventLog {
       const { write, waitedFor } = event.result;
       if (waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(event, options);
       notStarted.set(write.id, write);
-      isOutOfReach ||= isServiceUnreachable(event.result);
+      isOutOfReach ||= isSkippedAsUnreachable(event.result);
       return [];
     },
     end: () =>
@@ -42,7 +42,7 @@ export function createEventLog(options: TextStyleOptions): EventLog {
         : [
             createPainter(options.color)(
               'warning',
-              formatNotStarted(Array.from(notStarted.values(), formatWriteName), isOutOfReach),
+              describeNotStartedWrites(Array.from(notStarted.values(), formatWriteName), isOutOfReach),
             ),
           ],
   };
@@ -75,13 +75,13 @@ interface LiveProgress {
 }
 
 /** The writes that an apply will send, and their rate limit. */
-export interface RemainingWrites {
+export interface PlannedWrites {
   readonly total: number;
   /** Such as `120/60s`, or `none`. */
   readonly rateLimit: string;
 }
 
-export function createLiveProgress({ total, rateLimit }: RemainingWrites, options: TextStyleOptions): LiveProgress {
+export function createLiveProgress({ total, rateLimit }: PlannedWrites, options: TextStyleOptions): LiveProgress {
   const running = new Map<string, Write>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
   const log = createEventLog(options);

@@ -1,10 +1,10 @@
-import type { ReviewedPartsField, ServiceDecision, SubmittedKind } from '../../kinds/kind.ts';
+import type { SubmissionDecision, SubmissionPartsField, SubmittedKind } from '../../kinds/kind.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextStyleOptions } from '../report.ts';
 import { countColumns, quoteIfNeeded } from '../view/escape.ts';
 import { formatCount } from '../view/wording.ts';
-import { createPainter, padToColumns, type TextStyle } from './layout.ts';
+import { createPainter, padToWidth, type TextStyle } from './layout.ts';
 
 /** A submission as printable texts. */
 interface SubmissionView {
@@ -22,7 +22,7 @@ interface PartView {
   readonly name: string;
   readonly status: string;
   /** Undefined if the kind does not define the status of the part. */
-  readonly decision: ServiceDecision | undefined;
+  readonly decision: SubmissionDecision | undefined;
 }
 
 /** Fields that are missing from the response become empty texts. */
@@ -39,7 +39,7 @@ export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): Su
   };
 }
 
-function createPartView({ name, status, decisions }: ReviewedPartsField, part: JsonObject): PartView {
+function createPartView({ name, status, decisions }: SubmissionPartsField, part: JsonObject): PartView {
   const shown = toText(part[status]);
   const decision = Object.hasOwn(decisions, shown) ? decisions[shown] : undefined;
   return { name: quoteIfNeeded(toText(part[name])), status: quoteIfNeeded(shown), decision };
@@ -69,12 +69,12 @@ function renderTable({ parts, partTitle }: SubmissionView, { color }: TextStyleO
   const width = Math.max(...[heading, ...parts.map(({ name }) => name)].map(countColumns));
   const rows = parts.map(({ name, status, decision }) => {
     const text = decision === undefined ? status : paint(STYLES[decision], status);
-    return `  ${padToColumns(name, width)}  ${text}`;
+    return `  ${padToWidth(name, width)}  ${text}`;
   });
-  return ['', paint('muted', `  ${padToColumns(heading, width)}  STATUS`), ...rows];
+  return ['', paint('muted', `  ${padToWidth(heading, width)}  STATUS`), ...rows];
 }
 
-const STYLES: Readonly<Record<ServiceDecision, TextStyle>> = {
+const STYLES: Readonly<Record<SubmissionDecision, TextStyle>> = {
   open: 'changed',
   rejected: 'removed',
   accepted: 'added',

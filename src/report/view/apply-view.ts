@@ -1,4 +1,4 @@
-import { createWriteRequest } from '../../kinds/request-body.ts';
+import { createWriteRequestLine } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import { isJsonArray } from '../../model/json.ts';
@@ -6,18 +6,18 @@ import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions } from '../report.ts';
-import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
+import { escapeDiagnosticText, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { formatPlanTitle } from './plan-wording.ts';
+import { formatPlanOrApplyTitle } from './plan-wording.ts';
 import {
-  type ApplyTotals,
-  countApplyTotals,
+  countWriteOutcomes,
   formatCount,
   formatNameList,
   formatReportSubject,
   formatWriteName,
   isFullyApplied,
-  mapNotStartedWrites,
+  mapNotStartedWritesById,
+  type OutcomeTotals,
 } from './wording.ts';
 
 /** The result of an apply as printable texts in reading order. All formats for people use it. */
@@ -27,10 +27,10 @@ export interface ApplyView {
   readonly subject: string;
   /** Whether all writes and files succeeded, all awaited resources are ready, and no token had to be rescued. */
   readonly isComplete: boolean;
-  readonly totals: ApplyTotals;
+  readonly totals: OutcomeTotals;
   /** The totals in one sentence. */
   readonly summary: string;
-  readonly applied: readonly AppliedView[];
+  readonly applied: readonly AppliedWriteView[];
   readonly failed: readonly FailedView[];
   /** Writes that were skipped because a write that they depend on was not applied. */
   readonly skipped: readonly SkippedView[];
@@ -41,13 +41,13 @@ export interface ApplyView {
   readonly notStarted?: string;
   /** The tokens of new credentials, each with the place where it was delivered. */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
-  readonly files: readonly FileView[];
+  readonly files: readonly FileOutcomeView[];
   readonly diagnostics: readonly Diagnostic[];
   /** Sentences on the next steps of the user: after failures, or with values that the service computed. */
   readonly next: readonly string[];
 }
 
-export interface AppliedView {
+export interface AppliedWriteView {
   /** Such as `create TCPEdge/postgres`. */
   readonly name: string;
   readonly id?: string;
@@ -74,7 +74,7 @@ export interface SkippedView {
 }
 
 /** A file that the plan had to write, and whether it was written. */
-export interface FileView {
+export interface FileOutcomeView {
   readonly address: string;
   readonly path: string;
   readonly outcome: FileOutcome['outcome'];
@@ -92,12 +92,12 @@ export function createApplyView(
   options: Pick<FormatOptions, 'locate'> = {},
 ): ApplyView {
   const { outcomes, tokens, files, diagnostics } = result;
-  const totals = countApplyTotals(result);
-  const notStarted = mapNotStartedWrites(outcomes);
+  const totals = countWriteOutcomes(result);
+  const notStarted = mapNotStartedWritesById(outcomes);
   const skipped = outcomes.filter((one) => one.outcome === 'skipped').filter(({ write }) => !notStarted.has(write.id));
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {
-    title: formatPlanTitle('apply', plan),
+    title: formatPlanOrApplyTitle('apply', plan),
     subject: formatReportSubject(plan),
     isComplete: isFullyApplied(result),
     totals,
@@ -106,19 +106,19 @@ export function createApplyView(
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => createFailedView(one, options)),
     skipped: skipped.map((one) => createSkippedView(one, ends)),
     ...(notStarted.size > 0 && {
-      notStarted: formatNotStarted(
+      notStarted: describeNotStartedWrites(
         Array.from(notStarted.values(), formatWriteName),
-        outcomes.some(isServiceUnreachable),
+        outcomes.some(isSkippedAsUnreachable),
       ),
     }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
     files: files.map(createFileView),
-    diagnostics: diagnostics.map(toPrintableDiagnostic),
+    diagnostics: diagnostics.map(escapeDiagnosticText),
     next: [...outcomes.flatMap(listFollowUps), ...listWaitSteps(result), ...listNextSteps(plan, result)],
   };
 }
 
-function createAppliedView(one: Applied): AppliedView {
+function createAppliedView(one: Applied): AppliedWriteView {
   const note = formatAppliedNote(one);
   return {
     name: formatWriteName(one.write),
@@ -129,7 +129,7 @@ function createAppliedView(one: Applied): AppliedView {
 
 function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>): FailedView {
   const { write, message, isUnknown } = failed;
-  const { method, path } = createWriteRequest(write);
+  const { method, path } = createWriteRequestLine(write);
   const place = locateFailedWrite(failed, options);
   const isNamed = message.startsWith(`${method} `);
   return {
@@ -157,7 +157,7 @@ function createSkippedView({ write, waitedFor }: Skipped, ends: ReadonlyMap<stri
   };
 }
 
-function createFileView({ address, path, outcome, message }: FileOutcome): FileView {
+function createFileView({ address, path, outcome, message }: FileOutcome): FileOutcomeView {
   return {
     address: quoteIfNeeded(address),
     path: toPrintable(path),
@@ -166,7 +166,7 @@ function createFileView({ address, path, outcome, message }: FileOutcome): FileV
   };
 }
 
-export const RESULT_HEADINGS = {
+export const RESULT_SECTION_HEADINGS = {
   applied: 'Applied',
   failed: 'Failed',
   skipped: 'Skipped',
@@ -176,7 +176,7 @@ export const RESULT_HEADINGS = {
 } as const;
 
 /** Returns, for example, `3 writes applied (1 already done), 0 failed, 0 skipped`. */
-export function formatApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
+export function formatApplySummary({ applied, alreadyDone, failed, skipped }: OutcomeTotals): string {
   const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
   return `${formatCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }
@@ -197,13 +197,13 @@ function formatAppliedNote(one: Extract<Outcome, { readonly outcome: 'applied' }
 const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
 /** One sentence on all writes that were not started, with the reason. */
-export function formatNotStarted(names: readonly string[], isOutOfReach: boolean): string {
+export function describeNotStartedWrites(names: readonly string[], isOutOfReach: boolean): string {
   const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
   return `${what} not started, because ${isOutOfReach ? 'the service cannot be reached' : 'the run was interrupted'}.`;
 }
 
 /** Whether a write was not sent because the service could not be reached. */
-export function isServiceUnreachable(one: Outcome): boolean {
+export function isSkippedAsUnreachable(one: Outcome): boolean {
   return one.outcome === 'skipped' && one.isUnreachable === true;
 }
 

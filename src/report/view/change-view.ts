@@ -5,9 +5,9 @@ import { findKind } from '../../kinds/tables/registry.ts';
 import {
   CHANGE_ACTIONS,
   type Change,
-  type ChangeAction,
-  changesOwner,
+  type ChangingAction,
   type Difference,
+  isAdoptOrTakeOver,
   isProtected,
 } from '../../model/change.ts';
 import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
@@ -16,21 +16,21 @@ import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
-import { type DangerView, formatShortList, listDangerViews, listValues } from './danger-view.ts';
-import { toPrintableDiagnostic } from './diagnostic-view.ts';
+import { type DangerView, formatShortList, listDangerViews, listScalarTexts } from './danger-view.ts';
+import { escapeDiagnosticText } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
   type CauseLabels,
   createDifferenceView,
-  type FieldContext,
   type FieldView,
-  formatFieldPath,
-  listLeafValues,
+  formatPathWithTargetName,
   listNonDefaultFieldViews,
-  listTokenFields,
+  listNonDefaultLeaves,
+  listTokenCommandFields,
   type ResourceNames,
+  type ValueRenderingContext,
 } from './field-view.ts';
-import { formatAdoptReason, PLAN_PART_HEADINGS } from './plan-wording.ts';
+import { CHANGE_GROUP_HEADINGS, formatAdoptNote } from './plan-wording.ts';
 
 /**
  * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:
@@ -48,7 +48,7 @@ export interface PlanPart<Entry = ChangeShare> {
 /** A change with the subset of its differences that one part of the plan shows. */
 interface ChangeShare {
   readonly change: Change;
-  readonly action: ChangeAction;
+  readonly action: ChangingAction;
   readonly differences: readonly Difference[];
   /** Whether an earlier part shows the other differences of the change. */
   readonly isContinued: boolean;
@@ -63,7 +63,7 @@ export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
     changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
   );
   const hasDrift = shares.some(({ part }) => part === 'drift');
-  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? PLAN_PART_HEADINGS : {};
+  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? CHANGE_GROUP_HEADINGS : {};
   const choosePart = ({ part }: Share): PlanPart['part'] => (part === 'missing' && !hasDrift ? 'change' : part);
   return (['losses', 'change', 'missing', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
     const own = shares.filter((share) => choosePart(share) === part);
@@ -80,7 +80,7 @@ interface Share extends ChangeShare {
  * Assigns a change to one or two parts. A change with a `reason` is also in the part `change`, even if all its
  * differences are drift.
  */
-function divide(change: Change, action: ChangeAction): readonly Share[] {
+function divide(change: Change, action: ChangingAction): readonly Share[] {
   const { differences, reason } = change;
   const whole = { change, action, differences, isContinued: false };
   if (action === 'delete' || action === 'replace') return [{ ...whole, part: 'losses' }];
@@ -97,7 +97,7 @@ function divide(change: Change, action: ChangeAction): readonly Share[] {
 
 /** A change as one part of a plan shows it. */
 export interface ChangeView {
-  readonly action: ChangeAction;
+  readonly action: ChangingAction;
   readonly glyph: string;
   readonly kind: string;
   readonly address: string;
@@ -130,7 +130,7 @@ export interface ChangeView {
   readonly isContinued: boolean;
 }
 
-const GLYPHS: Readonly<Record<ChangeAction, string>> = {
+const GLYPHS: Readonly<Record<ChangingAction, string>> = {
   delete: '-',
   replace: '±',
   update: '~',
@@ -181,7 +181,7 @@ class LazyFields {
       created === undefined
         ? differences.map((difference) => createDifferenceView(difference, this.#context))
         : listNonDefaultFieldViews(created, 'added', this.#context);
-    return isContinued ? own : [...own, ...listTokenFields(change.token)];
+    return isContinued ? own : [...own, ...listTokenCommandFields(change.token)];
   }
 
   get lost(): readonly FieldView[] {
@@ -189,7 +189,7 @@ class LazyFields {
     return deleted === undefined ? [] : listNonDefaultFieldViews(deleted, 'removed', this.#context);
   }
 
-  get #context(): FieldContext {
+  get #context(): ValueRenderingContext {
     return createFieldContext(this.#share, this.#names);
   }
 
@@ -217,7 +217,11 @@ export function createChangeView(share: ChangeShare, names: ResourceNames, extra
  * Creates a view that computes its fields and traits on each access, because storing them for ten thousand changes
  * would take as much memory as the plan. Do not spread it: a copy would lack them.
  */
-export function createLazyChangeView(share: ChangeShare, names: ResourceNames, extras: ChangeExtras = {}): ChangeView {
+export function createUncachedChangeView(
+  share: ChangeShare,
+  names: ResourceNames,
+  extras: ChangeExtras = {},
+): ChangeView {
   return Object.assign(new LazyFields(share, names), createStoredFacts(share, names, extras));
 }
 
@@ -240,18 +244,20 @@ function createStoredFacts(share: ChangeShare, names: ResourceNames, { warnings 
     ...(change.owner !== undefined && { owner: toPrintable(change.owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
     change,
-    ...(first !== undefined && { manifestPath: formatFieldPath(first.path, createFieldContext(share, names)) }),
+    ...(first !== undefined && {
+      manifestPath: formatPathWithTargetName(first.path, createFieldContext(share, names)),
+    }),
     unchanged: isContinued ? 0 : countUnchanged(change),
     isContinued,
   };
 }
 
-function createFieldContext({ change, action }: ChangeShare, names: ResourceNames): FieldContext {
+function createFieldContext({ change, action }: ChangeShare, names: ResourceNames): ValueRenderingContext {
   return { kind: findKind(change.kind), names, origins: chooseOrigins(action) };
 }
 
-function chooseOrigins(action: ChangeAction): CauseLabels {
-  return changesOwner(action) ? {} : ORIGINS;
+function chooseOrigins(action: ChangingAction): CauseLabels {
+  return isAdoptOrTakeOver(action) ? {} : ORIGINS;
 }
 
 function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {
@@ -261,22 +267,22 @@ function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart 
 /** The reason for a change. Undefined if its differences explain it. */
 function formatReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
-  return action === 'adopt' && live !== undefined ? formatAdoptReason(quoteIfNeeded(live.id)) : undefined;
+  return action === 'adopt' && live !== undefined ? formatAdoptNote(quoteIfNeeded(live.id)) : undefined;
 }
 
 /** The number of fields that the change keeps, without fields at their defaults. */
 function countUnchanged({ action, kind: kindName, desired, differences }: Change): number {
   const kind = findKind(kindName);
-  const isKept = action === 'update' || action === 'replace' || changesOwner(action);
+  const isKept = action === 'update' || action === 'replace' || isAdoptOrTakeOver(action);
   if (kind === undefined || desired === undefined || !isKept) return 0;
   const paths = differences.map(({ path }) => parsePath(path) ?? []);
-  return listLeafValues(kind, desired).filter(({ path }) => !paths.some((changed) => pathsOverlap(changed, path)))
+  return listNonDefaultLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => pathsOverlap(changed, path)))
     .length;
 }
 
 /** A warning as a note: the message, then its position or, if it has no position, the remedy. */
 function formatWarningNote(diagnostic: Diagnostic): string {
-  const { code, message, address, place, remedy } = toPrintableDiagnostic(diagnostic);
+  const { code, message, address, place, remedy } = escapeDiagnosticText(diagnostic);
   const said = message.replace(`${address}: `, '');
   const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`;
   return `warning[${code}]: ${said}${at}${at === '' && remedy !== undefined ? `. ${remedy.replaceAll('\n', ' ')}` : ''}`;
@@ -321,7 +327,7 @@ export function listSummaryClauses(
   return kind.specFields.flatMap(([name, { summary, type }]) => {
     if (summary === undefined) return [];
     const value = spec[name];
-    const values = isOff(value) ? [] : listValues(type, value ?? null, names);
+    const values = isOff(value) ? [] : listScalarTexts(type, value ?? null, names);
     if (values.length > 0) return [{ said: summary.prefix, values: formatShortList(values) }];
     return summary.unset === undefined ? [] : [{ said: summary.unset, values: '' }];
   });

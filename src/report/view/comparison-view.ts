@@ -15,13 +15,13 @@ import { type ChangeView, createChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-view.ts';
 import {
   createDifferenceView,
-  type FieldContext,
-  type FieldLine,
+  type FieldValueLine,
   type FieldView,
-  listTokenFields,
+  listTokenCommandFields,
   type ResourceNames,
+  type ValueRenderingContext,
 } from './field-view.ts';
-import { collectPlanResourceNames, formatFileSentence } from './plan-view.ts';
+import { collectPlanAddressesById, formatPlannedFileSentence } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
 import { formatCount, formatReportSubject } from './wording.ts';
 
@@ -54,7 +54,7 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
   const redacted = redactComparison(comparison);
   const { before, after, more, less } = redacted;
   const words = chooseWords(command, names);
-  const ids = new Map([...collectPlanResourceNames(before), ...collectPlanResourceNames(after)]);
+  const ids = new Map([...collectPlanAddressesById(before), ...collectPlanAddressesById(after)]);
   const isRefused = command === 'apply' && !isCoveredByApproval(redacted);
   const parts = [
     createPart('more', more, { heading: words.more, other: words.before, names: ids }),
@@ -132,7 +132,7 @@ function createPart(
     part,
     heading: context.heading,
     changes: changes.map((extra) => createExtraChangeView(extra, context)),
-    files: files.map(formatFileSentence),
+    files: files.map(formatPlannedFileSentence),
   };
 }
 
@@ -159,7 +159,7 @@ function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartC
     notes: [...said.map((note) => `not as ${word}: ${note}`), ...theirs],
     fields: [
       ...fields.map((field) => createExtraFieldView(field, { ...context, word, action })),
-      ...(notes.length === 0 ? [] : listTokenFields(change.token, other.token)),
+      ...(notes.length === 0 ? [] : listTokenCommandFields(change.token, other.token)),
     ],
     lost: [],
     unchanged: 0,
@@ -170,7 +170,7 @@ function formatDangerNote({ group, said }: DangerView): string {
   return `${group}: it ${said}`;
 }
 
-interface ExtraContext extends FieldContext {
+interface ExtraContext extends ValueRenderingContext {
   readonly word: string;
   readonly action: Change['action'];
 }
@@ -196,7 +196,8 @@ function findSide(action: Change['action'], { field }: Difference): Side | undef
 
 /** The other plan's value of a field, on one line. */
 function formatOtherValue({ inline, lines }: FieldView, side: Side | undefined): string {
-  const list = (role: FieldLine['role']) => lines.filter((line) => line.role === role).map(({ text }) => text.trim());
+  const list = (role: FieldValueLine['role']) =>
+    lines.filter((line) => line.role === role).map(({ text }) => text.trim());
   const { from, to } = inline ?? { from: list('removed').join(', '), to: list('added').join(', ') };
   const said = side === undefined ? `${from || NOTHING} → ${to || NOTHING}` : (side === 'from' ? from : to) || NOTHING;
   return said.length <= MAX_SAID ? said : `${said.slice(0, MAX_SAID)}…`;

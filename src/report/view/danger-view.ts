@@ -1,14 +1,14 @@
-import { findRuleCaption } from '../../kinds/dangers.ts';
+import { findAccessRuleCaption } from '../../kinds/dangers.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
-import { findInnerType } from '../../kinds/walk.ts';
+import { findMemberType } from '../../kinds/walk.ts';
 import { type Change, formatChangeAddress } from '../../model/change.ts';
 import {
-  countDangers,
+  countDangersByGroup,
   DANGER_GROUPS,
   type Danger,
-  type DangerCounts,
   type DangerGroup,
+  type DangerGroupCounts,
   type DangerName,
 } from '../../model/danger.ts';
 import type { ManifestStart } from '../../model/diagnostic.ts';
@@ -20,10 +20,10 @@ import type { FormatOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
   type FieldView,
-  formatFieldPath,
-  getFieldType,
-  isEmpty,
-  listPlainValues,
+  findFieldType,
+  formatPathWithTargetName,
+  isAbsentOrEmptyCollection,
+  listBareValues,
   type OptionalFieldType,
   type ResourceNames,
   renderScalar,
@@ -119,7 +119,7 @@ function findStatedPath(
   const steps = parsePath(path ?? '');
   const own = differences.find((one) => steps !== undefined && pathsOverlap(parsePath(one.path) ?? [], steps));
   const cause = own?.path ?? (isComputed(kind, path) ? differences[0]?.path : path);
-  return cause === undefined ? undefined : formatFieldPath(cause, { kind, names });
+  return cause === undefined ? undefined : formatPathWithTargetName(cause, { kind, names });
 }
 
 /** Whether only the service sets the field. */
@@ -138,7 +138,7 @@ const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: '
 /**
  * The position of a field in the manifest or, if unknown, the start of the manifest. Undefined for deleted resources.
  */
-export function findFieldPlace(
+export function findDangerSourcePlace(
   {
     change,
     manifestPath: path,
@@ -152,8 +152,8 @@ export function findFieldPlace(
 }
 
 /** Whether a danger contains every value of a field word for word, so that a format can omit the field. */
-export function isCoveredByDanger({ path, clause }: DangerView, field: FieldView): boolean {
-  const values = listPlainValues(field);
+export function isFieldCoveredByDanger({ path, clause }: DangerView, field: FieldView): boolean {
+  const values = listBareValues(field);
   const isAbout = path !== undefined && field.path.startsWith(path);
   return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
 }
@@ -161,7 +161,7 @@ export function isCoveredByDanger({ path, clause }: DangerView, field: FieldView
 /** Removes the values from a danger if the fields shown below it contain them. */
 export function withoutRepeatedValues(danger: DangerView, fields: readonly FieldView[]): DangerView {
   const { path = '', clause } = danger;
-  if (!fields.some((field) => isCoveredByDanger(danger, field))) return danger;
+  if (!fields.some((field) => isFieldCoveredByDanger(danger, field))) return danger;
   const isNamed = clause.lead.includes(`(${toPrintable(path)})`);
   const rest = isNamed ? { lead: clause.lead.replace(/:$/, ''), values: '' } : { ...clause, values: toPrintable(path) };
   return { ...danger, clause: rest };
@@ -175,23 +175,23 @@ export function splitAtBackticks(text: string): readonly { readonly piece: strin
 }
 
 /** Returns, for example, `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
-export function formatDangerCount(changes: readonly Pick<Change, 'dangers'>[]): string {
-  return formatDangerCounts(countDangers(changes.flatMap(({ dangers = [] }) => dangers)));
+export function formatDangerCountsOfChanges(changes: readonly Pick<Change, 'dangers'>[]): string {
+  return formatDangerCounts(countDangersByGroup(changes.flatMap(({ dangers = [] }) => dangers)));
 }
 
 /** Counts the dangers of plans, applies and drift by group. */
-export function countReportDangers(reports: readonly Report[]): DangerCounts {
+export function countDangersInReports(reports: readonly Report[]): DangerGroupCounts {
   const dangers = reports.flatMap((report): readonly Danger[] => {
     if (report.about === 'drift') return report.drift.resources.flatMap((one) => one.dangers ?? []);
     return report.about === 'plan' || report.about === 'apply'
       ? report.plan.changes.flatMap((one) => one.dangers ?? [])
       : [];
   });
-  return countDangers(dangers);
+  return countDangersByGroup(dangers);
 }
 
 /** Returns, for example, `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
-export function formatDangerCounts(counts: DangerCounts): string {
+export function formatDangerCounts(counts: DangerGroupCounts): string {
   const groups = DANGER_GROUPS.filter((group) => counts[group] > 0);
   const total = groups.reduce((sum, group) => sum + counts[group], 0);
   if (total === 0) return '';
@@ -315,7 +315,7 @@ function formatGapLeads({ writes = 0, limitMs }: Danger): readonly [string, stri
 
 /** Returns, for example, `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
 function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names, tense }: ClauseContext): Clause {
-  const type = kind === undefined ? undefined : getFieldType(kind, path);
+  const type = kind === undefined ? undefined : findFieldType(kind, path);
   const rule = formatRuleName(type, to ?? from ?? null);
   const parts = listRuleParts(type, { from, to }, names);
   const verb = tense === 'planned' ? 'will have' : 'has';
@@ -325,7 +325,7 @@ function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names
 
 /** Returns, for example, ``deny rule `europe` ``. */
 function formatRuleName(type: OptionalFieldType, rule: Json): string {
-  const caption = findRuleCaption(type, rule);
+  const caption = findAccessRuleCaption(type, rule);
   const actions = [...new Set(listActions(type, rule))].join(', ');
   return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
 }
@@ -339,7 +339,7 @@ function listActions(type: OptionalFieldType, value: Json | undefined): readonly
   return Object.entries(value).flatMap(([key, member]) => {
     const step = Array.isArray(value) ? Number(key) : key;
     const field = type?.type === 'object' ? type.fields[key] : undefined;
-    return field?.isCaption === true ? [] : listActions(findInnerType(type, step), member);
+    return field?.isCaption === true ? [] : listActions(findMemberType(type, step), member);
   });
 }
 
@@ -365,7 +365,7 @@ function listRuleParts(
 const MAX_VALUE = 240;
 
 function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: ResourceNames): string {
-  const type = kind === undefined ? undefined : getFieldType(kind, path);
+  const type = kind === undefined ? undefined : findFieldType(kind, path);
   const [before, after] = [from, to].map((side) => formatValue(type, side, names));
   if (danger === 'access-widened') return `+ ${after}`;
   if (danger === 'address-removed') return `${before}`;
@@ -389,10 +389,10 @@ function formatWholeValue(type: OptionalFieldType, value: Json, names: ResourceN
   if (type?.type === 'json') return toPrintable(toCanonicalJson(value));
   if (type?.type === 'list' && isJsonArray(value) && type.of.type === 'object')
     return value.map((member) => formatMember(type.of, member, names)).join(', ');
-  if (type?.type !== 'object' || !isJsonObject(value)) return listValues(type, value, names).join(', ');
+  if (type?.type !== 'object' || !isJsonObject(value)) return listScalarTexts(type, value, names).join(', ');
   return Object.entries(value)
     .filter(([, member]) => typeof member !== 'boolean')
-    .map(([name, member]) => formatWholeValue(findInnerType(type, name), member, names))
+    .map(([name, member]) => formatWholeValue(findMemberType(type, name), member, names))
     .filter((text) => text !== '')
     .join(' ');
 }
@@ -403,16 +403,16 @@ function formatMember(type: OptionalFieldType, member: Json, names: ResourceName
 }
 
 /** The scalars of a value as texts, without nesting and without the keys of objects. `true` gives one empty text. */
-export function listValues(type: OptionalFieldType, value: Json, names: ResourceNames): readonly string[] {
+export function listScalarTexts(type: OptionalFieldType, value: Json, names: ResourceNames): readonly string[] {
   if (value === true) return [''];
-  if (isEmpty(value)) return [];
+  if (isAbsentOrEmptyCollection(value)) return [];
   if (isJsonArray(value))
-    return value.flatMap((member, index) => listValues(findInnerType(type, index), member, names));
+    return value.flatMap((member, index) => listScalarTexts(findMemberType(type, index), member, names));
   if (!isJsonObject(value)) return [renderName(type, value, names)];
   return Object.entries(value).flatMap(([key, member]) => {
     if (type?.type === 'map')
       return [`${quoteIfNeeded(names.get(key) ?? key)} (${renderScalar(type.of, member, names)})`];
-    return member === true || member === false ? [] : listValues(findInnerType(type, key), member, names);
+    return member === true || member === false ? [] : listScalarTexts(findMemberType(type, key), member, names);
   });
 }
 

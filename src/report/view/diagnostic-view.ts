@@ -9,7 +9,7 @@ import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 
 /** Makes every text of the diagnostic printable. Only excerpts and remedies have line breaks. */
-export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
+export function escapeDiagnosticText(diagnostic: Diagnostic): Diagnostic {
   const { message, remedy, address, place, related } = diagnostic;
   return {
     ...diagnostic,
@@ -39,12 +39,15 @@ export function toPrintablePlace(place: SourcePlace): SourcePlace {
 }
 
 /** The address of a diagnostic. Undefined if there is none, or if the message contains it. */
-export function findSubject({ address, message }: Pick<Diagnostic, 'address' | 'message'>): string | undefined {
+export function findUnmentionedAddress({
+  address,
+  message,
+}: Pick<Diagnostic, 'address' | 'message'>): string | undefined {
   return address === undefined || message.includes(address) ? undefined : address;
 }
 
 /** One line of a diagnostic in the style of a compiler: a label and a text. */
-export interface DiagnosticLine {
+export interface DiagnosticTextLine {
   /**
    * `place` and `excerpt` must not be wrapped. `copied` is text for the user to copy. All other lines are sentences.
    */
@@ -58,44 +61,44 @@ export interface DiagnosticLine {
  * The unwrapped lines of a diagnostic: the message, its position, the related places, the remedy. All lines except the
  * first are indented.
  */
-export function listDiagnosticLines(diagnostic: Diagnostic): readonly DiagnosticLine[] {
-  const printable = toPrintableDiagnostic(diagnostic);
+export function listDiagnosticLines(diagnostic: Diagnostic): readonly DiagnosticTextLine[] {
+  const printable = escapeDiagnosticText(diagnostic);
   const { severity, code, message, remedy, place, related = [] } = printable;
   return [
     { role: 'headline', label: `${severity}[${toPrintable(code)}]:`, text: message },
-    ...listPlaceLines(place, findSubject(printable)),
+    ...listSourcePlaceLines(place, findUnmentionedAddress(printable)),
     ...listRelatedLines(related),
-    ...(remedy === undefined ? [] : listHelpLines(remedy)),
+    ...(remedy === undefined ? [] : listRemedyLines(remedy)),
   ];
 }
 
 /** Lines for related places, each with its message. The texts must be printable. */
-export function listRelatedLines(related: NonNullable<Diagnostic['related']>): readonly DiagnosticLine[] {
-  return related.flatMap((one): readonly DiagnosticLine[] => [
+export function listRelatedLines(related: NonNullable<Diagnostic['related']>): readonly DiagnosticTextLine[] {
+  return related.flatMap((one): readonly DiagnosticTextLine[] => [
     { role: 'note', label: '  note:', text: one.message },
-    ...listPlaceLines(one.place),
+    ...listSourcePlaceLines(one.place),
   ]);
 }
 
 /** Lines of a remedy: a sentence, then lines for the user to copy. The text must be printable. */
-export function listHelpLines(remedy: string): readonly DiagnosticLine[] {
+export function listRemedyLines(remedy: string): readonly DiagnosticTextLine[] {
   const label = '  help:';
   const [sentence = '', ...lines] = remedy.split('\n');
   const indent = ' '.repeat(label.length);
   return [
     { role: 'help', label, text: sentence },
-    ...lines.map((text): DiagnosticLine => ({ role: 'copied', label: indent, text })),
+    ...lines.map((text): DiagnosticTextLine => ({ role: 'copied', label: indent, text })),
   ];
 }
 
 /** Lines for a place: position and excerpt. `subject`: an address to show in parentheses. Texts must be printable. */
-export function listPlaceLines(place: SourcePlace | undefined, subject?: string): readonly DiagnosticLine[] {
+export function listSourcePlaceLines(place: SourcePlace | undefined, subject?: string): readonly DiagnosticTextLine[] {
   const name = subject === undefined ? '' : `(${subject})`;
   if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
   const lines = place.excerpt.split('\n').filter((line) => line.trim() !== '');
   return [
     { role: 'place', label: `  --> ${place.file}:${place.line}:${place.column}`, text: name },
-    ...lines.map((text): DiagnosticLine => ({ role: 'excerpt', label: ' ', text })),
+    ...lines.map((text): DiagnosticTextLine => ({ role: 'excerpt', label: ' ', text })),
   ];
 }
 
@@ -116,7 +119,7 @@ export interface ErrorView {
 
 export function createFailureView({ command, diagnostics = [], error }: Failure): FailureView {
   return {
-    diagnostics: diagnostics.map(toPrintableDiagnostic),
+    diagnostics: diagnostics.map(escapeDiagnosticText),
     ...(error !== undefined && { error: createErrorView(error, command) }),
   };
 }
@@ -125,7 +128,7 @@ function createErrorView(error: NonNullable<Failure['error']>, command: string |
   if (!(error instanceof Error)) return withRemedy(toPrintableLines(error.message), error.remedy);
   const message = toPrintable(error.message);
   if (error instanceof ApiError || error instanceof NetworkError) {
-    return withRemedy([message, ...(READING.has(command ?? '') ? [UNREAD] : [])], findApiErrorRemedy(error, command));
+    return withRemedy([message, ...(READING.has(command ?? '') ? [UNREAD] : [])], findApiKeyRemedy(error, command));
   }
   return withRemedy(
     [message, ...toPrintableLines(error.stack ?? '')],
@@ -145,7 +148,7 @@ const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
 
 /** The remedy for an error response of the service. Undefined unless the response is about the API key. */
-export function findApiErrorRemedy(error: Error, command?: string): string | undefined {
+export function findApiKeyRemedy(error: Error, command?: string): string | undefined {
   if (!(error instanceof ApiError) || !error.isAuthentication) return undefined;
   const kind = findForbiddenKind(error.response);
   if (kind === undefined) return 'Check the API key and its permissions.';
@@ -180,7 +183,7 @@ export interface FilePosition {
  * The position of a place in the repository. For output of a command, it is the source file that the output names or,
  * if it names none, the command itself. Undefined for standard input that names no source file.
  */
-export function findFilePosition(
+export function findRepositoryPosition(
   { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
   {
     toRepositoryPath = (path) => path,
@@ -214,7 +217,7 @@ export function createPlaceLinks(
   const { commit, filesUrl } = options.pipeline ?? {};
   const base = made?.commit === commit ? filesUrl : undefined;
   return (place) => {
-    const position = findFilePosition({ ...place, column: 1 }, options);
+    const position = findRepositoryPosition({ ...place, column: 1 }, options);
     if (position === undefined) return undefined;
     const label = place.origin === undefined ? `${position.file}:${position.line}` : position.file;
     return { label: toPrintable(label), page: findFilePage(base, position) };

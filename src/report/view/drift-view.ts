@@ -4,13 +4,13 @@ import type { Change, Difference, DifferenceCause } from '../../model/change.ts'
 import type { Danger } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
-  countDriftCoverage,
   countDriftStates,
+  countResourcesByOwner,
   DRIFT_STATES,
   type Drift,
-  type DriftCoverage,
   type DriftedField,
   type DriftState,
+  type OwnershipCoverage,
   PROTECT_PATH,
   type ResourceDrift,
 } from '../../model/drift.ts';
@@ -19,14 +19,14 @@ import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions } from '../report.ts';
 import { listSummaryClauses } from './change-view.ts';
-import { type DangerView, formatDangerCount, listDangerViews } from './danger-view.ts';
-import { toPrintableDiagnostic } from './diagnostic-view.ts';
+import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
+import { escapeDiagnosticText } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
 import {
   createDifferenceView,
   createDriftedFieldView,
   type FieldView,
-  formatFieldPath,
+  formatPathWithTargetName,
   type ResourceNames,
 } from './field-view.ts';
 import { describeTargetLimit } from './plan-wording.ts';
@@ -34,11 +34,11 @@ import { redactDrift } from './redact.ts';
 import {
   formatCount,
   formatNameList,
-  formatReadSentence,
+  formatReadRequestsSentence,
   formatReportSubject,
-  type ReportSubject,
+  type ReportedStack,
+  removeZeroCountsFromText,
   shortenCommit,
-  withoutZeroCounts,
 } from './wording.ts';
 
 /** Drift as printable texts in reading order. All formats for people use it. */
@@ -56,7 +56,7 @@ export interface DriftView {
   /** The resources that differ, by state. No group is empty. */
   readonly groups: readonly DriftGroup[];
   /** Live resources that no stack manages. */
-  readonly unmanaged: readonly UnmanagedView[];
+  readonly unmanaged: readonly UnmanagedResourceView[];
   /** Whether at least one resource has an owner. */
   readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
@@ -109,7 +109,7 @@ export interface DriftedView {
 }
 
 /** A live resource that no stack manages. */
-export interface UnmanagedView {
+export interface UnmanagedResourceView {
   readonly kind: string;
   readonly id: string;
   /** The description in quotes. Empty if the resource has none. */
@@ -122,7 +122,7 @@ export function createDriftView(
 ): DriftView {
   const drift = redactDrift(compared);
   const { unowned } = drift;
-  const scene = { names: collectDriftResourceNames(drift), locate };
+  const scene = { names: collectDriftAddressesById(drift), locate };
   const groups = listGroups(drift, scene);
   const counts = countDriftStates(drift);
   return {
@@ -131,20 +131,20 @@ export function createDriftView(
     isAgainstPlan: drift.against !== undefined,
     notes: describeTargetLimit(drift.targets),
     dangers: listDriftDangerViews(drift.resources, scene),
-    dangerCount: formatDangerCount(drift.resources),
+    dangerCount: formatDangerCountsOfChanges(drift.resources),
     groups,
     unmanaged: isAccountTold ? [] : listUnmanaged(drift),
     hasOwners: groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined)),
     counts,
     headline: formatDriftHeadline(drift),
     summary: formatDriftSummary(drift),
-    coverage: formatCoverageSentence(countDriftCoverage(drift), {
+    coverage: formatCoverageSentence(countResourcesByOwner(drift), {
       unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       ofOtherStacks: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
     hints: listHints(drift),
-    requests: isPart ? '' : formatReadSentence(drift.requests),
-    diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
+    requests: isPart ? '' : formatReadRequestsSentence(drift.requests),
+    diagnostics: drift.diagnostics.map(escapeDiagnosticText),
   };
 }
 
@@ -203,7 +203,7 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
 const DOUBT = 'so it is compared with its manifest; its earlier value is unknown';
 
 /** The unmanaged resources, except those that the state `unowned` already shows. */
-function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedView[] {
+function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedResourceView[] {
   const shown = new Set(resources.flatMap(({ state, id }) => (state === 'unowned' ? [id] : [])));
   return unowned
     .filter(({ stack, id }) => stack === undefined && !shown.has(id))
@@ -221,7 +221,7 @@ export const UNMANAGED_WORDING = {
 } as const;
 
 /** The label before the effect of the next apply on a resource. */
-export const NEXT_APPLY_LABEL = 'next apply';
+export const NEXT_APPLY_PREFIX = 'next apply';
 
 function listHints(drift: Drift): readonly string[] {
   const { resources, diagnostics, violations, against } = drift;
@@ -263,7 +263,7 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
 }
 
 /** Maps the ids of live resources and externals to addresses. */
-export function collectDriftResourceNames({
+export function collectDriftAddressesById({
   resources,
   externals,
 }: Pick<Drift, 'resources' | 'externals'>): ResourceNames {
@@ -290,7 +290,7 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
     ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
     ...(owner !== undefined && { owner: toPrintable(owner) }),
     change: { address, ...pickPlace(resource, locate) },
-    ...(first !== undefined && { manifestPath: formatFieldPath(first.path, context) }),
+    ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
     dangers: listDriftDangerViews([resource], { names, locate }),
     driftedFields: driftedFields.map(quoteIfNeeded),
     fields: differences.filter(isOfService).map((one) => createDriftedFieldView(one, context)),
@@ -356,7 +356,7 @@ function countBy(words: readonly string[]): readonly (readonly [string, number])
   return [...counts].map(([word, all]) => [quoteIfNeeded(word), all.length] as const).sort();
 }
 
-function formatDriftTitle(drift: ReportSubject): string {
+function formatDriftTitle(drift: ReportedStack): string {
   return `Drift of ${formatReportSubject(drift)}`;
 }
 
@@ -406,16 +406,17 @@ export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
 
 /** The number of dangers at the service, then the numbers of resources in each state. Zeros are omitted. */
 export function formatDriftHeadline({ resources }: Pick<Drift, 'resources'>): string {
-  const dangers = formatDangerCount(resources);
-  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeroCounts(formatDriftSummary({ resources }))].join(
-    ' · ',
-  );
+  const dangers = formatDangerCountsOfChanges(resources);
+  return [
+    ...(dangers === '' ? [] : [`⚠ ${dangers}`]),
+    removeZeroCountsFromText(formatDriftSummary({ resources })),
+  ].join(' · ');
 }
 
 type Counts = readonly (readonly [word: string, number: number])[];
 
 function formatCoverageSentence(
-  coverage: DriftCoverage,
+  coverage: OwnershipCoverage,
   { unmanaged, ofOtherStacks }: { readonly unmanaged: Counts; readonly ofOtherStacks: Counts },
 ): string {
   const formatCounts = (counts: Counts): string => counts.map(([word, number]) => `${word} ${number}`).join(', ');

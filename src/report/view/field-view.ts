@@ -1,7 +1,7 @@
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
 import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
-import { getDefaultValue } from '../../kinds/normalize.ts';
-import { findInnerType } from '../../kinds/walk.ts';
+import { getNormalUnsetValue } from '../../kinds/normalize.ts';
+import { findMemberType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import type { Difference, DifferenceCause } from '../../model/change.ts';
 import type { DriftedField } from '../../model/drift.ts';
@@ -9,9 +9,9 @@ import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { listFullCommandWords, type PlannedTokenSink } from '../../model/token-sink.ts';
+import { listCutCommandWords, type PlannedTokenSink } from '../../model/token-sink.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
-import { UNSET_WORDING } from './wording.ts';
+import { NO_LONGER_SET_WORDING } from './wording.ts';
 
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
@@ -28,14 +28,14 @@ export interface FieldView {
    * the previous value is unknown.
    */
   readonly inline?: { readonly from?: string; readonly to?: string; readonly is?: string };
-  readonly lines: readonly FieldLine[];
+  readonly lines: readonly FieldValueLine[];
 }
 
 /** One line of a field whose value is shown on several lines. */
-export type FieldLine = FoldedLine;
+export type FieldValueLine = FoldedLine;
 
 /** The context for rendering values. `kind` is undefined if this version of Edgewise does not know the kind. */
-export interface FieldContext {
+export interface ValueRenderingContext {
   readonly kind: Kind | undefined;
   readonly names: ResourceNames;
   /** The notes on origins of differences. Absent if no notes are shown. */
@@ -54,27 +54,30 @@ const INLINE_COLUMNS = 72;
 /** Unchanged lines shown around changed ones, for orientation in long texts and objects. */
 const CONTEXT_LINES = 2;
 
-export function createDifferenceView(difference: Difference, { kind, names, origins = {} }: FieldContext): FieldView {
+export function createDifferenceView(
+  difference: Difference,
+  { kind, names, origins = {} }: ValueRenderingContext,
+): FieldView {
   const { path, from, to, origin, forcesReplace } = difference;
-  const type = kind === undefined ? undefined : getFieldType(kind, path);
+  const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const manifestPath = formatFieldPath(path, { kind, names });
+  const manifestPath = formatPathWithTargetName(path, { kind, names });
   const base = { path: label, manifestPath, notes: listNotes(difference, type, origins), forcesReplace, origin };
   const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
   const inline = {
     from: renderScalar(type, from, names),
-    to: isLeft ? UNSET_WORDING : renderScalar(type, to, names),
+    to: isLeft ? NO_LONGER_SET_WORDING : renderScalar(type, to, names),
   };
   if (isInline(difference, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
   return { ...base, lines: compareValues(difference, type, names) };
 }
 
 /** A field's change at the service: its expected and live values, and a note in words. */
-export function createDriftedFieldView(drifted: DriftedField, { kind, names }: FieldContext): FieldView {
+export function createDriftedFieldView(drifted: DriftedField, { kind, names }: ValueRenderingContext): FieldView {
   const { path, expected, live, origin } = drifted;
-  const type = kind === undefined ? undefined : getFieldType(kind, path);
+  const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const manifestPath = formatFieldPath(path, { kind, names });
+  const manifestPath = formatPathWithTargetName(path, { kind, names });
   const base = { path: label, manifestPath, notes: [formatServiceChange(drifted, type)], forcesReplace: false, origin };
   const sides = { from: expected, to: live };
   const isAlone = origin === 'both';
@@ -108,17 +111,17 @@ function formatServiceChange({ expected, live, origin }: ServiceChange, type: Op
 const UNKNOWN = { added: 'only at the service', changed: 'different at the service' } as const;
 
 function isNothing(value: Json | undefined): boolean {
-  return isEmpty(value) || value === '';
+  return isAbsentOrEmptyCollection(value) || value === '';
 }
 
 /** The fields of an added or removed resource that are not at their defaults. */
 export function listNonDefaultFieldViews(
   spec: Spec,
   role: 'added' | 'removed',
-  { kind, names }: FieldContext,
+  { kind, names }: ValueRenderingContext,
 ): readonly FieldView[] {
   if (kind === undefined) return [];
-  return listLeafValues(kind, spec).map(({ type, path, value }) => {
+  return listNonDefaultLeaves(kind, spec).map(({ type, path, value }) => {
     const label = `${toPrintable(formatPath(path))}${formatKeyName(path, { kind, names })}`;
     const base = { path: label, notes: [], forcesReplace: false };
     if (isOnePiece(value)) {
@@ -133,8 +136,11 @@ export function listNonDefaultFieldViews(
  * All words of the command that receives a token. Empty if notes are long enough to show the whole command. `other`:
  * the command in another plan, to compare the two word by word.
  */
-export function listTokenFields(token: PlannedTokenSink | undefined, other?: PlannedTokenSink): readonly FieldView[] {
-  const [before, after] = [listFullCommandWords(other), listFullCommandWords(token)];
+export function listTokenCommandFields(
+  token: PlannedTokenSink | undefined,
+  other?: PlannedTokenSink,
+): readonly FieldView[] {
+  const [before, after] = [listCutCommandWords(other), listCutCommandWords(token)];
   if (before.length + after.length === 0) return [];
   return [
     { path: 'token', notes: [], forcesReplace: false, lines: foldUnchanged(diffLines(before, after), CONTEXT_LINES) },
@@ -142,7 +148,11 @@ export function listTokenFields(token: PlannedTokenSink | undefined, other?: Pla
 }
 
 function isInline({ from, to }: Sides, line: string): boolean {
-  return isOnePiece(from) && isOnePiece(to) && (line.length <= INLINE_COLUMNS || isEmpty(from) || isEmpty(to));
+  return (
+    isOnePiece(from) &&
+    isOnePiece(to) &&
+    (line.length <= INLINE_COLUMNS || isAbsentOrEmptyCollection(from) || isAbsentOrEmptyCollection(to))
+  );
 }
 
 interface Sides {
@@ -151,15 +161,15 @@ interface Sides {
 }
 
 function compareValues({ from, to }: Sides, type: OptionalFieldType, names: ResourceNames): readonly FoldedLine[] {
-  const isAlone = isEmpty(from) || isEmpty(to);
+  const isAlone = isAbsentOrEmptyCollection(from) || isAbsentOrEmptyCollection(to);
   const isText = isMultilineText(from) || isMultilineText(to);
   const [before = [], after = []] = [from, to].map((side) => {
-    if (side === undefined || isEmpty(side)) return [];
+    if (side === undefined || isAbsentOrEmptyCollection(side)) return [];
     if (isText && typeof side === 'string') return toPrintableLines(side);
     const ordered = orderMembers(type, side);
     return renderLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
   });
-  const isOfMembers = [from, to].every((side) => isEmpty(side) || isPlainList(side));
+  const isOfMembers = [from, to].every((side) => isAbsentOrEmptyCollection(side) || isPlainList(side));
   return foldUnchanged(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
 }
 
@@ -167,8 +177,8 @@ function listNotes(difference: Difference, type: OptionalFieldType, origins: Cau
   const { from, to, origin, forcesReplace } = difference;
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
   const notes: string[] = [];
-  if (isEmpty(from) && isJsonObject(to)) notes.push('added');
-  if (isEmpty(to) && isJsonObject(from)) notes.push('removed');
+  if (isAbsentOrEmptyCollection(from) && isJsonObject(to)) notes.push('added');
+  if (isAbsentOrEmptyCollection(to) && isJsonObject(from)) notes.push('removed');
   if (forcesReplace) notes.push('forces replacement');
   const word = origins[origin];
   return word === undefined ? notes : [...notes, word];
@@ -184,7 +194,7 @@ function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: 
 }
 
 /** Returns a path as manifests write it. If the path ends with an id, the name of the target replaces the id. */
-export function formatFieldPath(path: string, { kind, names }: FieldContext): string {
+export function formatPathWithTargetName(path: string, { kind, names }: ValueRenderingContext): string {
   const steps = parsePath(path) ?? [];
   const last = steps.at(-1);
   const name = formatKeyName(steps, { kind, names }) === '' || typeof last !== 'string' ? undefined : names.get(last);
@@ -197,11 +207,11 @@ function formatPathLabel(path: string): string {
 }
 
 /** Returns ` (name)` if the path ends with a known id as a map key; otherwise an empty text. */
-function formatKeyName(path: FieldPath, { kind, names }: FieldContext): string {
+function formatKeyName(path: FieldPath, { kind, names }: ValueRenderingContext): string {
   const [last] = path.slice(-1);
   const name = typeof last === 'string' ? names.get(last) : undefined;
   if (name === undefined || kind === undefined) return '';
-  return isReferenceMap(getFieldType(kind, formatPath(path.slice(0, -1)))) ? ` (${quoteIfNeeded(name)})` : '';
+  return isReferenceMap(findFieldType(kind, formatPath(path.slice(0, -1)))) ? ` (${quoteIfNeeded(name)})` : '';
 }
 
 /** Renders long text line by line, and members of a plain list without bullets. */
@@ -210,7 +220,7 @@ function renderLines(
   { type, names }: { type: OptionalFieldType; names: ResourceNames },
 ): readonly string[] {
   if (isMultilineText(value)) return toPrintableLines(value);
-  if (isPlainList(value)) return value.map((member, index) => renderScalar(findInnerType(type, index), member, names));
+  if (isPlainList(value)) return value.map((member, index) => renderScalar(findMemberType(type, index), member, names));
   return renderValueLines(type, value, names);
 }
 
@@ -224,7 +234,7 @@ function isPlainList(value: Json | undefined): value is readonly Json[] {
 
 /** A field on one line: `hostports: a → b`. Cuts values to `room` characters. The whole values are shown elsewhere. */
 export function formatShortField(field: FieldView, room: number): string {
-  return `${shortenNames(field.path)}: ${formatBriefValues(field, room)}`;
+  return `${replaceIdsWithNames(field.path)}: ${formatBriefValues(field, room)}`;
 }
 
 function formatBriefValues({ inline, lines }: FieldView, room: number): string {
@@ -240,17 +250,17 @@ function formatBriefValues({ inline, lines }: FieldView, room: number): string {
 }
 
 /** The values of a field without bullets, keys and ids, so that another text can be searched for them. */
-export function listPlainValues({ inline, lines }: FieldView): readonly string[] {
+export function listBareValues({ inline, lines }: FieldView): readonly string[] {
   const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {
-    const bare = shortenNames(value ?? '')
+    const bare = replaceIdsWithNames(value ?? '')
       .replace(/^(?:\s|• )*/, '')
       .replace(/^[\w-]+:(?: (?=[^ ])|$)/, '');
     return bare === '' || bare === NO_VALUE ? [] : [bare];
   });
 }
 
-function isChanged({ role }: FieldLine): boolean {
+function isChanged({ role }: FieldValueLine): boolean {
   return role === 'added' || role === 'removed';
 }
 
@@ -267,12 +277,12 @@ function formatSides(from: string | undefined, to: string | undefined): string {
 }
 
 function cutText(text: string, room: number): string {
-  const named = shortenNames(text);
+  const named = replaceIdsWithNames(text);
   return named.length <= room ? named : `${named.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Replaces `id (name)` by the name. Does not change quoted text, because it may come from outside. */
-export function shortenNames(text: string): string {
+export function replaceIdsWithNames(text: string): string {
   return text.replace(NAMED_ID, (whole, name: string | undefined) => name ?? whole);
 }
 
@@ -396,7 +406,7 @@ interface Leaf {
 }
 
 /** Lists the values of a spec that are not defaults. Splits objects and flat maps: each member has its own path. */
-export function listLeafValues(kind: Kind, spec: Spec): readonly Leaf[] {
+export function listNonDefaultLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
   const type = toObjectTypeOfKind(kind);
   const value = withoutDefaults(type, orderMembers(type, spec));
   return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
@@ -407,11 +417,11 @@ export function listLeafValues(kind: Kind, spec: Spec): readonly Leaf[] {
  * last, sorted by name.
  */
 function orderMembers(type: OptionalFieldType, value: Json): Json {
-  if (isJsonArray(value)) return value.map((member, index) => orderMembers(findInnerType(type, index), member));
+  if (isJsonArray(value)) return value.map((member, index) => orderMembers(findMemberType(type, index), member));
   if (!isJsonObject(value)) return value;
   const names = listInOrder(type, value);
   const members = names.map((name): [string, Json] => {
-    return [name, orderMembers(findInnerType(type, name), value[name] ?? null)];
+    return [name, orderMembers(findMemberType(type, name), value[name] ?? null)];
   });
   return Object.fromEntries(members);
 }
@@ -429,7 +439,7 @@ function withoutDefaults(type: OptionalFieldType, value: Json): Json {
   const kept: [string, Json][] = [];
   for (const name of Object.keys(value)) {
     const member = value[name] ?? null;
-    if (!isAtDefault(type, name, member)) kept.push([name, withoutDefaults(findInnerType(type, name), member)]);
+    if (!isAtDefault(type, name, member)) kept.push([name, withoutDefaults(findMemberType(type, name), member)]);
   }
   return kept.length === 0 ? value : Object.fromEntries(kept);
 }
@@ -440,15 +450,15 @@ function hasOnlyDefaults(type: ObjectType, value: JsonObject): boolean {
 
 function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
   const field = findField(type, name);
-  return field !== undefined && !field.required && isSameJson(member, getDefaultValue(field));
+  return field !== undefined && !field.required && isSameJson(member, getNormalUnsetValue(field));
 }
 
 function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
   const isTakenApart = isJsonObject(value) && (type?.type === 'object' || Object.values(value).every(isScalar));
-  if (!isTakenApart || isEmpty(value)) return [{ type, path, value }];
+  if (!isTakenApart || isAbsentOrEmptyCollection(value)) return [{ type, path, value }];
   return Object.entries(value)
-    .filter(([name, member]) => !isEmpty(member) || isTelling(type, name))
-    .flatMap(([name, member]) => takeApart({ type: findInnerType(type, name), path: [...path, name], value: member }));
+    .filter(([name, member]) => !isAbsentOrEmptyCollection(member) || isTelling(type, name))
+    .flatMap(([name, member]) => takeApart({ type: findMemberType(type, name), path: [...path, name], value: member }));
 }
 
 /**
@@ -458,8 +468,8 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
 function isTelling(type: OptionalFieldType, name: string): boolean {
   const field = type?.type === 'object' ? findField(type, name) : undefined;
   if (field === undefined) return true;
-  const byDefault = getDefaultValue(field);
-  return byDefault !== '' && !isEmpty(byDefault);
+  const byDefault = getNormalUnsetValue(field);
+  return byDefault !== '' && !isAbsentOrEmptyCollection(byDefault);
 }
 
 function findField(type: ObjectType, name: string): Field | undefined {
@@ -484,9 +494,9 @@ export function renderScalar(type: OptionalFieldType, value: Json | undefined, n
 
 /** A value as lines: list members with bullets, object members as `key: value`, nested values indented. */
 function renderValueLines(type: OptionalFieldType, value: Json, names: ResourceNames): readonly string[] {
-  if (isEmpty(value)) return [NO_VALUE];
+  if (isAbsentOrEmptyCollection(value)) return [NO_VALUE];
   if (isJsonArray(value)) {
-    const members = value.map((member, index) => renderValueLines(findInnerType(type, index), member, names));
+    const members = value.map((member, index) => renderValueLines(findMemberType(type, index), member, names));
     return members.flatMap(([first = '', ...rest]) => [`• ${first}`, ...indent(rest)]);
   }
   if (isJsonObject(value)) return renderMembers(type, value, names);
@@ -506,7 +516,7 @@ function renderReference(text: string, names: ResourceNames): string {
 function renderMembers(type: OptionalFieldType, value: JsonObject, names: ResourceNames): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => {
     const name = isReferenceMap(type) ? renderKey(key, names) : quoteIfNeeded(key);
-    const [first = '', ...rest] = renderValueLines(findInnerType(type, key), member, names);
+    const [first = '', ...rest] = renderValueLines(findMemberType(type, key), member, names);
     if (isScalar(member)) return [`${name}: ${first}`, ...rest];
     return [`${name}:`, ...indent([first, ...rest])];
   });
@@ -526,10 +536,10 @@ function indent(lines: readonly string[]): readonly string[] {
 export type OptionalFieldType = FieldType | undefined;
 
 /** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
-export function getFieldType(kind: Kind, path: string): OptionalFieldType {
+export function findFieldType(kind: Kind, path: string): OptionalFieldType {
   const steps = parsePath(path);
-  if (steps?.[0] !== 'lifecycle') return steps?.reduce<OptionalFieldType>(findInnerType, toObjectTypeOfKind(kind));
-  return steps.slice(1).reduce<OptionalFieldType>(findInnerType, objectOf(kind.lifecycle));
+  if (steps?.[0] !== 'lifecycle') return steps?.reduce<OptionalFieldType>(findMemberType, toObjectTypeOfKind(kind));
+  return steps.slice(1).reduce<OptionalFieldType>(findMemberType, objectOf(kind.lifecycle));
 }
 
 function isReferenceMap(type: OptionalFieldType): boolean {
@@ -537,13 +547,13 @@ function isReferenceMap(type: OptionalFieldType): boolean {
 }
 
 /** Whether a value is absent, null, or an empty list or object. */
-export function isEmpty(value: Json | undefined): boolean {
+export function isAbsentOrEmptyCollection(value: Json | undefined): boolean {
   return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 /** Also true for empty lists and objects. */
 function isScalar(value: Json | undefined): boolean {
-  return typeof value !== 'object' || isEmpty(value);
+  return typeof value !== 'object' || isAbsentOrEmptyCollection(value);
 }
 
 function isMultilineText(value: Json | undefined): value is string {

@@ -9,7 +9,7 @@ import { isJsonArray, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { listLeafValues, renderScalar } from './field-view.ts';
+import { listNonDefaultLeaves, renderScalar } from './field-view.ts';
 import { redactInventory } from './redact.ts';
 import { formatCount, formatReportSubject } from './wording.ts';
 
@@ -52,7 +52,7 @@ interface NamedScope extends InventoryScope {
 export function createInventoryView(inventory: StackInventory, scope: InventoryScope): InventoryView {
   const { resources, externals = new Map() } = redactInventory(inventory);
   const named = Array.from(externals, ([address, id]) => [id, toPrintable(address)] as const);
-  const owned = resources.map((one) => [one.live.id, formatOwnedAddress(one)] as const);
+  const owned = resources.map((one) => [one.live.id, formatAddressWithDuplicateId(one)] as const);
   const names = new Map([...named, ...owned]);
   return {
     rows: resources.map((one) => createRow(one, { ...scope, names })),
@@ -61,7 +61,7 @@ export function createInventoryView(inventory: StackInventory, scope: InventoryS
 }
 
 /** The address, followed by the id if several resources have the same mark. */
-export function formatOwnedAddress({ address, isShared, live: { id } }: OwnedResource): string {
+export function formatAddressWithDuplicateId({ address, isShared, live: { id } }: OwnedResource): string {
   return toPrintable(formatAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
 }
 
@@ -69,7 +69,7 @@ function createRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
   const { live } = resource;
   const kind = getKind(live.kind);
   return {
-    address: formatOwnedAddress(resource),
+    address: formatAddressWithDuplicateId(resource),
     id: quoteIfNeeded(live.id),
     createdAt: live.createdAt === '' ? '' : quoteIfNeeded(live.createdAt),
     state: listStates(kind, resource, scope.now),
@@ -107,7 +107,7 @@ function listFields(
   const isTelling = (name: string) => kind.fields[name]?.summary !== undefined || name === kind.validity?.until;
   const stated = Object.entries(spec).filter(([name]) => inDetail || isTelling(name));
   const shown = [...stated, ...Object.entries(computed)].filter(([name]) => isShown(name));
-  const leaves = listLeafValues(kind, Object.fromEntries(shown));
+  const leaves = listNonDefaultLeaves(kind, Object.fromEntries(shown));
   return leaves.map(({ type, path, value }) => ({
     path: formatNamedPath(path, names),
     text: isJsonArray(value)

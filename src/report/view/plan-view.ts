@@ -1,38 +1,38 @@
-import { createWriteRequest } from '../../kinds/request-body.ts';
+import { createWriteRequestLine } from '../../kinds/request-body.ts';
 import {
   CHANGE_ACTIONS,
   type Change,
-  type ChangeAction,
+  type ChangingAction,
   countActions,
   formatChangeAddress,
   type Totals,
 } from '../../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
-import type { GuardViolation, Plan, SuppressedDelete } from '../../model/plan.ts';
+import type { Plan, SafetyViolation, SuppressedDelete } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import type { FormatOptions } from '../report.ts';
 import {
   type ChangeView,
   createChangeView,
-  createLazyChangeView,
+  createUncachedChangeView,
   listPlanParts,
   type PlanPart,
 } from './change-view.ts';
-import { type DangerView, formatDangerCount, listDangerViews } from './danger-view.ts';
-import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
+import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
+import { escapeDiagnosticText, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
 import {
   describeTargetLimit,
+  formatPlanOrApplyTitle,
   formatPlanSummary,
-  formatPlanTitle,
   formatRehearsalSentence,
   formatRequestSentence,
   listFileCount,
 } from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
-import { countSeverities, formatCount, formatWriteName } from './wording.ts';
+import { formatCount, formatSeverityCounts, formatWriteName } from './wording.ts';
 
 /**
  * A plan as printable texts in reading order, without secrets. All formats for people use it; they only style, wrap and
@@ -45,7 +45,7 @@ export interface PlanView {
   /** Sentences on the selected targets, and on references that wait for another stack. */
   readonly notes: readonly string[];
   /** The safety rules that the plan breaks. `addresses` excludes addresses that the message names. */
-  readonly violations: readonly GuardViolation[];
+  readonly violations: readonly SafetyViolation[];
   /** The dangers by group, the most severe of each group first. */
   readonly dangers: readonly DangerView[];
   /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
@@ -119,27 +119,27 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
   const totals = countActions(changes);
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
-  const names = collectPlanResourceNames(redacted);
+  const names = collectPlanAddressesById(redacted);
   const { caused, apart } = divideDiagnostics(redacted);
   return {
-    title: formatPlanTitle('plan', plan),
+    title: formatPlanOrApplyTitle('plan', plan),
     headline: formatPlanHeadline(redacted, isEmpty),
     notes: listNotes(redacted),
     violations: violations.map(createViolationView),
     dangers: listDangerViews(changes, names),
-    dangerCount: formatDangerCount(changes),
+    dangerCount: formatDangerCountsOfChanges(changes),
     parts: listPlanParts(changes).map((part) => ({
       ...part,
       changes: part.changes.map((share) => {
         const extras = { warnings: caused.get(share.change.address) };
-        return isReadOnce ? createLazyChangeView(share, names, extras) : createChangeView(share, names, extras);
+        return isReadOnce ? createUncachedChangeView(share, names, extras) : createChangeView(share, names, extras);
       }),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
-    diagnostics: apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
+    diagnostics: apart.filter((one) => !isLintWarning(one)).map(escapeDiagnosticText),
     lint: createLintViews(apart.filter(isLintWarning)),
-    found: countSeverities(diagnostics),
+    found: formatSeverityCounts(diagnostics),
     totals,
     summary: formatPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }),
     requests: [formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), formatRehearsalSentence(plan)]
@@ -149,7 +149,7 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
     get writes() {
       return createWriteViews(writes);
     },
-    files: files.map(formatFileSentence),
+    files: files.map(formatPlannedFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
     get isOrderTelling() {
       return hasSurprisingOrder(writes);
@@ -214,7 +214,7 @@ export function formatLintRuleLine({ rule, places }: LintView): string {
 function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[] {
   return [...Map.groupBy(diagnostics, ({ code }) => code)].map(([rule, found]) => ({
     rule,
-    places: found.map(toPrintableDiagnostic).map(({ message, address, place }) => {
+    places: found.map(escapeDiagnosticText).map(({ message, address, place }) => {
       if (place === undefined) return { said: message };
       const position = `${place.file}:${place.line}:${place.column}`;
       return { position, said: address === undefined ? '' : `(${address})` };
@@ -223,7 +223,7 @@ function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[
 }
 
 /** One sentence on a file that the apply will write. */
-export function formatFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
+export function formatPlannedFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
   const notes = [
     ...(text === undefined ? ['known after apply'] : []),
     ...(replaces === true ? ['replaces an existing file that has other content'] : []),
@@ -232,7 +232,7 @@ export function formatFileSentence({ address, path, text, replaces }: Plan['file
   return notes.length === 0 ? sentence : `${sentence} (${notes.join('; ')})`;
 }
 
-function createViolationView(violation: GuardViolation): GuardViolation {
+function createViolationView(violation: SafetyViolation): SafetyViolation {
   const message = toPrintable(violation.message);
   const addresses = violation.addresses.map(quoteIfNeeded).filter((address) => !message.includes(address));
   const places = violation.places?.map((one) => ({
@@ -244,7 +244,7 @@ function createViolationView(violation: GuardViolation): GuardViolation {
 }
 
 /** Maps the ids of a plan's live resources and externals to addresses. */
-export function collectPlanResourceNames({ changes, externals }: Plan): ResourceNames {
+export function collectPlanAddressesById({ changes, externals }: Plan): ResourceNames {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );
@@ -256,7 +256,7 @@ export function collectPlanResourceNames({ changes, externals }: Plan): Resource
 function createWriteViews(writes: readonly Write[]): readonly WriteView[] {
   const numbers = new Map(writes.map(({ id }, index) => [id, index + 1]));
   return writes.map((write, index) => {
-    const { method, path } = createWriteRequest(write);
+    const { method, path } = createWriteRequestLine(write);
     return {
       number: index + 1,
       id: formatWriteName(write),
@@ -278,11 +278,11 @@ export function formatPlanHeadline(
   isEmpty: boolean,
 ): string {
   const totals = countActions(changes);
-  if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${countSeverities(diagnostics)}`;
+  if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${formatSeverityCounts(diagnostics)}`;
   if (isEmpty)
     return `✓ ${formatPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
   const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
-  const heeded = [formatDangerCount(changes), losses].filter((text) => text !== '');
+  const heeded = [formatDangerCountsOfChanges(changes), losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));
   const refused = violations.length === 0 ? [] : [`⛔ refused by ${formatCount(violations.length, 'safety rule')}`];
   const unchanged = totals['no-op'] === 0 ? [] : [`${totals['no-op']} unchanged`];
@@ -290,7 +290,7 @@ export function formatPlanHeadline(
   return [...refused, `${heeded.length === 0 ? '' : '⚠ '}${said.join(' · ')}`].join(' · ');
 }
 
-const NOUNS: Readonly<Record<ChangeAction, string>> = {
+const NOUNS: Readonly<Record<ChangingAction, string>> = {
   delete: 'delete',
   replace: 'replace',
   update: 'update',
@@ -301,9 +301,9 @@ const NOUNS: Readonly<Record<ChangeAction, string>> = {
 };
 
 /** Actions that delete a resource. */
-const LOSSES: ReadonlySet<ChangeAction> = new Set(['delete', 'replace']);
+const LOSSES: ReadonlySet<ChangingAction> = new Set(['delete', 'replace']);
 
-function listCounts(totals: Totals, isCounted: (action: ChangeAction) => boolean): readonly string[] {
+function listCounts(totals: Totals, isCounted: (action: ChangingAction) => boolean): readonly string[] {
   return CHANGE_ACTIONS.filter((action) => isCounted(action) && totals[action] > 0).map((action) =>
     formatCount(totals[action], NOUNS[action]),
   );

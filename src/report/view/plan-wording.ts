@@ -5,7 +5,7 @@ import {
   CHANGE_ACTIONS,
   type Change,
   formatChangeAddress,
-  listCountedActions,
+  listShownActions,
   type Totals,
 } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
@@ -14,7 +14,13 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress, type Write } from '../../model/write.ts';
 import type { CommandLine } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { formatCount, formatReadSentence, formatReportSubject, formatWaitTime, type ReportSubject } from './wording.ts';
+import {
+  formatCount,
+  formatReadRequestsSentence,
+  formatReportSubject,
+  formatWaitTime,
+  type ReportedStack,
+} from './wording.ts';
 
 /** The start of the title of a plan, or of the result of its apply. The subject follows. */
 const TITLES = {
@@ -23,7 +29,7 @@ const TITLES = {
 } as const satisfies Record<string, Readonly<Record<Plan['mode'], string>>>;
 
 /** The title of a plan, or of the result of its apply. */
-export function formatPlanTitle(about: keyof typeof TITLES, plan: ReportSubject & Pick<Plan, 'mode'>): string {
+export function formatPlanOrApplyTitle(about: keyof typeof TITLES, plan: ReportedStack & Pick<Plan, 'mode'>): string {
   return `${TITLES[about][plan.mode]} ${formatReportSubject(plan)}`;
 }
 
@@ -44,7 +50,7 @@ export const PLAN_LIST_HEADINGS = {
 } as const;
 
 /** The headings of the parts of a plan that has both manifest changes and drift. */
-export const PLAN_PART_HEADINGS = {
+export const CHANGE_GROUP_HEADINGS = {
   change: 'This change',
   missing: 'To create: new in the manifests, or deleted at the service',
   drift: 'Drift to revert',
@@ -55,23 +61,23 @@ export function formatOwnerNote(owner: string): string {
   return `owner: ${owner}`;
 }
 
-export const DELETES_HEADING = 'Deletes and replacements';
+export const DELETES_AND_REPLACEMENTS_HEADING = 'Deletes and replacements';
 
 /** The note on a change that the plan shows in two parts: an earlier part shows the other fields. */
 export const SEE_ABOVE_NOTE = 'see above';
 
 /** The reason for an adoption without any other reason. */
-export function formatAdoptReason(id: string): string {
+export function formatAdoptNote(id: string): string {
   return `adds the mark to ${id}`;
 }
 
 /** Precedes the command that applies a plan. */
-export function formatApplyLead({ readsInput }: CommandLine): string {
+export function formatApplyCommandLead({ readsInput }: CommandLine): string {
   return readsInput ? 'To apply, with the same manifests on standard input:' : 'To apply:';
 }
 
 /** Labels after a number of resources, such as `3 to update`. */
-export const ACTION_LABELS: Readonly<Record<Action, string>> = {
+export const ACTION_COUNT_LABELS: Readonly<Record<Action, string>> = {
   delete: 'to delete',
   replace: 'to replace',
   update: 'to update',
@@ -100,11 +106,11 @@ export function formatPlanSummary(plan: PlanNumbers): string {
 
 /** Returns, for example, `1 file to write`. Empty if there are no files. */
 export function listFileCount(files: readonly unknown[]): readonly string[] {
-  return files.length === 0 ? [] : [`${files.length} ${formatFileLabel(files)}`];
+  return files.length === 0 ? [] : [`${files.length} ${formatFilesToWriteLabel(files)}`];
 }
 
 /** The label after the number of files to write. */
-export function formatFileLabel({ length }: readonly unknown[]): string {
+export function formatFilesToWriteLabel({ length }: readonly unknown[]): string {
   return length === 1 ? 'file to write' : 'files to write';
 }
 
@@ -125,10 +131,10 @@ function countLeftOut(diagnostics: readonly Diagnostic[]): number {
 
 /** Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Omits rare actions that do not occur. */
 export function formatActionCounts(totals: Totals): string {
-  const actions = listCountedActions(CHANGE_ACTIONS, totals).map(
-    (action) => `${totals[action]} ${ACTION_LABELS[action]}`,
+  const actions = listShownActions(CHANGE_ACTIONS, totals).map(
+    (action) => `${totals[action]} ${ACTION_COUNT_LABELS[action]}`,
   );
-  return `${actions.join(', ')}; ${totals['no-op']} ${ACTION_LABELS['no-op']}`;
+  return `${actions.join(', ')}; ${totals['no-op']} ${ACTION_COUNT_LABELS['no-op']}`;
 }
 
 /**
@@ -141,7 +147,7 @@ export function formatRequestSentence(
 ): string {
   const { requests, settings, writes } = plan;
   const { read, apply, mayTakeMore = false, leastMs } = requests;
-  if (!isApplied) return isPart ? '' : formatReadSentence(read);
+  if (!isApplied) return isPart ? '' : formatReadRequestsSentence(read);
   const lookUps = apply - writes.length;
   const sent = [formatCount(writes.length, 'write'), ...(lookUps > 0 ? [formatCount(lookUps, 'look-up')] : [])].join(
     ' and ',
@@ -223,7 +229,7 @@ function formatList(texts: readonly string[]): string {
 }
 
 /** Returns, for example, `2 safety rules block this plan`. */
-export function formatBlockingRules(number: number): string {
+export function formatBlockingRuleCount(number: number): string {
   return `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
@@ -238,7 +244,7 @@ export const REQUESTS_HEADING = 'Requests, each sent after those that it waits f
 export const REQUESTS_ORDER_NOTE = 'in a valid order';
 
 /** Returns, for example, `waits for [1], [2]`, or that the request comes last. Empty if the request does not wait. */
-export function formatRequestOrder({
+export function formatRequestDependencies({
   waitsFor,
   last,
 }: {

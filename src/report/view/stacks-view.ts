@@ -1,27 +1,27 @@
-import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
+import { countDangersByGroup, DANGER_GROUPS } from '../../model/danger.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
 import { type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
-import type { ApplyReport, PlanReport, Report, StackReportPart, StacksReport, Validation } from '../report.ts';
+import type { ApplyReport, PlanReport, Report, StackReportPart, StacksRunReport, Validation } from '../report.ts';
 import { formatApplySummary } from './apply-view.ts';
 import { createComparisonView } from './comparison-view.ts';
-import { type DangerView, formatDangerCount, formatDangerCounts, listDangerViews } from './danger-view.ts';
+import { type DangerView, formatDangerCounts, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { createFailureView } from './diagnostic-view.ts';
-import { collectDriftResourceNames, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
+import { collectDriftAddressesById, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { collectPlanResourceNames, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
+import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
 import { redactDrift, redactPlan } from './redact.ts';
 import {
-  countApplyTotals,
-  countSeverities,
+  countWriteOutcomes,
   formatCount,
-  formatReadSentence,
-  formatValidatedCount,
+  formatReadRequestsSentence,
+  formatResourceAndFileCounts,
+  formatSeverityCounts,
   formatWaitTime,
   removeFinalDot,
-  withoutZeroCounts,
+  removeZeroCountsFromText,
 } from './wording.ts';
 
 /** One stack of the run, shown on one line. The texts are printable. */
@@ -68,7 +68,7 @@ interface StacksView {
   readonly summary: string;
 }
 
-export function createStacksView({ root, parts, selection, requests }: StacksReport): StacksView {
+export function createStacksView({ root, parts, selection, requests }: StacksRunReport): StacksView {
   const names = Map.groupBy(parts, ({ name }) => name);
   const rows = parts.map((part) => createRow(part, { isOnly: names.get(part.name)?.length === 1 }));
   const bad = rows.filter(({ isBad }) => isBad).length;
@@ -79,14 +79,14 @@ export function createStacksView({ root, parts, selection, requests }: StacksRep
   const sentences = [
     toPrintable(selection),
     ...(counts.length === 0 ? [] : [`${counts.join(', ')}.`]),
-    ...(requests === undefined ? [] : [formatReadSentence(requests)]),
+    ...(requests === undefined ? [] : [formatReadRequestsSentence(requests)]),
   ];
   const dangers = listStackDangers(parts);
   return {
     title: root === '.' ? 'Stacks' : `Stacks below ${toPrintable(root)}`,
     headline: formatRunHeadline(parts, { bad, isDangerous: dangers.length > 0 }),
     dangers,
-    dangerCount: formatDangerCounts(countDangers(dangers.flatMap((one) => one.dangers))),
+    dangerCount: formatDangerCounts(countDangersByGroup(dangers.flatMap((one) => one.dangers))),
     rows,
     summary: sentences.join(' '),
   };
@@ -132,7 +132,7 @@ function hasContent(report: Report): boolean {
 
 /** The heading of the stacks that have only a row, such as `9 stacks without changes`. */
 export function formatUnchangedStacksHeading(
-  run: Pick<StacksReport, 'parts'>,
+  run: Pick<StacksRunReport, 'parts'>,
   { length }: readonly StackRow[],
 ): string {
   const contents = new Set(run.parts.map(({ report }) => CONTENTS[report.about]));
@@ -141,7 +141,7 @@ export function formatUnchangedStacksHeading(
 }
 
 /** A stack that has only a row, such as `s05 (1 warning)`. */
-export function formatUnchangedStackTitle({ title, found }: StackRow): string {
+export function formatStackRowTitle({ title, found }: StackRow): string {
   return found === '' ? title : `${title} (${found})`;
 }
 
@@ -149,7 +149,7 @@ export function formatUnchangedStackTitle({ title, found }: StackRow): string {
  * The indexes of the stacks in reading order: failed or refused stacks, then stacks by their most severe danger, then
  * the others by folder. Quiet stacks come last.
  */
-export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
+export function listRowIndexesInOrder(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
   const rank = (index: number): number => {
     const row = view.rows[index];
     if (row?.isBad === true) return -1;
@@ -165,11 +165,11 @@ function listReportDangers({ report, options: { locate } }: StackReportPart): re
   switch (report.about) {
     case 'plan': {
       const plan = redactPlan(report.plan);
-      return listDangerViews(plan.changes, collectPlanResourceNames(plan));
+      return listDangerViews(plan.changes, collectPlanAddressesById(plan));
     }
     case 'drift': {
       const drift = redactDrift(report.drift);
-      return listDriftDangerViews(drift.resources, { names: collectDriftResourceNames(drift), locate });
+      return listDriftDangerViews(drift.resources, { names: collectDriftAddressesById(drift), locate });
     }
     default:
       return [];
@@ -231,7 +231,7 @@ function joinDrifts(drifts: readonly Drift[]): readonly string[] {
 function joinApplies([first, ...more]: readonly ApplyReport[]): readonly string[] {
   if (first === undefined) return [];
   const outcomes = [first, ...more].flatMap(({ result }) => result.outcomes);
-  return [withoutZeroCounts(formatApplySummary(countApplyTotals({ ...first.result, outcomes })))];
+  return [removeZeroCountsFromText(formatApplySummary(countWriteOutcomes({ ...first.result, outcomes })))];
 }
 
 function joinValidations(validations: readonly Validation[]): readonly string[] {
@@ -239,7 +239,7 @@ function joinValidations(validations: readonly Validation[]): readonly string[] 
   const sum = (count: (one: Validation) => number): number => validations.reduce((all, one) => all + count(one), 0);
   const size = { files: sum(({ files }) => files), resources: sum(({ resources }) => resources) };
   const found = listFound(validations.flatMap(({ diagnostics }) => diagnostics));
-  return [[formatValidatedCount(size), ...found].join(' · ')];
+  return [[formatResourceAndFileCounts(size), ...found].join(' · ')];
 }
 
 /** The name of a stack, followed by the folder if it differs from the name. */
@@ -268,11 +268,11 @@ function describeReport({ report }: StackReportPart): Pick<StackRow, 'said' | 'i
     case 'drift': {
       const { drift } = report;
       const said = [formatDriftHeadline(drift), ...listFound(drift.diagnostics)].join(' · ');
-      return { said, isQuiet: isQuietDrift(drift), found: countSeverities(drift.diagnostics) };
+      return { said, isQuiet: isQuietDrift(drift), found: formatSeverityCounts(drift.diagnostics) };
     }
     case 'validation': {
       const { diagnostics } = report.validation;
-      const said = [formatValidatedCount(report.validation), ...listFound(diagnostics)].join(' · ');
+      const said = [formatResourceAndFileCounts(report.validation), ...listFound(diagnostics)].join(' · ');
       return { said, isQuiet: diagnostics.length === 0 };
     }
     case 'comparison':
@@ -289,14 +289,16 @@ function describeReport({ report }: StackReportPart): Pick<StackRow, 'said' | 'i
 }
 
 function isQuietDrift(drift: Drift): boolean {
-  return !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && formatDangerCount(drift.resources) === '';
+  return (
+    !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && formatDangerCountsOfChanges(drift.resources) === ''
+  );
 }
 
 /**
  * Lists the unmanaged resources of each account only once: with the first of its stacks that is shown in full or, if
  * there is none, with its first stack.
  */
-export function listUnmanagedOncePerAccount(run: StacksReport): StacksReport {
+export function withUnmanagedOncePerAccount(run: StacksRunReport): StacksRunReport {
   const tellers = new Map<string, StackReportPart>();
   const isShown = ({ report }: StackReportPart) => report.about === 'drift' && !isQuietDrift(report.drift);
   for (const part of [...run.parts.filter(isShown), ...run.parts]) {
@@ -324,16 +326,16 @@ function describePlan({ plan, blocking }: PlanReport): Pick<StackRow, 'said' | '
   const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
   const isQuiet = isEmpty && blocking.length === 0 && diagnostics.every(isLintWarning);
   const time = requests.leastMs > 0 && writes.length > 0 ? formatWaitTime(requests.leastMs) : '';
-  return { said, isQuiet, time, found: countSeverities(diagnostics) };
+  return { said, isQuiet, time, found: formatSeverityCounts(diagnostics) };
 }
 
 function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {
-  return diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
+  return diagnostics.length === 0 ? [] : [formatSeverityCounts(diagnostics)];
 }
 
 function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | 'isQuiet'> {
   if (result.outcomes.length + result.files.length > 0)
-    return { said: withoutZeroCounts(formatApplySummary(countApplyTotals(result))), isQuiet: false };
+    return { said: removeZeroCountsFromText(formatApplySummary(countWriteOutcomes(result))), isQuiet: false };
   const diagnostics = [...plan.diagnostics, ...result.diagnostics];
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
 }
@@ -344,7 +346,14 @@ function trimEnd(line: string): string {
 }
 
 /** Says how many of the stacks are selected, and why. Also says why a selection is empty. */
-export function describeStacks({ root: given, total, stacks, changes, shard, unplanned = [] }: StackListing): string {
+export function formatStackSelectionSummary({
+  root: given,
+  total,
+  stacks,
+  changes,
+  shard,
+  unplanned = [],
+}: StackListing): string {
   const root = given === '.' ? 'the current folder' : given;
   const some = `${stacks.length} of ${formatStacks(total)} below ${root}`;
   const part = shard === undefined ? '' : `Shard ${shard.index} of ${shard.total} (${shard.from}): `;
@@ -365,7 +374,7 @@ function formatStacks(count: number): string {
 const MAX_LISTED = 10;
 
 /** Lines on manifests and changed files that belong to no stack. */
-export function listFilesWithoutStack({ filesWithoutStack, changes }: StackListing): readonly string[] {
+export function describeFilesWithoutStack({ filesWithoutStack, changes }: StackListing): readonly string[] {
   const changed = changes?.filesWithoutStack ?? [];
   const rest = filesWithoutStack.filter((file) => !changed.includes(file));
   return [

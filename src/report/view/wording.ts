@@ -24,7 +24,7 @@ export function formatWaitTime(ms: number): string {
 }
 
 /** Returns, for example, `2 errors, 1 warning`, without zeros. Empty if there are no diagnostics. */
-export function countSeverities(diagnostics: readonly Diagnostic[]): string {
+export function formatSeverityCounts(diagnostics: readonly Diagnostic[]): string {
   const severities: readonly Severity[] = ['error', 'warning'];
   return severities
     .map((severity) => ({ severity, number: diagnostics.filter((one) => one.severity === severity).length }))
@@ -34,10 +34,10 @@ export function countSeverities(diagnostics: readonly Diagnostic[]): string {
 }
 
 /** The stack and the service that a report is about. */
-export type ReportSubject = Pick<Plan, 'stack' | 'baseUrl'>;
+export type ReportedStack = Pick<Plan, 'stack' | 'baseUrl'>;
 
 /** Returns, for example, `stack production on https://api.example.com`. */
-export function formatReportSubject({ stack, baseUrl }: ReportSubject): string {
+export function formatReportSubject({ stack, baseUrl }: ReportedStack): string {
   return `stack ${quoteIfNeeded(stack)} on ${formatBaseUrl(baseUrl)}`;
 }
 
@@ -48,7 +48,7 @@ function formatBaseUrl(baseUrl: string): string {
   return path === '' ? 'the embedded server' : `the embedded server, kept in ${toPrintable(path)}`;
 }
 
-export function formatReadSentence(requests: number): string {
+export function formatReadRequestsSentence(requests: number): string {
   return `Reading took ${formatCount(requests, 'request')}.`;
 }
 
@@ -67,10 +67,10 @@ export function formatNameList(names: readonly string[]): string {
 const MAX_NAMES = 5;
 
 /** Shown as the new value of a field that its manifest no longer sets. */
-export const UNSET_WORDING = '(no longer in the manifest)';
+export const NO_LONGER_SET_WORDING = '(no longer in the manifest)';
 
 /** Removes zero counts from a list of counts. If all are zero, keeps all. */
-export function withoutZeroCounts(counts: string): string {
+export function removeZeroCountsFromText(counts: string): string {
   const some = removeFinalDot(counts)
     .split(/[,;] /)
     .filter((count) => !count.startsWith('0 '));
@@ -91,7 +91,7 @@ export function shortenCommit(commit: string): string {
 const SHORT_COMMIT = 7;
 
 /** The number of checked resources and files, such as `5 resources in 2 files`. */
-export function formatValidatedCount({
+export function formatResourceAndFileCounts({
   files,
   resources,
 }: {
@@ -107,14 +107,14 @@ export function formatCommandNotCompleted(command: string | undefined): string {
 }
 
 /** The numbers of writes by outcome. `applied` includes `alreadyDone`. */
-export interface ApplyTotals {
+export interface OutcomeTotals {
   readonly applied: number;
   readonly alreadyDone: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
+export function countWriteOutcomes({ outcomes }: ApplyResult): OutcomeTotals {
   const totals = { applied: 0, alreadyDone: 0, failed: 0, skipped: 0 };
   for (const result of outcomes) {
     totals[result.outcome] += 1;
@@ -127,7 +127,7 @@ export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
  * Maps ids to the writes that were not sent because the run was interrupted or the service could not be reached.
  * Includes writes that depended only on such writes.
  */
-export function mapNotStartedWrites(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
+export function mapNotStartedWritesById(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
   const found = new Map<string, Write>();
   const skipped = outcomes.filter((one) => one.outcome === 'skipped');
   for (let before = -1; before < found.size; ) {

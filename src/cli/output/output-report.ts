@@ -3,23 +3,23 @@ import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findRepository } from '../../files/boundary.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
-import { escapeJobCommands, readCiPipeline } from '../../model/pipeline.ts';
+import { escapeJobCommands, readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type FormatName, loadReportFormat, loadStacksReportFormat } from '../../report/formats.ts';
+import { type FormatName, loadReportRenderer, loadStacksReportRenderer } from '../../report/formats.ts';
 import type {
+  DiagnosticCodeDescription,
   Failure,
   FormatOptions,
   Report,
-  RuleDescription,
-  StacksReport,
+  StacksRunReport,
   WrittenEvents,
 } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/diagnostics.ts';
-import { InvalidManifests, type RunStack, StackError } from '../../stack/host.ts';
+import { InvalidManifests, StackError, type StackOfRun } from '../../stack/host.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
-import { type FormatFlags, getTextOptions, isFormatRequested, type ReportTarget } from './present.ts';
+import { type FormatFlags, getTextOptions, isFormatRequested, type ReportFileTarget } from './present.ts';
 
 interface Publication {
   readonly flags: FormatFlags;
@@ -36,10 +36,10 @@ interface Publication {
 }
 
 /** Shows a report on stdout, writes the files of `--report`, and returns the exit code. */
-export function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
+export function outputReport(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
   return publishAs(
     async (name) => {
-      const format = await loadReportFormat(name, report.about);
+      const format = await loadReportRenderer(name, report.about);
       return (options) => format(report, options);
     },
     publication,
@@ -47,11 +47,15 @@ export function publish(report: Report, publication: Publication, context: Conte
   );
 }
 
-/** Like `publish`, for the report of a run over many stacks. */
-export function publishStacks(run: StacksReport, publication: Publication, context: Context): Promise<ExitCode> {
+/** Like `outputReport`, for the report of a run over many stacks. */
+export function outputStacksReport(
+  run: StacksRunReport,
+  publication: Publication,
+  context: Context,
+): Promise<ExitCode> {
   return publishAs(
     async (name) => {
-      const format = await loadStacksReportFormat(name);
+      const format = await loadStacksReportRenderer(name);
       return (options) => format(run, options);
     },
     publication,
@@ -98,7 +102,7 @@ function createRunOptions(
     exitCode,
     version: VERSION,
     at: now(),
-    pipeline: readCiPipeline(env),
+    pipeline: readCiJobLinks(env),
     ...(sent !== undefined && { sent }),
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
@@ -111,7 +115,7 @@ function createRunOptions(
 async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOptions, 'describeRule'>> {
   if (!isFormatRequested('sarif', flags)) return {};
   const { EXPLANATIONS } = await import('../../explain/explanations.ts');
-  const byCode: ReadonlyMap<string, RuleDescription> = new Map(Object.entries(EXPLANATIONS));
+  const byCode: ReadonlyMap<string, DiagnosticCodeDescription> = new Map(Object.entries(EXPLANATIONS));
   return { describeRule: (id) => byCode.get(id) };
 }
 
@@ -137,7 +141,7 @@ function makeRelative(root: string, file: string, cwd: string): string {
 }
 
 /** Throws if a file of `--report` cannot be written. Called before the command does anything. */
-export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
+export async function checkReportFiles({ report = [] }: FormatFlags, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
   const files = new Set<string>();
   for (const { format, file } of report) {
     const path = resolve(cwd, file);
@@ -153,7 +157,7 @@ export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<C
 
 async function writeReport(
   load: LoadRenderer,
-  { format: name, file }: ReportTarget,
+  { format: name, file }: ReportFileTarget,
   { options, context }: { readonly options: FormatOptions; readonly context: Context },
 ): Promise<readonly string[]> {
   if (await context.inputs?.has(file))
@@ -170,7 +174,7 @@ async function writeReport(
   }
 }
 
-export interface FailedCommand extends RunStack {
+export interface FailedCommandContext extends StackOfRun {
   /** Absent for an unknown command. */
   readonly command?: string;
   readonly flags: FormatFlags;
@@ -184,17 +188,17 @@ export interface FailedCommand extends RunStack {
  */
 export async function showFailure(
   error: unknown,
-  { command, stack, locate, flags: given, sent }: FailedCommand,
+  { command, stack, locate, flags: given, sent }: FailedCommandContext,
   context: Context,
 ): Promise<ExitCode> {
   const flags = error instanceof CommandError && error.isUnreported ? { ...given, report: [] } : given;
   const failure: Failure = {
     ...(command !== undefined && { command }),
     ...(stack !== undefined && { stack }),
-    ...pickReportedError(error),
+    ...getReportedErrorPart(error),
   };
   const isShown = flags.format === 'text';
-  const exitCode = await publish(
+  const exitCode = await outputReport(
     { about: 'failure', failure },
     {
       flags,
@@ -219,7 +223,7 @@ export function exitCodeOfError(error: unknown): ExitCode {
 }
 
 /** Returns the part of an error that a report contains. */
-export function pickReportedError(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
+export function getReportedErrorPart(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
   if (!(error instanceof CommandError || error instanceof StackError))
     return { error: error instanceof Error ? error : new Error(String(error)) };

@@ -9,11 +9,11 @@ import type { Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../../model/state.ts';
 import { findCrossStackReference } from '../cross-stack-references.ts';
-import { withDangers } from '../dangers.ts';
+import { computeChangesWithDangers } from '../dangers.ts';
 import { isTokenUndelivered } from '../match.ts';
 
 /** Finds the live resources that belong to the changes of a saved plan. */
-export interface PlanLookUp {
+export interface LiveResourceLookUp {
   /** The resource from which a change started, as it is live now. `undefined` if it no longer exists. */
   readonly start: (change: Change) => LiveResource | undefined;
   /**
@@ -34,7 +34,7 @@ export interface PlanLookUp {
   readonly ids: CreatedIds;
 }
 
-export function createPlanLookUp(plan: Plan, live: LiveState): PlanLookUp {
+export function createLiveResourceLookUp(plan: Plan, live: LiveState): LiveResourceLookUp {
   const all = [...live.resources.values()].flat();
   const byId = new Map(all.map((resource) => [resource.id, resource]));
   const ours = all.filter(({ mark }) => mark?.stack === plan.stack);
@@ -47,7 +47,7 @@ export function createPlanLookUp(plan: Plan, live: LiveState): PlanLookUp {
     const all = appeared(change);
     return all.find((live) => !isAbandoned(live)) ?? all[0];
   };
-  const found = plan.changes.filter(isCreation).map((change) => [change.address, findCreated(change)] as const);
+  const found = plan.changes.filter(isCreateOrReplace).map((change) => [change.address, findCreated(change)] as const);
   const created = new Map(found.flatMap(([address, one]) => (one === undefined ? [] : [[address, one]])));
   return {
     start: ({ address, live: start }) => live.attachments.get(address) ?? byId.get(start?.id ?? ''),
@@ -56,14 +56,14 @@ export function createPlanLookUp(plan: Plan, live: LiveState): PlanLookUp {
     listMarked,
     created,
     ids: new Map([
-      ...listCrossStackIds(plan, live),
+      ...listLiveCrossStackIds(plan, live),
       ...[...created].map(([address, { id }]) => [address, id] as const),
     ]),
   };
 }
 
 /** The ids of the awaited resources of other stacks that exist now, by the address of the `External`. */
-export function listCrossStackIds(
+export function listLiveCrossStackIds(
   { crossStackReferences = {} }: Plan,
   live: LiveState,
 ): readonly (readonly [string, string])[] {
@@ -74,12 +74,12 @@ export function listCrossStackIds(
 }
 
 /** Includes a replace, which also creates a resource. */
-export function isCreation({ action }: Change): boolean {
+export function isCreateOrReplace({ action }: Change): boolean {
   return action === 'create' || action === 'replace';
 }
 
 /** Returns a spec in normal form. Ids replace the addresses of resources that exist now. */
-export function resolveSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec {
+export function resolveAndNormalizeSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec {
   const kind = getKind(kindName);
   const resolved = mapReferences(kind, spec, ({ value }) => ids.get(value) ?? value);
   const entries = Object.entries(resolved).map(([name, value]): [string, Json] => {
@@ -101,9 +101,9 @@ interface RestoredPlan {
  * A resource is abandoned if `shown` creates its address but does not contain the resource itself, and its mark records
  * no delivered token. Nothing can use such a resource.
  */
-export function restoreCreations(plan: Plan, shown: Plan): RestoredPlan {
+export function revertReplacementsToCreations(plan: Plan, shown: Plan): RestoredPlan {
   const known = listKnownIds(shown);
-  const creations = new Set<Address>(shown.changes.filter(isCreation).map(({ address }) => address));
+  const creations = new Set<Address>(shown.changes.filter(isCreateOrReplace).map(({ address }) => address));
   const isAbandoned = (change: Change): boolean =>
     creations.has(change.address) && !known.has(change.live?.id ?? '') && isUnused(change, plan);
   const renewed = plan.changes.filter((change) => isRenewal(change) && isAbandoned(change));
@@ -126,7 +126,7 @@ function isUnused({ address, kind, live }: Change, { stack }: Plan): boolean {
 }
 
 function createCreation({ live: _, reason: __, ...change }: Change, plan: Plan): readonly Change[] {
-  return withDangers({ ...plan, changes: [{ ...change, action: 'create' }], writes: [] });
+  return computeChangesWithDangers({ ...plan, changes: [{ ...change, action: 'create' }], writes: [] });
 }
 
 /** The ids of all live resources in a plan, including those whose delete is suppressed. */
@@ -136,13 +136,13 @@ export function listKnownIds({ changes, suppressedDeletes = [] }: Plan): Readonl
 }
 
 /** Reconstructs the live state from before the saved plans were applied, as far as the plans contain that state. */
-export function computeLiveBefore(live: LiveState, plans: readonly Plan[]): LiveState {
+export function computeLiveBeforePlans(live: LiveState, plans: readonly Plan[]): LiveState {
   return plans.reduce(restoreBefore, live);
 }
 
 function restoreBefore({ resources, attachments, ...live }: LiveState, plan: Plan): LiveState {
   const known = listKnownIds(plan);
-  const created = new Set<Address>(plan.changes.filter(isCreation).map(({ address }) => address));
+  const created = new Set<Address>(plan.changes.filter(isCreateOrReplace).map(({ address }) => address));
   const isCreated = ({ kind, id, mark }: LiveResource): boolean =>
     mark?.stack === plan.stack && !known.has(id) && created.has(toAddress(kind, mark.name));
   const starts = plan.changes.flatMap((change) => listStarts(change));

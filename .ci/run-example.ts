@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
   type ConcurrentRequest,
+  getExampleFileText,
   type RunnableExample,
-  renderFileText,
   renderSeedFile,
 } from '../src/explain/explanation.ts';
 import type { Transport } from '../src/model/transport.ts';
@@ -36,7 +36,7 @@ export async function runExample({
   try {
     for (const [name, file] of Object.entries(files)) {
       mkdirSync(dirname(join(cwd, name)), { recursive: true });
-      writeFileSync(join(cwd, name), renderFileText(file), typeof file === 'string' ? 'utf8' : 'latin1');
+      writeFileSync(join(cwd, name), getExampleFileText(file), typeof file === 'string' ? 'utf8' : 'latin1');
     }
     const server = createServer({
       now: () => NOW,

@@ -38,14 +38,14 @@ export {
 } from './export/export-live.ts';
 export {
   type CelNamesOrFinding,
-  type CelReader,
+  type CelNamesReader,
   readCelNames,
 } from './expressions/read-cel.ts';
 export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';
 export type { Kind } from './kinds/kind.ts';
-export { createPlanDocument, type PlanDocument, type PlanDocumentWrite } from './kinds/request-body.ts';
+export { createPlanFileContent, type PlanFileContent, type PlanFileWrite } from './kinds/plan-file-content.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
-export { type LintOptions, lintManifests } from './lint/lint.ts';
+export { type LintEnvironment, lintManifests } from './lint/lint.ts';
 export type { ManifestEnvironment } from './manifest/environment.ts';
 export {
   createFieldFileReader,
@@ -80,21 +80,19 @@ export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
 export type { ApplyEvent, ApplyResult, FileOutcome, Outcome } from './model/outcome.ts';
 export {
-  PLAN_FORMAT,
-  type Plan,
-  type PlannedFile,
-  type PlanSettings,
-  type SafetyViolation,
-  type SuppressedDelete,
-} from './model/plan.ts';
-export {
   type ExtraChange,
   type ExtraChanges,
   type ExtraField,
   isCoveredByApproval,
   isSamePlan,
+  PLAN_FORMAT,
+  type Plan,
   type PlanComparison,
-} from './model/plan-comparison.ts';
+  type PlannedFile,
+  type PlanSettings,
+  type SafetyViolation,
+  type SuppressedDelete,
+} from './model/plan.ts';
 export {
   computeMinimumRequestTimeMs,
   type LintSettings,
@@ -113,10 +111,9 @@ export { openStack, type StackOptions } from './open-stack.ts';
 export { comparePlans } from './plan/compare/compare-plans.ts';
 export { computeDrift, type DriftInput } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
-export { listWriteToPaths } from './plan/files.ts';
 export { type Allowances, listBlockingViolations } from './plan/guard.ts';
 export type { PlanInput } from './plan/plan-input.ts';
-export { createDestroyState, omitDesiredResources } from './plan/plan-input.ts';
+export { createDestroyState, listWriteToPaths, omitAllDesiredResources } from './plan/plan-input.ts';
 export type { StaleItem } from './plan/saved/check-plan.ts';
 export { checkPlanAgainstLive, createStaleCheckRequest, type PlanCheck } from './plan/saved/check-plan.ts';
 export {

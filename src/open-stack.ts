@@ -7,13 +7,14 @@ import type { Host, OpenTakeOverLookUp, Rehearse } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
 import {
-  collectEnvironmentSecrets,
   parseTimeoutMs,
+  readManifestTrust,
+  readSecretsNamedInEnvironment,
+  refuseUntrustedRender,
   resolveSettingsFromManifests,
   type SettingOverrides,
 } from './stack/settings.ts';
 import { createAccount, createStack, type Stack } from './stack/stack.ts';
-import { readManifestTrust, refuseUntrustedRender } from './stack/trust.ts';
 
 /** Manifests, service and callbacks of a stack. Every option is optional. */
 export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'> {
@@ -119,7 +120,7 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
     ...(now !== undefined && { now }),
   };
   const flags = { env: offered, ...(untrusted !== undefined && { untrusted }), ...(root !== undefined && { root }) };
-  const { secrets, env: known } = collectEnvironmentSecrets(given);
+  const { secrets, env: known } = readSecretsNamedInEnvironment(given);
   if (apiKey !== undefined) secrets.add('the API key', apiKey);
   const host = { ...given, env: known, secrets, ...readManifestTrust(flags, given) };
   if (render) refuseUntrustedRender(host);

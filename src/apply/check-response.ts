@@ -10,7 +10,7 @@ import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson }
 import { type Mark, type MarkDraft, renderMetadata, splitMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
-import { createMarkFromDraft } from '../plan/writes.ts';
+import { completeMarkDraft } from '../plan/writes.ts';
 
 /** Parses the response to a write: the whole resource or, after `set-module`, only that module. */
 export function parseWriteResponse(write: Write, answer: JsonObject): LiveResource {
@@ -24,16 +24,16 @@ export function parseWriteResponse(write: Write, answer: JsonObject): LiveResour
  * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
  * service did not accept as sent; empty if it accepted everything.
  */
-export function listUnacceptedFields(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
-  if (write.type !== 'set-module') return listUnpersistedValues(write, sent, live);
+export function listUnacceptedFieldMessages(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+  if (write.type !== 'set-module') return listUnpersistedValueMessages(write, sent, live);
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
 /**
- * Like `listUnacceptedFields`, for a response that contains the whole resource. Reports a lost mark first, because later runs
+ * Like `listUnacceptedFieldMessages`, for a response that contains the whole resource. Reports a lost mark first, because later runs
  * do not recognize a resource without its mark.
  */
-export function listUnpersistedValues(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+export function listUnpersistedValueMessages(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
   const isKept = write.type === 'release' && live.mark !== undefined;
@@ -120,7 +120,7 @@ export interface WriteRequestContext {
 function resolveBody(write: Write, { ids, now, by }: WriteRequestContext): JsonObject | undefined {
   const kind = getKind(write.kind);
   const createMetadata = (draft: MarkDraft) => {
-    const mark = createMarkFromDraft(kind, draft, ids);
+    const mark = completeMarkDraft(kind, draft, ids);
     const known = by === undefined ? mark : { ...mark, by };
     const type = kind.fields[METADATA]?.type;
     const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;

@@ -36,7 +36,7 @@ export type JournalWriter = (entry: JournalEntry) => Promise<void>;
 
 /** A request was not sent, because its journal entry could not be written. */
 export class JournalWriteError extends Error {
-  override readonly name = 'JournalError';
+  override readonly name = 'JournalWriteError';
 }
 
 interface Sending<T> {

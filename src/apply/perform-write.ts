@@ -9,27 +9,27 @@ import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import type { CreateWrite, RedeliverWrite, Write, WriteId } from '../model/write.ts';
-import { findFileContentOfValue } from '../plan/files.ts';
+import { formatValueAsFileContent } from '../plan/plan-input.ts';
 import {
-  listUnacceptedFields,
-  listUnpersistedValues,
+  listUnacceptedFieldMessages,
+  listUnpersistedValueMessages,
   type ResolvedWrite,
   resolveWriteRequest,
 } from './check-response.ts';
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
 import {
-  checkForConcurrentApply,
   type DuplicateResolutionContext,
   type DuplicateSearchContext,
   deleteOwnCreation,
   listUnplannedResourcesWithMark,
-  resolveDuplicateCredential,
+  noteConcurrentApplyOnRejection,
+  withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
 import { JournalWriteError } from './journal.ts';
 import {
   type ApplyRequests,
   type DeliveryRecordWrite,
-  findIdOfWrittenResource,
+  findIdOfExistingResource,
   isResourceGone,
   markReplacementsUndelivered,
 } from './requests.ts';
@@ -49,7 +49,7 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
-  /** Names of the kinds that `checkForConcurrentApply` has looked up. */
+  /** Names of the kinds that `noteConcurrentApplyOnRejection` has looked up. */
   readonly looked: Set<string>;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
@@ -63,7 +63,7 @@ export async function performWrite(write: Write, context: WriteContext): Promise
     return await perform(write, context);
   } catch (error) {
     if (write.type === 'create' && error instanceof ApiError && error.response.status === 409)
-      await checkForConcurrentApply(write, context.settle, context.looked);
+      await noteConcurrentApplyOnRejection(write, context.settle, context.looked);
     return classifyFailure(write, error);
   }
 }
@@ -121,9 +121,9 @@ async function exchange(write: Write, { requests, settle, ids, now, by }: WriteC
 }
 
 function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Outcome {
-  const failures = live === undefined ? [] : listUnacceptedFields(write, sent, live);
+  const failures = live === undefined ? [] : listUnacceptedFieldMessages(write, sent, live);
   if (failures.length > 0) return createFailure(write, failures.join('; '));
-  return { outcome: 'applied', write, id: findIdOfWrittenResource(write) ?? ids.get(write.address) };
+  return { outcome: 'applied', write, id: findIdOfExistingResource(write) ?? ids.get(write.address) };
 }
 
 /**
@@ -228,9 +228,9 @@ function storeCreation(
   { ids, texts }: WriteContext,
 ): readonly string[] {
   ids.set(write.address, live.id);
-  const text = findFileContentOfValue(live.computed[getKind(write.kind).fileField ?? '']);
+  const text = formatValueAsFileContent(live.computed[getKind(write.kind).fileField ?? '']);
   if (text !== undefined) texts.set(write.address, text);
-  return listUnpersistedValues(write, sent, live);
+  return listUnpersistedValueMessages(write, sent, live);
 }
 
 /** `T`: the response to the creation. */
@@ -334,13 +334,13 @@ async function verifyCreation(
   const isHidden = field !== undefined && token === undefined;
   const failures = [
     ...(isHidden ? [`the service did not show its ${field}`] : []),
-    ...(isRotatable(kind) ? listUnpersistedValues(write, sent, live) : []),
+    ...(isRotatable(kind) ? listUnpersistedValueMessages(write, sent, live) : []),
   ];
   if (failures.length > 0) {
     const message = await deleteOwnCreation(made, context, 'Delete it by hand, unless the next plan deletes it');
     return [...failures, message].join('; ');
   }
-  const lost = field === undefined ? undefined : await resolveDuplicateCredential(made, context);
+  const lost = field === undefined ? undefined : await withdrawCredentialIfDuplicate(made, context);
   return lost ?? { live, token };
 }
 

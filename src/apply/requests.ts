@@ -126,13 +126,13 @@ async function sendAside<T>(
 
 function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
   const { id, address } = write;
-  const resourceId = findIdOfWrittenResource(write);
+  const resourceId = findIdOfExistingResource(write);
   const known = resourceId === undefined ? {} : { id: resourceId };
   return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
 }
 
 /** The id of the resource that a write changes. `undefined` if the plan creates the resource. */
-export function findIdOfWrittenResource(write: Write): string | undefined {
+export function findIdOfExistingResource(write: Write): string | undefined {
   if ('resourceId' in write) return write.resourceId;
   return 'ids' in write ? write.ids.id : undefined;
 }

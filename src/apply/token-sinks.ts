@@ -9,7 +9,12 @@ import type { Address } from '../model/address.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { assertDefined, getErrorMessage } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import { type CommandSinkSettings, findSinkSettings, type SinkSettings, type TokenSettings } from '../model/stack.ts';
+import {
+  type CommandSinkSettings,
+  findSinkSettingsForCredential,
+  type SinkSettings,
+  type TokenSettings,
+} from '../model/stack.ts';
 import type { CreateWrite } from '../model/write.ts';
 import { runCommand } from './run-command.ts';
 
@@ -64,7 +69,7 @@ export interface TokenSinks {
 export function createTokenSinks(settings: TokenSettings, context: SinkContext): TokenSinks {
   const sinks = new Map<SinkSettings, TokenSink>();
   const find = (name: string): TokenSink | undefined => {
-    const chosen = findSinkSettings(settings, name);
+    const chosen = findSinkSettingsForCredential(settings, name);
     if (chosen === undefined) return undefined;
     const sink = sinks.get(chosen) ?? createSink(chosen, context);
     sinks.set(chosen, sink);

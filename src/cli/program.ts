@@ -4,11 +4,11 @@ import { readStream } from '../files/read-input.ts';
 import { sleepFor } from '../model/elapsed.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-code.ts';
-import { createStreamOutput, flushOutputs } from './output/output.ts';
+import { createLazyStreamOutput, flushOutputs } from './output/output.ts';
 import { run } from './run.ts';
 
-const stdout = createStreamOutput(() => process.stdout, { isFile: () => isRegularFile(1) });
-const stderr = createStreamOutput(() => process.stderr, { isFile: () => isRegularFile(2) });
+const stdout = createLazyStreamOutput(() => process.stdout, { isFile: () => isRegularFile(1) });
+const stderr = createLazyStreamOutput(() => process.stderr, { isFile: () => isRegularFile(2) });
 
 /** Creates the context of a command. In this folder, only this file and main.ts use `process`. */
 function createContext(): Context {

@@ -3,9 +3,8 @@ import { createReadBudget } from '../files/read-input.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { toPrintable } from '../model/printable.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
-import type { StackOfRun } from '../stack/host.ts';
-import { collectEnvironmentSecrets } from '../stack/settings.ts';
-import { readManifestTrust, refuseUntrustedRender } from '../stack/trust.ts';
+import type { StackNameAndLocator } from '../stack/host.ts';
+import { readManifestTrust, readSecretsNamedInEnvironment, refuseUntrustedRender } from '../stack/settings.ts';
 import { addDefaultWaitToArgv } from './commands/options.ts';
 import { createProgramForArguments } from './commands/program.ts';
 import type { Context } from './context.ts';
@@ -13,13 +12,13 @@ import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createRedactedContext } from './output/output.ts';
 import { createRunInputRecorder } from './output/output-files.ts';
 import type { FailedCommandContext } from './output/output-report.ts';
-import type { CommandRunner, FormatFlags, ReportFileTarget, RunFlags } from './output/present.ts';
+import type { CommandBodyRunner, FormatFlags, ReportFileTarget, RunFlags } from './output/present.ts';
 
 /** Runs one command line (without the program name) and returns its exit code. Shows every error. */
 export async function run(argv: readonly string[], host: Context): Promise<ExitCode> {
   const inputs = createRunInputRecorder(argv, host.cwd);
   const budget = createReadBudget(RUN_LIMITS);
-  const { secrets, env } = collectEnvironmentSecrets(host);
+  const { secrets, env } = readSecretsNamedInEnvironment(host);
   const guarded = createRedactedContext({ ...host, env }, secrets);
   const onFileInUse: Context['onFileInUse'] = (file, limitSeconds) =>
     guarded.stderr.write(
@@ -28,10 +27,10 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   const context = { ...guarded, inputs, onInput: inputs.add, onFileInUse, budget };
   let exitCode: ExitCode = EXIT.success;
   let name = '';
-  const act: CommandRunner = async (flags, body) => {
-    let subject: StackOfRun = {};
+  const act: CommandBodyRunner = async (flags, body) => {
+    let subject: StackNameAndLocator = {};
     let trusting: Context = context;
-    const onSubject = (more: StackOfRun): void => {
+    const onSubject = (more: StackNameAndLocator): void => {
       subject = { ...subject, ...more };
     };
     try {
@@ -70,7 +69,7 @@ function writesFiles({ report = [], out, journal }: RunFlags, { env }: Context):
 /** Prepares the output files. Loads the code for that only if needed, because most runs write no files. */
 async function prepareOutputs(flags: RunFlags, argv: readonly string[], context: Context): Promise<void> {
   const outputs = await import('./output/output-files.ts');
-  await outputs.checkAndClearOutputs(flags, argv, context);
+  await outputs.checkOutputsAndRemoveReports(flags, argv, context);
 }
 
 /** Limits on everything that a run reads. Reading 100,000 resources three times uses half of these limits. */

@@ -37,7 +37,11 @@ export function createApiError(failed: FailedResponse, redact: Redactor): ApiErr
     details,
   };
   const said = readText(json?.['msg'], redact) ?? createFallbackMessage(failed, redact);
-  return new ApiError(toOneLine(`${method} ${path}: ${formatFailure(facts, said)}`), { ...facts, method, path });
+  return new ApiError(toPrintableOneLine(`${method} ${path}: ${formatFailure(facts, said)}`), {
+    ...facts,
+    method,
+    path,
+  });
 }
 
 function formatFailure(facts: Pick<ApiError['response'], 'status' | 'code' | 'operationId' | 'details'>, said: string) {
@@ -100,13 +104,13 @@ const EXCERPT_LENGTH = 200;
 const CONSIDERED_LENGTH = 65_536;
 
 /** Collapses white space, so that text from the service is one line, and escapes control and invisible characters. */
-export function toOneLine(text: string): string {
+export function toPrintableOneLine(text: string): string {
   return toPrintable(text.replace(/\s+/g, ' ').trim());
 }
 
 /** Formats the beginning of a body for a message: on one line, redacted. */
 export function formatBodyExcerpt(body: string, redact: Redactor): string {
-  const text = toOneLine(redact(body.slice(0, CONSIDERED_LENGTH)));
+  const text = toPrintableOneLine(redact(body.slice(0, CONSIDERED_LENGTH)));
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }
 

@@ -6,7 +6,7 @@ import {
   type ReceivedResponse,
   type Redactor,
   type SendOnce,
-  toOneLine,
+  toPrintableOneLine,
 } from './api-error.ts';
 
 /** Reports that a request is sent, or how it ended. Never contains the API key, a token or a body. */
@@ -65,7 +65,7 @@ export function withAttemptNotices(attempt: SendOnce, options: NoticeOptions): S
       onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer, redact) });
       return answer;
     } catch (error) {
-      const cause = toOneLine(redact(getErrorMessage(error)));
+      const cause = toPrintableOneLine(redact(getErrorMessage(error)));
       onRequest({ event: 'failed', ...start, ms: now() - startedAt, cause });
       throw error;
     }

@@ -6,11 +6,11 @@ import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import {
   type CodePage,
   createCodePage,
+  createFieldPage,
+  createKindLifecycleFieldPage,
   createKindPage,
-  createLifecycleFieldPage,
   createSchemaPage,
   type FieldPageResult,
-  findFieldPage,
   type KindOrFieldPage,
   listSchemaPaths,
 } from './pages.ts';
@@ -23,19 +23,19 @@ import {
 /** The page of `edgewise explain` without an argument: everything that can be explained. */
 interface TopicsPage {
   readonly about: 'topics';
-  readonly kinds: readonly ExplainTopic[];
-  readonly codes: readonly ExplainTopic[];
+  readonly kinds: readonly TopicSummary[];
+  readonly codes: readonly TopicSummary[];
 }
 
 /** The page of a field name that is not unique. Lists all fields with this name. */
 interface FieldsPage {
   readonly about: 'fields';
   readonly name: string;
-  readonly fields: readonly ExplainTopic[];
+  readonly fields: readonly TopicSummary[];
 }
 
 /** A word that can be explained, with one sentence about it. */
-export interface ExplainTopic {
+export interface TopicSummary {
   readonly name: string;
   readonly sentence: string;
 }
@@ -94,8 +94,8 @@ function createPage(kind: string, steps: readonly string[]): FieldPageResult {
   const [part, name = '', ...more] = steps;
   const isSetting = part === 'lifecycle' && more.length === 0 && Object.hasOwn(table.lifecycle, name);
   const setting = isSetting ? table.lifecycle[name] : undefined;
-  if (setting !== undefined) return createLifecycleFieldPage(table, name, setting);
-  const found = findFieldPage(table, inSpec);
+  if (setting !== undefined) return createKindLifecycleFieldPage(table, name, setting);
+  const found = createFieldPage(table, inSpec);
   const isOutside = steps[0] !== undefined && OUTSIDE_SPEC.includes(steps[0]);
   return 'unknown' in found && isOutside ? createSchemaPage(kind, steps) : found;
 }

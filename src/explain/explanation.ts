@@ -46,7 +46,7 @@ export interface ConcurrentRequest {
   readonly body: string;
 }
 
-export function renderFileText(file: FileText): string {
+export function getExampleFileText(file: FileText): string {
   return typeof file === 'string' ? file : file.latin1;
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listReferableKinds } from '../kinds/references.ts';
+import { listKindsOfReferenceType } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
 import { assertNever } from '../model/errors.ts';
@@ -17,8 +17,8 @@ import { inlineDefs } from '../schemas/text.ts';
 import {
   type ConcurrentRequest,
   createCorrectedExample,
+  getExampleFileText,
   type RunnableExample,
-  renderFileText,
   renderSeedFile,
 } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
@@ -79,7 +79,7 @@ function createShownExample({ command, files, live, faults, concurrentRequest }:
     command,
     files: Object.entries(files).map(([name, file]) => ({
       name,
-      text: renderFileText(file),
+      text: getExampleFileText(file),
       ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
     })),
     removed: [],
@@ -129,7 +129,7 @@ export type FieldPageResult =
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
 
 /** Creates the page of the field at a path. If a step is unknown or the path is empty, returns the known steps. */
-export function findFieldPage(kind: Kind, steps: readonly string[]): FieldPageResult {
+export function createFieldPage(kind: Kind, steps: readonly string[]): FieldPageResult {
   const way = resolvePathFields(kind, steps);
   if ('unknown' in way) return way;
   const field = way.fields.at(-1);
@@ -238,7 +238,7 @@ function listReferenceFacts(type: FieldType): readonly Fact[] {
   if (type.type === 'list') return listReferenceFacts(type.of);
   if (type.type === 'map') return listReferenceFacts(type.keys);
   if (type.type !== 'reference') return [];
-  const kinds = [...listReferableKinds(type).map(({ name }) => name), 'External'];
+  const kinds = [...listKindsOfReferenceType(type).map(({ name }) => name), 'External'];
   return [['Refers to', `${kinds.join(', ')}, or an id ${type.prefixes.map((prefix) => `${prefix}_…`).join(', ')}`]];
 }
 
@@ -274,7 +274,7 @@ function listBehaviourFacts(
 }
 
 /** Creates the page of a `lifecycle` setting that only this kind has. */
-export function createLifecycleFieldPage(kind: Kind, name: string, field: Field): KindOrFieldPage {
+export function createKindLifecycleFieldPage(kind: Kind, name: string, field: Field): KindOrFieldPage {
   return {
     about: 'field',
     path: `${kind.name}.lifecycle.${name}`,
@@ -444,7 +444,7 @@ function describeType(type: FieldType): string {
 
 /** Lists the forms of a reference: addresses, and ids with their prefixes. */
 function listReferable(type: ReferenceType): readonly string[] {
-  const names = [...listReferableKinds(type).map(({ name }) => name), 'External'].map((name) => `${name}/name`);
+  const names = [...listKindsOfReferenceType(type).map(({ name }) => name), 'External'].map((name) => `${name}/name`);
   return [...names, ...type.prefixes.map((prefix) => `${prefix}_…`)];
 }
 

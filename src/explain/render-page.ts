@@ -1,7 +1,7 @@
 import { renderPrintableJson } from '../report/machine/json.ts';
 import type { TextStyleOptions } from '../report/report.ts';
 import { createPainter, wrapProse, wrapWithPrefix } from '../report/text/layout.ts';
-import type { ExplainTopic, ExplanationPage } from './explain.ts';
+import type { ExplanationPage, TopicSummary } from './explain.ts';
 import type { CodePage, FieldRow, KindOrFieldPage, ShownExample, ShownFile } from './pages.ts';
 
 export function renderPageText(page: ExplanationPage, options: TextStyleOptions): string {
@@ -31,7 +31,7 @@ function renderHeading(text: string, { color }: TextStyleOptions): readonly stri
   return [createPainter(color)('strong', text)];
 }
 
-function renderTopics(topics: readonly ExplainTopic[], { width }: TextStyleOptions): readonly string[] {
+function renderTopics(topics: readonly TopicSummary[], { width }: TextStyleOptions): readonly string[] {
   const names = Math.max(...topics.map(({ name }) => name.length));
   return topics.flatMap(({ name, sentence }) => {
     const label = `  ${name.padEnd(names)}  `;

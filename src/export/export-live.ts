@@ -1,7 +1,7 @@
 import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { type Kind, toHyphenated } from '../kinds/kind.ts';
-import { getNormalUnsetValue, normalizeSpec } from '../kinds/normalize.ts';
+import { normalizeSpec, normalizeUnsetField } from '../kinds/normalize.ts';
 import { fillHiddenFields } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -15,7 +15,7 @@ import { IGNORED_FIELD_DIGEST, type Mark } from '../model/mark.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { assignNames, choosePreferredName, createNameFromId } from './name-resources.ts';
+import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
 
 /**
  * Exports live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A
@@ -104,7 +104,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
   const byKind = Map.groupBy(chosen, ({ kind }) => kind);
   return MANIFEST_KINDS.flatMap((kind) => {
     const resources = byKind.get(kind.name) ?? [];
-    const names = assignNames(
+    const names = assignNamesToIds(
       resources.map((live) => {
         const own = live.mark?.stack === stack ? live.mark?.name : undefined;
         return { id: live.id, base: own ?? choosePreferredName(kind, live), isFixed: own !== undefined };
@@ -119,7 +119,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
 function createDocuments(resources: readonly NamedResource[]): readonly ExportedDocument[] {
   const addresses = new Map(resources.map(({ kind, name, live }) => [live.id, toAddress(kind.name, name)]));
   const unknown = new Set(resources.flatMap(listReferredIds).filter((id) => !addresses.has(id)));
-  const externals = assignNames([...unknown].map((id) => ({ id, base: createNameFromId(id), isFixed: false })));
+  const externals = assignNamesToIds([...unknown].map((id) => ({ id, base: createNameFromId(id), isFixed: false })));
   for (const [id, name] of externals) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
     const { kind, name, stated } = resource;
@@ -336,7 +336,7 @@ function minimizeSpec(kind: Kind, spec: Spec): Spec {
 function minimizeFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
   const entries = fields.flatMap(([name, field]): [string, Json][] => {
     const value = values[name];
-    if (value === undefined || (!field.required && isSameJson(value, getNormalUnsetValue(field)))) return [];
+    if (value === undefined || (!field.required && isSameJson(value, normalizeUnsetField(field)))) return [];
     return [[name, minimizeValue(field.type, value)]];
   });
   return Object.fromEntries(entries);

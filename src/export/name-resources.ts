@@ -19,7 +19,7 @@ const SUFFIX_LEVELS = 3;
  * Assigns a name to each id. If several requests prefer the same name, each gets a suffix, unless its name is fixed.
  * The suffix depends only on the id, so the order of the requests does not matter.
  */
-export function assignNames(members: readonly NameRequest[]): ReadonlyMap<string, string> {
+export function assignNamesToIds(members: readonly NameRequest[]): ReadonlyMap<string, string> {
   const levels = new Map(members.map(({ id }) => [id, 0]));
   for (;;) {
     const names = new Map(members.map((member) => [member.id, createName(member, levels.get(member.id) ?? 0)]));

@@ -1,5 +1,5 @@
 import { type ASTNode, TypeError as CelTypeError, Environment } from '@marcbachmann/cel-js';
-import { listOperandNodes } from './read-cel.ts';
+import { listNodesInOperands } from './read-cel.ts';
 import {
   type CelDeclarations,
   type CelFieldTypes,
@@ -87,7 +87,7 @@ function isSame(one: CheckedType, other: { readonly error: CelTypeError }): bool
 
 /** Lists the types that an error may concern: the types in its message, and the types of the nodes at its position. */
 function listNamedTypes({ node, summary }: CelTypeError): readonly string[] {
-  const nodes = node === undefined ? [] : [node, ...listOperandNodes(node.op === 'value' ? [] : node.args)];
+  const nodes = node === undefined ? [] : [node, ...listNodesInOperands(node.op === 'value' ? [] : node.args)];
   return [...new Set([summary, ...nodes.map(getTypeName)].flatMap((text) => text.match(/[\w.]+/g) ?? []))];
 }
 
@@ -110,7 +110,7 @@ function withoutNull(text: string, root: ASTNode): string {
   let changed = text;
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const { op, args, range } = node;
-    if (op !== 'value') open.push(...listOperandNodes(args));
+    if (op !== 'value') open.push(...listNodesInOperands(args));
     else if (args === null && text.slice(range.start, range.end) === 'null')
       changed = changed.slice(0, range.start) + ANYTHING + changed.slice(range.end);
   }

@@ -6,7 +6,7 @@ export type CelNamesOrFinding =
   | { readonly finding: string; readonly column: number };
 
 /** Lists the names that a CEL expression uses. Never throws: returns a finding if the expression cannot be parsed. */
-export type CelReader = (text: string) => CelNamesOrFinding;
+export type CelNamesReader = (text: string) => CelNamesOrFinding;
 
 /**
  * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once. Does
@@ -70,7 +70,7 @@ function listGuardedNames(root: ASTNode): readonly string[] {
     const tested = findTestedNode(node);
     const name = tested === undefined ? undefined : findName(tested);
     if (name !== undefined) names.push(name);
-    open.push(...listOperandNodes(node.op === 'value' ? [] : node.args));
+    open.push(...listNodesInOperands(node.op === 'value' ? [] : node.args));
   }
   return names;
 }
@@ -93,7 +93,7 @@ function findName(node: ASTNode): string | undefined {
 
 function listOperands({ node, bound }: Scoped): readonly Scoped[] {
   if (node.op === 'rcall') return listCallOperands(node, bound);
-  return listOperandNodes(node.op === 'value' ? [] : node.args).map((inner) => ({ node: inner, bound }));
+  return listNodesInOperands(node.op === 'value' ? [] : node.args).map((inner) => ({ node: inner, bound }));
 }
 
 type MethodCall = Extract<ASTNode, { readonly op: 'rcall' }>;
@@ -125,8 +125,8 @@ const TYPES = new Set(
 );
 
 /** Lists the syntax nodes among the operands of a node, including nodes in nested lists. */
-export function listOperandNodes(operands: unknown): readonly ASTNode[] {
-  if (Array.isArray(operands)) return operands.flatMap(listOperandNodes);
+export function listNodesInOperands(operands: unknown): readonly ASTNode[] {
+  if (Array.isArray(operands)) return operands.flatMap(listNodesInOperands);
   return typeof operands === 'object' && operands !== null && 'op' in operands
     ? [operands as ASTNode] // only nodes have an operator
     : [];

@@ -59,7 +59,7 @@ export function findRepository(start: string): string | undefined {
  * Checks a path from the command line. If the path is inside a repository or `--root`, its real path must be too,
  * because a symbolic link in a checkout must not lead outside. Any other path is allowed.
  */
-export function resolveCommandLinePath(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
+export function checkCommandLinePath(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
   const whole = resolve(cwd, path);
   const top = root === undefined ? findRepository(resolveFolder(whole)) : resolve(cwd, root);
   const mustCheck = top !== undefined && isBelow(whole, top) && !isInsideGit(relative(top, whole));

@@ -86,7 +86,7 @@ function normalizeText(text: string): string {
 }
 
 /** A request was stopped: the forge named a URL at another origin, redirected too often, or named too many pages. */
-export class OtherOriginError extends Error {
+export class ForgeUrlRefusedError extends Error {
   /** Octokit does not retry after an error with this name. */
   override readonly name = 'AbortError';
 }
@@ -111,18 +111,18 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
     let url = toUrl(input);
     requests += 1;
     if (requests > MAX_REQUESTS)
-      throw new OtherOriginError(`the forge names too many pages, the last one ${url.pathname}`);
+      throw new ForgeUrlRefusedError(`the forge names too many pages, the last one ${url.pathname}`);
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])]);
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       if (url.origin !== origin)
-        throw new OtherOriginError(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
+        throw new ForgeUrlRefusedError(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
       const response = await fetch(url, { ...init, signal, redirect: 'manual' });
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
       if (location === null) return response;
       await response.body?.cancel();
       url = new URL(location, url);
     }
-    throw new OtherOriginError(`the forge names too many pages, the last one ${url.pathname}`);
+    throw new ForgeUrlRefusedError(`the forge names too many pages, the last one ${url.pathname}`);
   };
 }
 

@@ -319,7 +319,7 @@ export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<
 }
 
 /** Creates the type of an edge module: an object with `enabled`, which is true by default. */
-export function moduleTypeOf(
+export function createModuleType(
   fields: Readonly<Record<string, Field>>,
   options: Partial<Pick<ObjectType, 'findInactiveReasons'>> = {},
 ): ObjectType {

@@ -189,7 +189,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
 };
 
 /** Returns the API's type of an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. `undefined` for other types. */
-export function findSshKeyType(publicKey: string): string | undefined {
+export function findApiTypeOfSshKey(publicKey: string): string | undefined {
   return KEY_TYPES[publicKey.trim().split(/\s+/)[0] ?? ''];
 }
 

@@ -219,22 +219,22 @@ export interface SubmissionDetails {
   readonly examples: readonly [string, string];
   /** The computed field with the status, and its value when every part is decided. */
   readonly status: { readonly field: string; readonly decided: string };
-  readonly parts: SubmissionPartsField;
+  readonly parts: DecidedPartsField;
 }
 
 /** The computed list of the parts that the service decides about. Each part has a name and a status. */
-export interface SubmissionPartsField {
+export interface DecidedPartsField {
   readonly field: string;
   /** The display name of a part, such as `host name`. */
   readonly title: string;
   readonly name: string;
   readonly status: string;
   /** Maps each status of a part to the decision that the status means. */
-  readonly decisions: Readonly<Record<string, SubmissionDecision>>;
+  readonly decisions: Readonly<Record<string, SubmissionPartDecision>>;
 }
 
 /** The decision about a part. `open` means that the service has not decided yet. */
-export type SubmissionDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
+export type SubmissionPartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
 
 type Fields = Readonly<Record<string, Field>>;
 

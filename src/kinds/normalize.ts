@@ -32,7 +32,7 @@ export function normalizeField(field: Field, value: Json | undefined): Json {
 }
 
 /** Returns the normal form of a field that a manifest does not set. */
-export function getNormalUnsetValue(field: Field): Json {
+export function normalizeUnsetField(field: Field): Json {
   return normalizeField(field, undefined);
 }
 
@@ -126,7 +126,7 @@ export function listFieldsWithDigest(kind: Kind, normal: Spec): readonly string[
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];
     if (value === undefined) return [];
-    return field.serviceDefault || !isSameJson(value, getNormalUnsetValue(field)) ? [name] : [];
+    return field.serviceDefault || !isSameJson(value, normalizeUnsetField(field)) ? [name] : [];
   });
 }
 
@@ -134,7 +134,7 @@ export function listFieldsWithDigest(kind: Kind, normal: Spec): readonly string[
  * Drops optional fields that are null, because null means the same as leaving the field out. Keeps null in required
  * fields, lists and maps, where it is an error, and in free JSON, where it is a value.
  */
-export function omitOptionalNulls(kind: Kind, spec: JsonObject): JsonObject {
+export function omitOptionalNullsFromSpec(kind: Kind, spec: JsonObject): JsonObject {
   return leaveOutNulls(kind.specType, spec);
 }
 

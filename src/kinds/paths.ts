@@ -76,7 +76,7 @@ export function getResourcePathTemplate(kind: Kind): string {
 }
 
 /** Lists the names of the ids in the path of a resource, parents first. For attached kinds, they are spec fields. */
-export function listPathIdNames(kind: Kind): readonly string[] {
+export function listPathIdNamesOfKind(kind: Kind): readonly string[] {
   return listPathParameters(getResourcePathTemplate(kind));
 }
 
@@ -85,7 +85,7 @@ export function getPathIdsOfResource(
   kind: Kind,
   { id, spec = {} }: { readonly id: string; readonly spec?: Spec },
 ): PathIds {
-  const ids = listPathIdNames(kind).map((name) => [name, name === 'id' ? id : String(spec[name])] as const);
+  const ids = listPathIdNamesOfKind(kind).map((name) => [name, name === 'id' ? id : String(spec[name])] as const);
   return { ...Object.fromEntries(ids), id };
 }
 
@@ -110,7 +110,7 @@ const EXTERNALS: Readonly<Record<string, { readonly path: string; readonly title
 };
 
 /** Returns the path of a resource whose type is in `EXTERNALS`, relative to the base URL. */
-export function toExternalUrlPath(id: string): string {
+export function toExternalResourcePath(id: string): string {
   return `${EXTERNALS[toPrefix(id)]?.path ?? ''}/${encodeURIComponent(id)}`;
 }
 
@@ -127,7 +127,7 @@ function encodeId(kind: Kind, name: string, ids: Spec): string {
 }
 
 /** Modules of an existing resource, each read at its own path. */
-export interface AttachedModules {
+export interface AttachedResourceModules {
   /** Address of the manifest that attaches the modules. */
   readonly address: Address;
   readonly kind: Kind;
@@ -145,11 +145,11 @@ interface AttachmentSource {
 }
 
 /** Selects which modules of an attached resource are read. */
-export function selectAttachedModules(
+export function selectAttachedModulesToRead(
   kind: Kind,
   { address, spec, isRead = () => true }: AttachmentSource,
-): AttachedModules {
-  const ids = Object.fromEntries(listPathIdNames(kind).map((name) => [name, spec[name] ?? null]));
+): AttachedResourceModules {
+  const ids = Object.fromEntries(listPathIdNamesOfKind(kind).map((name) => [name, spec[name] ?? null]));
   const modules = kind.specFields.flatMap(([name, field]) => (isModule(field) && isRead(name) ? [name] : []));
   return { address, kind, ids, modules };
 }

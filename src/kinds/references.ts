@@ -44,7 +44,7 @@ export function resolveSpecReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<s
 }
 
 /** Lists the manifest kinds that a reference of this type may refer to, except `External`. */
-export function listReferableKinds(type: ReferenceType): readonly Kind[] {
+export function listKindsOfReferenceType(type: ReferenceType): readonly Kind[] {
   return MANIFEST_KINDS.filter(({ idPrefix }) => type.prefixes.includes(idPrefix));
 }
 

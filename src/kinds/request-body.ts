@@ -1,8 +1,5 @@
-import { countActionsForDisplay, type PublishedTotals } from '../model/change.ts';
-import { countDangersByGroup, type DangerGroupCounts } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import type { Plan } from '../model/plan.ts';
 import type { Write } from '../model/write.ts';
 import type { Field } from './field.ts';
 import { getEmptyValue } from './normalize.ts';
@@ -86,24 +83,4 @@ function createPath(write: Write, created: CreatedIds): string {
     default:
       return assertNever(write);
   }
-}
-
-/** A write in a plan file, with the method and path of its request. */
-export type PlanDocumentWrite = Write & WriteRequestLine;
-
-/** The content of a plan file: the plan and, for readers, the totals, dangers and requests that are derived from it. */
-export type PlanDocument = Omit<Plan, 'writes'> & {
-  readonly totals: PublishedTotals;
-  readonly dangers: DangerGroupCounts;
-  readonly writes: readonly PlanDocumentWrite[];
-};
-
-/** Creates the content of a plan file: adds the totals, dangers and requests, which are derived from the plan. */
-export function createPlanDocument(plan: Plan): PlanDocument {
-  return {
-    ...plan,
-    totals: countActionsForDisplay(plan.changes),
-    dangers: countDangersByGroup(plan.changes.flatMap(({ dangers = [] }) => dangers)),
-    writes: plan.writes.map((write) => ({ ...write, ...createWriteRequestLine(write) })),
-  };
 }

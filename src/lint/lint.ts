@@ -1,4 +1,4 @@
-import type { CelNamesOrFinding, CelReader } from '../expressions/read-cel.ts';
+import type { CelNamesOrFinding, CelNamesReader } from '../expressions/read-cel.ts';
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
 import { shortenMessage } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
@@ -21,18 +21,18 @@ import {
   type ReplacementAddress,
   setsExpressionField,
 } from './rule.ts';
-import { LINT_RULES, lintTokenCommandPlaceholders } from './rules.ts';
+import { LINT_RULES, lintPlaceholdersInSinkCommands } from './rules.ts';
 
 /**
  * Lint finds valid manifests that are probably mistakes. It reads the desired state and never the live state. Manifests
  * that the service would reject are errors of validation, not of lint.
  */
 
-export interface LintOptions {
+export interface LintEnvironment {
   /** The current time. Used as the start of a validity whose start is not set. */
   readonly now: Date;
   /** Parses CEL. If absent, rules about expressions are not checked. */
-  readonly readCel?: CelReader | undefined;
+  readonly readCel?: CelNamesReader | undefined;
   /**
    * Whether the findings are for a plan. Warnings are then not sorted, because `limitWarningsPerLintRule` sorts them. Rules
    * for which the plan has its own warning are skipped, unless the Stack sets their severity to `error`.
@@ -41,7 +41,7 @@ export interface LintOptions {
 }
 
 /** Returns the findings of all rules, sorted by position. With `isForPlan`, the warnings are last and unsorted. */
-export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
+export function lintManifests(state: DesiredState, options: LintEnvironment): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
   const context = createContext(state, options);
   const found = [
@@ -72,7 +72,7 @@ interface CheckedRule {
   readonly isReported: boolean;
 }
 
-function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintOptions): readonly CheckedRule[] {
+function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintEnvironment): readonly CheckedRule[] {
   return LINT_RULES.flatMap((rule): CheckedRule[] => {
     const severity = getRuleSeverity(rule, settings);
     if (severity === 'off' || (rule.usesCel && readCel === undefined)) return [];
@@ -80,7 +80,7 @@ function listChecked(settings: LintSettings, { readCel, isForPlan = false }: Lin
   });
 }
 
-function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): LintContext {
+function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintEnvironment): LintContext {
   const readings = new Map<string, CelNamesOrFinding>();
   return {
     settings: state.stack.lint,
@@ -114,7 +114,7 @@ function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly Chec
   if (checked === undefined || locate === undefined) return [];
   const { rule, severity } = checked;
   const resource = { address: toAddress('Stack', name), locate };
-  return lintTokenCommandPlaceholders(tokens).map((finding) => ({ finding, rule, severity, resource }));
+  return lintPlaceholdersInSinkCommands(tokens).map((finding) => ({ finding, rule, severity, resource }));
 }
 
 function lintResource(

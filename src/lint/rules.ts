@@ -319,7 +319,7 @@ const IS_TEXT = /[\s;|&$()<>"'`]/;
  * Finds placeholders in code that a token sink's command passes to a shell or another interpreter. The interpreter
  * would also run the value that replaces the placeholder.
  */
-export function lintTokenCommandPlaceholders(tokens: TokenSettings): readonly LintFinding[] {
+export function lintPlaceholdersInSinkCommands(tokens: TokenSettings): readonly LintFinding[] {
   const sinks = [
     { path: ['default'], sink: tokens.default },
     ...Object.entries(tokens.credentials).map(([name, sink]) => ({ path: ['credentials', name], sink })),

@@ -190,7 +190,7 @@ export interface DiagnosticLimiter {
   readonly listRest: () => readonly Diagnostic[];
 }
 
-export function createDiagnosticCounter(): DiagnosticLimiter {
+export function createDiagnosticLimiter(): DiagnosticLimiter {
   let counted = 0;
   let first: DiagnosticCode | undefined;
   return {

@@ -3,7 +3,7 @@ import { type DeepFormatChecks, listDeepFormatFindings } from '../kinds/deep-for
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
-import { omitOptionalNulls } from '../kinds/normalize.ts';
+import { omitOptionalNullsFromSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -207,7 +207,7 @@ function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
     return rest;
   }
   const table = findKind(kind);
-  const stated = table !== undefined && isJsonObject(spec) ? omitOptionalNulls(table, spec) : spec;
+  const stated = table !== undefined && isJsonObject(spec) ? omitOptionalNullsFromSpec(table, spec) : spec;
   return stated === undefined || stated === spec ? value : { ...value, spec: stated };
 }
 

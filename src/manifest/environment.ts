@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import { isForbiddenInManifests } from '../model/api-key.ts';
-import { parseRenderSource } from '../model/stack.ts';
+import { isVariableForbiddenInManifests } from '../model/api-key.ts';
+import { parseRenderOutputName } from '../model/stack.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
 /** Environment variables, and the names of those that manifests may read. */
@@ -13,7 +13,7 @@ export interface ManifestEnvironment {
 export const NO_ENVIRONMENT: ManifestEnvironment = { variables: {}, offered: [] };
 
 /** Creates an environment. Manifests may read only the variables that are offered. */
-export function createEnvironment({
+export function createManifestEnvironment({
   env,
   offered = [],
 }: {
@@ -51,7 +51,7 @@ export function replaceEnvironmentVariables(text: string, env: ManifestEnvironme
       return whole;
     }
     const found = readVariable(name, env);
-    const isDefaulted = fallback !== undefined && !isForbiddenInManifests(name);
+    const isDefaulted = fallback !== undefined && !isVariableForbiddenInManifests(name);
     if ('finding' in found && !isDefaulted) (found.finding === 'withheld' ? withheld : unset).push(name);
     const value = 'finding' in found ? undefined : found.value;
     const filled = isDefaulted ? value || fallback : (value ?? whole);
@@ -68,7 +68,7 @@ function readVariable(
   { variables, offered }: ManifestEnvironment,
 ): { readonly value: string } | { readonly finding: 'unset' | 'withheld' } {
   const isOffered = offered.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one));
-  if (!isOffered || isForbiddenInManifests(name)) return { finding: 'withheld' };
+  if (!isOffered || isVariableForbiddenInManifests(name)) return { finding: 'withheld' };
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   return value === undefined ? { finding: 'unset' } : { value };
 }
@@ -99,6 +99,6 @@ export const REFUSE_FIELD_FILES: ReadFieldFile = () => ({
  * Resolves a path in a manifest against the manifest's folder. The result is relative to the same folder as `manifest`.
  */
 export function joinToManifestFolder(manifest: string, path: string): string {
-  const file = parseRenderSource(manifest)?.file ?? manifest;
+  const file = parseRenderOutputName(manifest)?.file ?? manifest;
   return isAbsolute(path) ? path : join(file === STDIN_FILE_NAME ? '.' : dirname(file), path);
 }

@@ -12,17 +12,18 @@ import {
 } from 'yaml';
 import { type FieldType, getNestedFields, objectOf, type ReferenceType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listReferableKinds } from '../kinds/references.ts';
+import { listKindsOfReferenceType } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, DiagnosticCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
+import { parseRenderOutputName } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
 import { composeFirstDocument, getNodeSpan } from './parse.ts';
-import { locateTextRange, type SourceText, type Span } from './source-text.ts';
+import { findSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
 import { suggestRemedy } from './suggest.ts';
 
 /** A document whose kind is known. */
@@ -141,7 +142,7 @@ export function locateSource(
 ): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
-  const found = source.toPlace(part === undefined ? span : locateTextRange(source.text, span, part));
+  const found = source.toPlace(part === undefined ? span : findSpanOfValuePart(source.text, span, part));
   return origin === undefined ? found : { ...found, origin };
 }
 
@@ -185,7 +186,7 @@ function findNameRemedy(
     return isResourceName(name) ? `Did you mean \`${name}\`?` : undefined;
   }
   const type = code === 'wrong-reference' ? findReferenceType(kind, finding) : undefined;
-  const [referable] = type === undefined ? [] : listReferableKinds(type);
+  const [referable] = type === undefined ? [] : listKindsOfReferenceType(type);
   return referable !== undefined && isResourceName(given) && !given.includes('_')
     ? `Did you mean \`${referable.name}/${given}\`?`
     : undefined;
@@ -356,4 +357,9 @@ function locateFirst(node: Node): Span {
   if (isMap(node) && first !== undefined) return locateFirst((first as Pair<Node>).key); // the items of a map are pairs
   if (isSeq<Node>(node) && node.items[0] !== undefined) return locateFirst(node.items[0]);
   return getNodeSpan(node);
+}
+
+export function getDocumentFolder({ position }: Pick<ManifestDocument, 'position'>): string {
+  const file = parseRenderOutputName(position.source.file)?.file ?? position.source.file;
+  return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '.';
 }

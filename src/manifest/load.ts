@@ -4,9 +4,9 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import {
   BOUNDARY_REMEDY,
   type BoundaryResult,
+  checkCommandLinePath,
   checkPathDepth,
   listRootsOfPaths,
-  resolveCommandLinePath,
   resolvePathWithin,
 } from '../files/boundary.ts';
 import {
@@ -38,7 +38,7 @@ export type ManifestSource = ManifestBytes | ManifestText;
 
 /** A manifest as bytes, such as a file that was read. */
 export interface ManifestBytes {
-  /** The path from the user, or `<stdin>` for `-`. For output of a command, the name from `formatRenderSource`. */
+  /** The path from the user, or `<stdin>` for `-`. For output of a command, the name from `formatRenderOutputName`. */
   readonly file: string;
   readonly bytes: Uint8Array;
   /** Set if only the Defaults in this file are used, because it is above the stack or the user did not name it. */
@@ -118,12 +118,12 @@ export function visitManifestFiles(
   root: string,
   { isDone = () => false, ...context }: Omit<LoadContext, 'readStdin'> & { readonly isDone?: () => boolean },
   visit: (found: FoundManifest) => void,
-): readonly UnreadableInputDiagnostic[] {
-  const findings: UnreadableInputDiagnostic[] = [];
+): readonly UnreadableInput[] {
+  const findings: UnreadableInput[] = [];
   const folder = { shown: root, real: resolve(context.cwd, root) };
   const { budget = createStackBudget() } = context;
   const roots = listRootsOfPaths([root], context);
-  const place = resolveCommandLinePath(root, context);
+  const place = checkCommandLinePath(root, context);
   if ('finding' in place) return [{ folder: root, diagnostic: createRefusedDiagnostic(root, place) }];
   try {
     readFolder(folder, { seen: new Set(), folders: new Set(), visit, findings, isDone, roots, budget, isFull: false });
@@ -196,7 +196,7 @@ function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
 const MAX_DEFAULTS_BYTES = 1_048_576;
 
 /** A diagnostic of a file or folder that could not be read, with the folder. */
-export interface UnreadableInputDiagnostic {
+export interface UnreadableInput {
   /** The folder as it is shown. `''` for standard input, which has no folder. */
   readonly folder: string;
   readonly diagnostic: Diagnostic;
@@ -204,12 +204,12 @@ export interface UnreadableInputDiagnostic {
 
 /** The files that were read, and a diagnostic for each file or folder that could not be read. */
 interface LocatedManifests extends Pick<LoadedManifestSources, 'sources'> {
-  readonly findings: readonly UnreadableInputDiagnostic[];
+  readonly findings: readonly UnreadableInput[];
 }
 
 interface Reading {
   readonly sources: ManifestBytes[];
-  readonly findings: UnreadableInputDiagnostic[];
+  readonly findings: UnreadableInput[];
   /** Real paths of the files that were already read. */
   readonly seen: Set<string>;
   readonly roots: readonly string[];
@@ -254,7 +254,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
   if (reading.isFull) return;
   const { cwd, roots } = context;
   const file = { shown: path, real: resolve(cwd, path) };
-  const place = roots === undefined ? resolveCommandLinePath(path, context) : resolvePathWithin(file.real, roots);
+  const place = roots === undefined ? checkCommandLinePath(path, context) : resolvePathWithin(file.real, roots);
   if ('finding' in place) {
     reading.findings.push({ folder: dirname(path), diagnostic: createRefusedDiagnostic(path, place) });
     return;
@@ -290,7 +290,7 @@ function suggestPath({ shown, real }: Path): string | undefined {
 function readNamedFolder(folder: Path, reading: Reading): void {
   const found: FoundManifest[] = [];
   const reals: string[] = [];
-  const findings: UnreadableInputDiagnostic[] = [];
+  const findings: UnreadableInput[] = [];
   const visit = (manifest: FoundManifest, real: string): void => {
     found.push(manifest);
     reals.push(real);
@@ -509,7 +509,10 @@ function hasField(json: JsonObject): boolean {
 }
 
 /** Lists the addresses in manifests for command-line completion, without checks. Stops when `isLate` returns true. */
-export function listUncheckedAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
+export function listAddressesForCompletion(
+  sources: readonly ManifestBytes[],
+  isLate: () => boolean,
+): readonly Address[] {
   const found = new Set<Address>();
   const allowance = createYamlBudget();
   for (const { bytes } of sources) {

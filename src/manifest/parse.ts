@@ -16,7 +16,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { isForbiddenInManifests, isKeyOrKeyFileVariable } from '../model/api-key.ts';
+import { isKeyOrKeyFileVariable, isVariableForbiddenInManifests } from '../model/api-key.ts';
 import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { type Json, MAX_DEPTH } from '../model/json.ts';
 import { checkStorableText } from '../model/printable.ts';
@@ -31,7 +31,7 @@ import {
   YamlLimitError,
 } from './bounded-yaml.ts';
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
-import { locateTextRange, type Span } from './source-text.ts';
+import { findSpanOfValuePart, type Span } from './source-text.ts';
 
 export interface ParsedDocument {
   /** The position in the file. The text of this span can be parsed on its own. */
@@ -431,13 +431,13 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
       span,
     });
   const toPart = (part: string) => ({
-    span: locateTextRange(walk.text, span, { of: part, start: 0, length: part.length }),
+    span: findSpanOfValuePart(walk.text, span, { of: part, start: 0, length: part.length }),
     within: span,
   });
   for (const part of new Set(malformed)) walk.findings.push({ ...createMalformedFinding(part), ...toPart(part) });
   for (const name of new Set(withheld)) {
     // Such a variable is withheld even if it has a default, so its name may be followed by `:-` instead of `}`.
-    const part = isForbiddenInManifests(name) ? `\${env:${name}` : `\${env:${name}}`;
+    const part = isVariableForbiddenInManifests(name) ? `\${env:${name}` : `\${env:${name}}`;
     walk.findings.push({ ...createWithheldFinding(name), ...toPart(part) });
   }
   for (const name of new Set(unset))
@@ -452,7 +452,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
 
 function createWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
   const code = 'env-not-offered';
-  if (isForbiddenInManifests(name)) {
+  if (isVariableForbiddenInManifests(name)) {
     const what = isKeyOrKeyFileVariable(name) ? 'an API key' : 'a token';
     return {
       code,

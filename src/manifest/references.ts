@@ -1,5 +1,5 @@
 import { isIdOf } from '../kinds/paths.ts';
-import { listAllIdPrefixes, listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
+import { listAllIdPrefixes, listKindsOfReferenceType, mapReferences, type Reference } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { formatPath } from '../model/field-path.ts';
@@ -112,7 +112,7 @@ function resolve(reference: Reference, resolution: Resolution, report: Report): 
 }
 
 function isReferable(type: Reference['type'], kind: string): boolean {
-  return listReferableKinds(type).some(({ name }) => name === kind);
+  return listKindsOfReferenceType(type).some(({ name }) => name === kind);
 }
 
 /** Resolves an External, which contains an id or the address of another External. Its schema has checked that. */
@@ -135,7 +135,7 @@ const MAX_SUGGESTIONS = 100;
 function createDanglingFinding(reference: Reference, resolution: Resolution): ManifestFinding {
   const { path, value, type } = reference;
   resolution.dangling += 1;
-  const kinds = [...listReferableKinds(type).map(({ name }) => name), 'External'];
+  const kinds = [...listKindsOfReferenceType(type).map(({ name }) => name), 'External'];
   return {
     code: 'dangling-reference',
     message: `${describePath(reference)} names ${value}, which no document describes`,
@@ -156,11 +156,11 @@ function formatDanglingRemedy({ value, type }: Reference, kinds: readonly string
 
 function createWrongFinding(reference: Reference, id: string | undefined, { addresses }: Resolution): ManifestFinding {
   const { path, value, type } = reference;
-  const kinds = listReferableKinds(type).map(({ name }) => `${name}/…`);
+  const kinds = listKindsOfReferenceType(type).map(({ name }) => `${name}/…`);
   const externals = `an External whose id is ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
   const given = id === undefined ? value : `${value}, which is ${id}`;
   const name = parseAddress(value)?.name;
-  const meant = listReferableKinds(type).map((kind) => `${kind.name}/${name}`);
+  const meant = listKindsOfReferenceType(type).map((kind) => `${kind.name}/${name}`);
   const found = addresses.find((address) => meant.includes(address));
   return {
     code: 'wrong-reference',

@@ -36,14 +36,14 @@ export function createStackFileFilter(
 }
 
 /** The documents of a file that could be read. Their fields are not checked. */
-export interface ReadableDocuments {
+export interface ReadableFileDocuments {
   /** Every mapping in the file, including the members of a `List`. */
   readonly documents: readonly JsonObject[];
   /** Whether the text is invalid YAML. The file may then contain more documents. */
   readonly isBroken: boolean;
 }
 
-export function parseRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): ReadableDocuments {
+export function parseReadableDocuments(bytes: Uint8Array, env: ManifestEnvironment): ReadableFileDocuments {
   const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createYamlBudget())];
   return {
     documents: parsed.flatMap(({ value }) => expandListDocument(value)),
@@ -53,7 +53,7 @@ export function parseRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): 
 
 /** Lists the documents of a file and ignores YAML errors. */
 export function listReadableDocuments(bytes: Uint8Array, env: ManifestEnvironment): readonly JsonObject[] {
-  return parseRawDocuments(bytes, env).documents;
+  return parseReadableDocuments(bytes, env).documents;
 }
 
 /** Whether a file may contain a `Stack`. Searches the bytes without parsing, because most files contain none. */

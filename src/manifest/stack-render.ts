@@ -11,7 +11,7 @@ import { createSourceText, type SourceText } from './source-text.ts';
 import { mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
 
 /** The value of `spec.render` in a `Stack` or `Defaults`. */
-export interface RenderSettings {
+export interface LocatedRenderCommand {
   readonly file: string;
   /**
    * The program and its arguments. `undefined` if they are invalid or the document has a finding. Validation reports
@@ -26,7 +26,7 @@ export function findRenderInFile(
   source: ManifestBytes,
   env: ManifestEnvironment,
   kind: 'Stack' | 'Defaults',
-): RenderSettings | undefined {
+): LocatedRenderCommand | undefined {
   const { buffer, byteOffset, byteLength } = source.bytes;
   // Search the bytes first, because parsing a file of ten thousand documents is much slower.
   const mayHold = kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument;

@@ -12,7 +12,7 @@ import {
   sortDiagnosticsInSourceOrder,
 } from '../model/diagnostic.ts';
 import {
-  computeTextByteLength,
+  computeUtf8ByteLength,
   hashSha256,
   isJsonArray,
   isJsonObject,
@@ -24,12 +24,12 @@ import {
   IGNORED_FIELD_DIGEST,
   MARK_KEY,
   renderMetadata,
-  renderMetadataWithoutMark,
+  renderUserMetadataOnly,
   splitMetadata,
 } from '../model/mark.ts';
 import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_SECRETS, type SecretRedactor } from '../model/secrets.ts';
-import { parseRenderSource } from '../model/stack.ts';
+import { parseRenderOutputName } from '../model/stack.ts';
 import type {
   DesiredResource,
   DesiredState,
@@ -41,11 +41,22 @@ import type {
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { createPolicySpecSchema, createPolicyTestSpecSchema } from '../schemas/policy.ts';
 import {
-  createDiagnosticCounter,
+  createDiagnosticLimiter,
   createYamlBudget,
   describeOmittedDiagnostics,
   limitDiagnosticsPerCode,
 } from './bounded-yaml.ts';
+import {
+  checkDuplicateAddresses,
+  findStacksInSeveralFoldersError,
+  listDisabledKindFindings,
+  listDuplicateClaims,
+  listDuplicateDefaultsInFolders,
+  listExtraStackFindings,
+  listHandOversWithManifest,
+  listRenamedFromInUseFindings,
+  NO_STACK_DIAGNOSTIC,
+} from './check-documents.ts';
 import { type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
 import {
   joinToManifestFolder,
@@ -70,20 +81,11 @@ import { redactSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeManifestSource } from './stack-render.ts';
 import {
-  checkDuplicateAddresses,
   type EffectiveStackSetting,
-  findStacksInSeveralFolders,
-  getLabelsAndAnnotations,
-  listDisabledKindFindings,
-  listDuplicateClaims,
-  listDuplicateDefaultsInFolders,
+  getDocumentLabelsAndAnnotations,
   listEffectiveStackSettings,
-  listExtraStackFindings,
-  listHandOversWithManifest,
-  listRenamedFromInUse,
   locateSetting,
   mergeDefaultsIntoStack,
-  NO_STACK_DIAGNOSTIC,
   readStackSettings,
 } from './stack-settings.ts';
 
@@ -133,10 +135,10 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const locator = createReparsingLocator();
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
-  const counter = createDiagnosticCounter();
+  const counter = createDiagnosticLimiter();
   const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { locator, counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
-  const several = findStacksInSeveralFolders(stacks);
+  const several = findStacksInSeveralFoldersError(stacks);
   if (several !== undefined)
     return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([], locator) };
   const documents = mergeDefaultsIntoStack(written);
@@ -150,7 +152,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
     ...listDisabledKindFindings(documents, stack),
     ...listHandOversWithManifest(index, stack),
     ...duplicates,
-    ...listRenamedFromInUse(documents, index),
+    ...listRenamedFromInUseFindings(documents, index),
     ...references.findings,
     ...listDuplicateClaims(withoutDuplicates(references.specs, duplicates)),
     ...listMetadataFindings(documents, references, stack?.name ?? ''),
@@ -227,11 +229,11 @@ function readAll(
 }
 
 /** Returns the first error in the documents of one file. Does not read other files, even if fields name them. */
-export function findFirstErrorInFile(
+export function checkFileForFirstError(
   source: ManifestBytes,
   { env }: Pick<ValidateOptions, 'env'>,
 ): Diagnostic | undefined {
-  const context = { locator: createReparsingLocator(), counter: createDiagnosticCounter(), handed: new Set<string>() };
+  const context = { locator: createReparsingLocator(), counter: createDiagnosticLimiter(), handed: new Set<string>() };
   return readAll([source], { env }, context).diagnostics.find(
     ({ severity, code }) => severity === 'error' && code !== 'file-unreadable',
   );
@@ -358,7 +360,7 @@ function createResource(
     spec,
     written: isJsonObject(value['spec']) ? value['spec'] : {},
     lifecycle: readLifecycle(document),
-    ...getLabelsAndAnnotations(value),
+    ...getDocumentLabelsAndAnnotations(value),
     allow: readAllow(value),
     locateStart: () => locateStart(position, locator),
     locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, locator, part),
@@ -433,7 +435,7 @@ const DECLARATION = /\bapiVersion["']?\s*:\s*["']?edgewise\//;
 
 /** Whether diagnostics may quote a text. Standard input and command output are always meant as manifests. */
 function isQuotable({ file, text }: { readonly file: string; readonly text: string }): boolean {
-  if (file === STDIN_FILE_NAME || parseRenderSource(file) !== undefined) return true;
+  if (file === STDIN_FILE_NAME || parseRenderOutputName(file) !== undefined) return true;
   return DECLARATION.test(text) && !text.includes('\0');
 }
 
@@ -470,11 +472,11 @@ export function findMetadataFinding(marked: MarkContent): ManifestFinding | unde
   const user = spec['metadata'];
   if (type?.type !== 'metadata' || (typeof user !== 'string' && !isJsonObject(user))) return undefined;
   if (mayHoldMark(user)) {
-    const { mark, error } = splitMetadata(renderMetadataWithoutMark(user));
+    const { mark, error } = splitMetadata(renderUserMetadataOnly(user));
     if (mark !== undefined || error !== undefined) return createReservedFinding(user);
   }
   if (isSurelyShort(marked, user, type.maxBytes)) return undefined;
-  const length = isValid ? computeTextByteLength(renderMetadata(user, createLongestMark(marked))) : 0;
+  const length = isValid ? computeUtf8ByteLength(renderMetadata(user, createLongestMark(marked))) : 0;
   return length <= type.maxBytes ? undefined : createTooLongFinding(length, type.maxBytes);
 }
 
@@ -493,8 +495,8 @@ function isSurelyShort(
 ): boolean {
   const fields = kind.specFields.map(([field]) => field);
   const texts = [stack, name, lifecycle.renamedFrom ?? '', ...lifecycle.ignore, ...fields];
-  const stated = texts.reduce((sum, text) => sum + computeTextByteLength(text) + FIELD_DIGEST_LENGTH + QUOTES, 0);
-  return computeTextByteLength(JSON.stringify(user)) + stated + KEYS <= limit;
+  const stated = texts.reduce((sum, text) => sum + computeUtf8ByteLength(text) + FIELD_DIGEST_LENGTH + QUOTES, 0);
+  return computeUtf8ByteLength(JSON.stringify(user)) + stated + KEYS <= limit;
 }
 
 /** `QUOTES`: bytes of `"":"",` around the name and value of an entry. `KEYS`: maximum bytes of all keys in a mark. */

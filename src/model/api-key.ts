@@ -58,7 +58,7 @@ const JOB_TOKENS: ReadonlySet<string> = new Set([
  * Whether manifests may never read this environment variable, not even if the user allows it, because a pattern such as
  * `CI_*` can match more variables than intended.
  */
-export function isForbiddenInManifests(name: string): boolean {
+export function isVariableForbiddenInManifests(name: string): boolean {
   return isSecretVariable(name) || JOB_TOKENS.has(name.toUpperCase());
 }
 

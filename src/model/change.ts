@@ -133,7 +133,7 @@ export function formatAction(action: Action): string {
 }
 
 /** Whether an action, or the write that does it, gives an existing resource the mark of this stack. */
-export function isAdoptOrTakeOver<T extends string>(action: T): action is T & ('adopt' | 'take-over') {
+export function isAdoptOrTakeOverAction<T extends string>(action: T): action is T & ('adopt' | 'take-over') {
   return action === 'adopt' || action === 'take-over';
 }
 

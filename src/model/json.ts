@@ -73,7 +73,7 @@ export function isDeeper(value: Json, depth: number): boolean {
 }
 
 /** The length of a text in UTF-8 bytes. The length limits of the service count bytes, not characters. */
-export function computeTextByteLength(text: string): number {
+export function computeUtf8ByteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 

@@ -37,13 +37,13 @@ interface TextFinding {
 }
 
 /** Returns every string and key that cannot be stored. Recursive, so the caller must limit the depth of the value. */
-export function listUnprintableTexts(value: Json, path: FieldPath = []): readonly TextFinding[] {
+export function listUnstorableTexts(value: Json, path: FieldPath = []): readonly TextFinding[] {
   if (typeof value === 'string') return listFindings(value, path, false);
-  if (isJsonArray(value)) return value.flatMap((member, index) => listUnprintableTexts(member, [...path, index]));
+  if (isJsonArray(value)) return value.flatMap((member, index) => listUnstorableTexts(member, [...path, index]));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) => {
     const at = [...path, key];
-    return [...listFindings(key, at, true), ...listUnprintableTexts(member, at)];
+    return [...listFindings(key, at, true), ...listUnstorableTexts(member, at)];
   });
 }
 

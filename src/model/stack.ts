@@ -84,11 +84,11 @@ export interface ApiSettings {
   /** Path of a file with the certificates of additional certificate authorities, relative to the working folder. */
   readonly caFile: string | undefined;
   /** Fields in the document that take effect only if the user trusts the Stack. Absent if there are none. */
-  readonly given?: readonly TrustRequiringSetting[];
+  readonly given?: readonly TrustRequiringApiSetting[];
 }
 
 /** A field of `spec.api` that takes effect only if the user trusts the Stack. */
-export interface TrustRequiringSetting {
+export interface TrustRequiringApiSetting {
   readonly name: 'base_url' | 'ca_file' | 'version_header' | 'key_env' | 'rate_limit';
   /** Returns the position of the field. Parses the document again. */
   readonly locate: () => SourcePlace;
@@ -128,7 +128,7 @@ export interface TokenSettings {
   readonly credentials: Readonly<Record<string, SinkSettings>>;
 }
 
-export function findSinkSettings(
+export function findSinkSettingsForCredential(
   { credentials, default: common }: TokenSettings,
   name: string,
 ): SinkSettings | undefined {
@@ -172,18 +172,18 @@ export interface RenderCommandPosition {
 const MAX_SHOWN = 60;
 
 /** Returns the name by which messages refer to the output of a command: `kustomize build . (web/edgewise.yaml:7)`. */
-export function formatRenderSource(words: readonly string[], { file, line }: RenderCommandPosition): string {
-  return `${formatRenderCommand(words)} (${file}:${line})`;
+export function formatRenderOutputName(words: readonly string[], { file, line }: RenderCommandPosition): string {
+  return `${formatShortenedRenderCommand(words)} (${file}:${line})`;
 }
 
 /** Formats a command on one line, cut to MAX_SHOWN characters. */
-export function formatRenderCommand(words: readonly string[]): string {
+export function formatShortenedRenderCommand(words: readonly string[]): string {
   const text = words.join(' ').replace(/\s+/g, ' ').trim();
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-/** Parses a name that `formatRenderSource` returned. `undefined` for any other text. */
-export function parseRenderSource(name: string): RenderCommandPosition | undefined {
+/** Parses a name that `formatRenderOutputName` returned. `undefined` for any other text. */
+export function parseRenderOutputName(name: string): RenderCommandPosition | undefined {
   if (!name.endsWith(')')) return undefined;
   const [, file, line] = /^.* \((.+):(\d+)\)$/s.exec(name) ?? [];
   return file === undefined ? undefined : { file, line: Number(line) };

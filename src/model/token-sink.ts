@@ -45,7 +45,7 @@ export function formatTokenNote(sink: PlannedTokenSink): string {
 }
 
 /** Returns the words of the command and the test, one per line, if `describeTokenSink` cuts them. Otherwise empty. */
-export function listCutCommandWords(sink: PlannedTokenSink | undefined): readonly string[] {
+export function listFullWordsOfCutCommand(sink: PlannedTokenSink | undefined): readonly string[] {
   if (sink === undefined || 'directory' in sink) return [];
   const { command, test = [] } = sink;
   if (![command, test].some((words) => isLong(formatLine(words)))) return [];

@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { formatAddress } from '../model/address.ts';
-import { type Change, type Difference, isAdoptOrTakeOver } from '../model/change.ts';
+import { type Change, type Difference, isAdoptOrTakeOverAction } from '../model/change.ts';
 import type {
   Drift,
   DriftedField,
@@ -12,7 +12,7 @@ import type {
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { addDangerIfExpired, listDriftDangers } from './dangers.ts';
+import { addExpiryDangerToDrift, listDangersCausedByDrift } from './dangers.ts';
 import { createAdoptionCandidateSearch, createUnownedHolderSearch } from './duplicates.ts';
 
 /** Input of `computeDrift` in addition to the plan. */
@@ -49,7 +49,7 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
     at: now.toISOString(),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources.map((resource) => addDangerIfExpired(resource, now))),
+    resources: sortByAddress(resources.map((resource) => addExpiryDangerToDrift(resource, now))),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,
@@ -82,7 +82,7 @@ function findUnowned(
 ): ResourceDrift | undefined {
   const fields = differences.map(toDriftedField);
   const base = { address, kind, state: 'unowned', differences: fields, ...(owner !== undefined && { owner }) } as const;
-  if (found !== undefined && isAdoptOrTakeOver(action)) {
+  if (found !== undefined && isAdoptOrTakeOverAction(action)) {
     const how = action === 'adopt' ? `adopts it: ${formatAdoptLine(found)}` : 'takes it over';
     return { ...base, id: found.id, reason: `${describeUnownedReason(found)}; its manifest ${how}`, next: action };
   }
@@ -117,7 +117,7 @@ export function sortByAddress(resources: readonly ResourceDrift[]): readonly Res
 function createResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
   const { address, action, desired, duplicateOf, kind, differences, reason, owner = live?.mark?.owner } = change;
   const fields = differences.map(toDriftedField);
-  const dangers = listDriftDangers({ kind, fields, expected: desired, live: change.live?.spec });
+  const dangers = listDangersCausedByDrift({ kind, fields, expected: desired, live: change.live?.spec });
   return {
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),

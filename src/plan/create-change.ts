@@ -7,7 +7,7 @@ import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
 import type { ResourcePair } from './match.ts';
-import { findResourceValidForMs } from './validity.ts';
+import { findManifestValidForMs } from './validity.ts';
 import { listChangedFields, pickNonNormalWrittenValues } from './writes.ts';
 
 /** Facts of a change that its decision does not contain. */
@@ -81,7 +81,7 @@ function pickDesired(decision: ChangeDecision): Pick<Change, 'desired' | 'sent' 
   if (form === undefined) return {};
   const sent = pickNonNormalWrittenValues(pair.kind, form, listSentFields(decision));
   const ignored = listIgnored(pair);
-  const validForMs = findResourceValidForMs(pair.kind, pair.desired);
+  const validForMs = findManifestValidForMs(pair.kind, pair.desired);
   return {
     desired: form.normal,
     ...(Object.keys(sent).length > 0 && { sent }),

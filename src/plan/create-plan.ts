@@ -1,4 +1,4 @@
-import { findSshKeyType, parseKeyComment } from '../kinds/formats.ts';
+import { findApiTypeOfSshKey, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
@@ -7,13 +7,12 @@ import type { DesiredState } from '../model/state.ts';
 import type { Write } from '../model/write.ts';
 import { createChange } from './create-change.ts';
 import { computeChangesWithDangers } from './dangers.ts';
-import { type ChangeDecision, describeExistingToken, findNewTokenSink } from './decide.ts';
+import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { countDuplicateCheckRequests } from './duplicates.ts';
-import { listWriteToFiles } from './files.ts';
 import { checkGuardAndProtection, countOwnedByKind } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
-import { describeReleaseDespiteManifest, type PlanInput } from './plan-input.ts';
+import { listChangedWriteToFiles, listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
 
 /**
  * Computes the changes and writes that make the live state equal to the manifests. Pure: the order of the input does
@@ -51,7 +50,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     changes,
     ...(suppressedDeletes.length > 0 && { suppressedDeletes }),
     writes,
-    files: isInvalid ? [] : listWriteToFiles(decisions, input.files),
+    files: isInvalid ? [] : listChangedWriteToFiles(decisions, input.files),
     diagnostics: limitWarningsPerLintRule(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: listViolations(changes, input),
     requests: estimateRequests(writes, input),
@@ -85,7 +84,7 @@ function listChanges(decisions: readonly ChangeDecision[], input: PlanInput): re
   const { ownerLabel } = input.desired.stack;
   return decisions
     .map((decision) => {
-      const token = findNewTokenSink(decision, input.tokens);
+      const token = findSinkOfNewToken(decision, input.tokens);
       return createChange(decision, listNotes(decision, input), { token, ownerLabel });
     })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
@@ -117,8 +116,8 @@ function estimateRequests(writes: readonly Write[], { live, settings }: PlanInpu
 /** Notes on a change for the user who approves it. An unchanged resource has notes only if it is due for renewal. */
 function listNotes(decision: ChangeDecision, { desired }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
-  if (decision.action === 'release') return describeReleaseDespiteManifest(decision, desired);
-  return [...describeExistingToken(decision), ...describeKeys(decision), ...decision.notes];
+  if (decision.action === 'release') return listReleaseDespiteManifestNotes(decision, desired);
+  return [...listExistingTokenNotes(decision), ...describeKeys(decision), ...decision.notes];
 }
 
 /** Describes the public keys of a resource, as in `for an ed25519 key, alice@example.com`. */
@@ -126,7 +125,7 @@ function describeKeys({ pair, form }: ChangeDecision): readonly string[] {
   return Object.entries(pair.kind.fields).flatMap(([name, { type }]) => {
     const key = form?.written[name];
     if (type.type !== 'text' || type.format !== 'ssh-public-key' || typeof key !== 'string') return [];
-    return [['for an', findSshKeyType(key), 'key'].join(' ').concat(parseKeyComment(key).replace(/^(?=.)/, ', '))];
+    return [['for an', findApiTypeOfSshKey(key), 'key'].join(' ').concat(parseKeyComment(key).replace(/^(?=.)/, ', '))];
   });
 }
 

@@ -229,7 +229,7 @@ interface Drifted {
 }
 
 /** The dangers of drift. Ignores fields that only the manifest changed. */
-export function listDriftDangers({ kind, fields, expected, live }: Drifted): readonly Danger[] {
+export function listDangersCausedByDrift({ kind, fields, expected, live }: Drifted): readonly Danger[] {
   const happened = fields.filter(({ origin }) => origin !== 'manifest');
   if (happened.length === 0 || expected === undefined || live === undefined) return [];
   const names = new Set(happened.map(({ field }) => field));
@@ -251,7 +251,7 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
   return path === PROTECT_PATH && expected === true;
 }
 
-export function addDangerIfExpired(resource: ResourceDrift, now: Date): ResourceDrift {
+export function addExpiryDangerToDrift(resource: ResourceDrift, now: Date): ResourceDrift {
   const { kind, validUntil, dangers = [] } = resource;
   const path = getKind(kind).validity?.until;
   if (path === undefined || validUntil === undefined || Date.parse(validUntil) > now.getTime()) return resource;
@@ -259,6 +259,9 @@ export function addDangerIfExpired(resource: ResourceDrift, now: Date): Resource
 }
 
 /** The dangers of a delete that was made at the service, without a plan. */
-export function listDriftedDeletionDangers({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
+export function listDeletedOutsidePlanDangers({
+  kind,
+  expected,
+}: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
   return expected === undefined ? [] : listResourceTransitionDangers(getKind(kind), { spec: expected }, undefined);
 }

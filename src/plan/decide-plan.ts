@@ -12,17 +12,17 @@ import { checkClaimsAgainstLive } from './claims.ts';
 import {
   type ChangeDecision,
   decideActions,
-  EXPIRY_WARNING_SHARE,
   listMissingSinkWarnings,
   listReplacingAdoptionErrors,
   listValidityAndRotationDiagnostics,
+  VALIDITY_WARNING_SHARE,
 } from './decide.ts';
-import { listAdoptionHints, listFormerNameWarnings, listRenameHints } from './duplicates.ts';
-import { checkDeletesTakenOverElsewhere, createHandOverCheck, listHandOverWarnings } from './handed-over.ts';
+import { listAdoptionHints, listMissingFormerNameWarnings, listRenameHints } from './duplicates.ts';
+import { checkDeletesTakenOverElsewhere, createHandOverCheck, listPossibleTakeOverWarnings } from './handed-over.ts';
 import { matchResources } from './match.ts';
-import { omitDesiredResources, type PlanInput } from './plan-input.ts';
+import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
-import { findResourceValidForMs, readFieldTime } from './validity.ts';
+import { findManifestValidForMs, readFieldTime } from './validity.ts';
 
 export interface DecidedPlan {
   readonly decisions: readonly ChangeDecision[];
@@ -38,7 +38,7 @@ interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDele
 /** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
 export function decideChanges(input: PlanInput): DecidedChanges {
   const { desired, live, mode, targets, takeOver = [] } = input;
-  const wanted = mode === 'release' ? omitDesiredResources(desired) : desired;
+  const wanted = mode === 'release' ? omitAllDesiredResources(desired) : desired;
   const matched = matchResources(wanted, live, { takeOver, isLeft: createHandOverCheck(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const stack = desired.stack.name;
@@ -64,9 +64,11 @@ export function decidePlan(input: PlanInput): DecidedPlan {
       findTaker: input.findTaker,
     }),
     ...listCrossStackUsers(decisions, live, stack),
-    ...listHandOverWarnings(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),
+    ...listPossibleTakeOverWarnings(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(
+      selected.concerns,
+    ),
     ...checkDeletesTakenOverElsewhere(decisions, input),
-    ...listFormerNameWarnings(decisions, { live, stack }),
+    ...listMissingFormerNameWarnings(decisions, { live, stack }),
     ...listRenameHints(decisions),
     ...listAdoptionHints(decisions, live),
     ...listHealthWarnings(decisions, now),
@@ -179,7 +181,7 @@ function listExpiryWarnings(
   )
     return [];
   const leftMs = until - now.getTime();
-  if (leftMs > (until - after) * EXPIRY_WARNING_SHARE) return [];
+  if (leftMs > (until - after) * VALIDITY_WARNING_SHARE) return [];
   const when = leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`;
   return [
     {
@@ -232,7 +234,7 @@ function listLongValidityWarnings(decisions: readonly ChangeDecision[]): readonl
     const { validity } = kind;
     if (validity === undefined || desired === undefined || live === undefined || form === undefined) return [];
     const { after, until, defaultMs } = validity;
-    const isStated = form.written[until] !== undefined || findResourceValidForMs(kind, desired) !== undefined;
+    const isStated = form.written[until] !== undefined || findManifestValidForMs(kind, desired) !== undefined;
     const isOurs = pair.by === 'mark' && !desired.lifecycle.ignore.includes(until);
     if (action === 'replace' || isStated || !isOurs) return [];
     const lengthMs = (readFieldTime(live.spec, until) ?? 0) - (readFieldTime(live.spec, after) ?? 0);

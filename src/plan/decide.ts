@@ -3,11 +3,11 @@ import { isRotatable } from '../kinds/kind.ts';
 import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
-import { type Action, type Difference, isAdoptOrTakeOver } from '../model/change.ts';
+import { type Action, type Difference, isAdoptOrTakeOverAction } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
-import { findSinkSettings, type SinkSettings, type TokenSettings } from '../model/stack.ts';
+import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { ResourcePair } from './match.ts';
-import { findResourceValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
+import { findManifestValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
 
 export interface ChangeDecision {
   readonly pair: ResourcePair;
@@ -135,7 +135,7 @@ function toComparedResource(
     normal,
     ignored: desired.lifecycle.ignore,
     kept: [],
-    validForMs: findResourceValidForMs(kind, desired),
+    validForMs: findManifestValidForMs(kind, desired),
     protect: desired.lifecycle.protect,
   };
 }
@@ -170,7 +170,7 @@ function describeDelete({ by }: ResourcePair, mode: Plan['mode']): string | unde
 }
 
 function keepsId({ action }: ChangeDecision): boolean {
-  return action === 'update' || isAdoptOrTakeOver(action) || action === 'no-op';
+  return action === 'update' || isAdoptOrTakeOverAction(action) || action === 'no-op';
 }
 
 function listReferencedAddresses(pair: ResourcePair): readonly Address[] {
@@ -236,7 +236,7 @@ export function decideRenewal(pair: ResourcePair, written: Spec, context: Renewa
   const tokenLoss = pair.by === 'mark' || isTakenOver(subject) ? findTokenLoss(subject) : undefined;
   const due = tokenLoss ?? (pair.by === 'mark' ? findRotationRequest(subject, context) : undefined);
   if (due !== undefined) return { ...NOT_DUE, reason: due };
-  const validForMs = findResourceValidForMs(pair.kind, desired);
+  const validForMs = findManifestValidForMs(pair.kind, desired);
   if (listValidityDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOT_DUE;
   const timed = findExpiry(subject, written, context.now) ?? findAge(subject, context.now) ?? NOT_DUE;
   return pair.by === 'mark' || timed.reason === undefined ? timed : toLaterNote(timed.reason);
@@ -264,17 +264,17 @@ export function listManifestExpiryWarnings(pair: ResourcePair, written: Spec, no
 }
 
 /** The share of a validity that counts as near its end: nine days of ninety, so that a weekly apply warns in time. */
-export const EXPIRY_WARNING_SHARE = 0.1;
+export const VALIDITY_WARNING_SHARE = 0.1;
 
 /**
- * The time before the end of a validity at which warnings begin: `renew_before` if it is set, else EXPIRY_WARNING_SHARE
+ * The time before the end of a validity at which warnings begin: `renew_before` if it is set, else VALIDITY_WARNING_SHARE
  * of the validity. 0 if the validity is unknown.
  */
 function computeWarningMs({ kind }: ResourcePair, desired: DesiredResource, spec: Spec): number {
   if (desired.lifecycle.settings['renew_before'] !== undefined) return readSettingMs(desired, 'renew_before');
   const after = readFieldTime(spec, kind.validity?.after);
   const until = readFieldTime(spec, kind.validity?.until);
-  return after === undefined || until === undefined ? 0 : (until - after) * EXPIRY_WARNING_SHARE;
+  return after === undefined || until === undefined ? 0 : (until - after) * VALIDITY_WARNING_SHARE;
 }
 
 /** Whether the resource is taken over from another stack. From then on, only this stack can deliver a token for it. */
@@ -349,13 +349,13 @@ function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
 }
 
 /** The sink for the token that a change creates. `undefined` if it creates none, or if no sink is configured. */
-export function findNewTokenSink(decision: ChangeDecision, settings: TokenSettings): PlannedTokenSink | undefined {
+export function findSinkOfNewToken(decision: ChangeDecision, settings: TokenSettings): PlannedTokenSink | undefined {
   const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
   return sink && toPlannedTokenSink(sink);
 }
 
 /** Notes on the token of a credential that is adopted, taken over or renamed. */
-export function describeExistingToken(decision: ChangeDecision): readonly string[] {
+export function listExistingTokenNotes(decision: ChangeDecision): readonly string[] {
   if (decision.pair.kind.oneTimeFields.length === 0) return [];
   const { formerName } = decision.pair;
   if (decision.action === 'adopt') return [TOKEN_UNKNOWN];
@@ -390,5 +390,5 @@ function createsToken({ pair, action }: ChangeDecision): boolean {
 }
 
 function findOwnSink({ pair }: ChangeDecision, settings: TokenSettings): SinkSettings | undefined {
-  return findSinkSettings(settings, pair.desired?.name ?? '');
+  return findSinkSettingsForCredential(settings, pair.desired?.name ?? '');
 }

@@ -1,6 +1,6 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getNormalUnsetValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
+import { listFieldsWithDigest, normalizeField, normalizeUnsetField } from '../kinds/normalize.ts';
 import { fillHiddenFields, isValueHidden } from '../kinds/read-response.ts';
 import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause } from '../model/change.ts';
@@ -79,7 +79,7 @@ interface OriginInput {
  */
 function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): DifferenceCause {
   if (mark === undefined) return 'unknown';
-  const applied = mark.fields[name] ?? computeDefaultValueDigest(kind, name);
+  const applied = mark.fields[name] ?? computeFieldDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
   if (applied === IGNORED_FIELD_DIGEST) return 'unknown';
   const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
@@ -120,9 +120,9 @@ export function computeMarkDigests(
 }
 
 /** The digest of a field's default value. `undefined` if the service chooses the default. */
-export function computeDefaultValueDigest(kind: Kind, name: string): string | undefined {
+export function computeFieldDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
-  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getNormalUnsetValue(field));
+  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(normalizeUnsetField(field));
 }
 
 /**
@@ -174,7 +174,7 @@ interface HiddenField extends Subject {
 function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;
   const applied =
-    live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? computeDefaultValueDigest(kind, name));
+    live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? computeFieldDefaultDigest(kind, name));
   if (applied === IGNORED_FIELD_DIGEST)
     return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
   return containsUnknownId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;

@@ -132,7 +132,7 @@ export function listRenameHints(decisions: readonly ChangeDecision[]): readonly 
  * Warnings on creates whose `lifecycle.renamed_from` names a resource that does not exist. If the name is misspelled,
  * the plan would delete the resource that the user meant.
  */
-export function listFormerNameWarnings(
+export function listMissingFormerNameWarnings(
   decisions: readonly ChangeDecision[],
   { live, stack: own }: { readonly live: LiveState; readonly stack: string },
 ): readonly Diagnostic[] {

@@ -147,7 +147,7 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Saf
 }
 
 /** Merges two guards: takes the lower limit of each. */
-export function getStricterGuard(left: GuardSettings, right: GuardSettings): GuardSettings {
+export function takeLowerGuardLimits(left: GuardSettings, right: GuardSettings): GuardSettings {
   return {
     maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),
     maxDeleteShare: Math.min(left.maxDeleteShare, right.maxDeleteShare),

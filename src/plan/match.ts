@@ -12,7 +12,7 @@ import {
   type LiveState,
 } from '../model/state.ts';
 import { mustReplaceResource } from './diff.ts';
-import { findResourceValidForMs } from './validity.ts';
+import { findManifestValidForMs } from './validity.ts';
 
 /** A desired resource and the matching live resource, or one of them alone. */
 export interface ResourcePair {
@@ -502,7 +502,7 @@ function isReplaced({
 }: Readonly<{ kind: Kind; desired: DesiredResource; live: LiveResource }>): boolean {
   const { lifecycle, spec } = desired;
   return mustReplaceResource(
-    { kind, live, ignored: lifecycle.ignore, validForMs: findResourceValidForMs(kind, desired) },
+    { kind, live, ignored: lifecycle.ignore, validForMs: findManifestValidForMs(kind, desired) },
     spec,
   );
 }

@@ -2,7 +2,7 @@ import { listClaims } from '../kinds/claims.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, formatChangeAddress, isAdoptOrTakeOver } from '../model/change.ts';
+import { type Change, formatChangeAddress, isAdoptOrTakeOverAction } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
 import {
@@ -231,7 +231,7 @@ function addClaimDependencies(planned: readonly Planned[], dependencies: Depende
 }
 
 function isClaim({ type }: DraftWrite): boolean {
-  return type === 'create' || type === 'update' || isAdoptOrTakeOver(type);
+  return type === 'create' || type === 'update' || isAdoptOrTakeOverAction(type);
 }
 
 /**
@@ -240,7 +240,7 @@ function isClaim({ type }: DraftWrite): boolean {
  */
 function listVacated({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
   const removal = writes.find(({ type }) => type === 'delete');
-  const write = removal ?? writes.find(({ type }) => type === 'update' || isAdoptOrTakeOver(type));
+  const write = removal ?? writes.find(({ type }) => type === 'update' || isAdoptOrTakeOverAction(type));
   if (change.live?.spec === undefined || write === undefined) return [];
   const kept = removal === undefined ? listClaims(kind, change.desired ?? {}) : [];
   const keys = new Set(kept.map(({ key }) => key));

@@ -1,7 +1,8 @@
 import { isModule } from '../kinds/kind.ts';
-import { getKind } from '../kinds/tables/registry.ts';
+import { findKind, getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Plan, PlanSettings } from '../model/plan.ts';
+import type { Json } from '../model/json.ts';
+import type { Plan, PlannedFile, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
@@ -31,7 +32,7 @@ export interface PlanInput {
   readonly keepDrift?: boolean;
   /** Deletes nothing except in a replace (`--no-delete`). The plan lists the suppressed deletes. */
   readonly noDelete?: boolean;
-  /** Contents of the files that `listFilePaths` returns, by path. A file that does not exist is absent. */
+  /** Contents of the files that `listWriteToPaths` returns, by path. A file that does not exist is absent. */
   readonly files: ReadonlyMap<string, string>;
   /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
   readonly awaited?: Plan['crossStackReferences'];
@@ -73,15 +74,49 @@ function withoutModules(resource: DesiredResource): DesiredResource {
 /**
  * The desired state of a release: no resources. A release needs no manifests, because it names resources by address.
  */
-export function omitDesiredResources(desired: DesiredState): DesiredState {
+export function omitAllDesiredResources(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };
 }
 
 /** Notes on the release of a resource whose manifest stays. */
-export function describeReleaseDespiteManifest({ pair }: ChangeDecision, desired: DesiredState): readonly string[] {
+export function listReleaseDespiteManifestNotes({ pair }: ChangeDecision, desired: DesiredState): readonly string[] {
   const { address, live } = pair;
   if (!desired.resources.has(address)) return [];
   return [
     `its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: ${live?.id} }`,
   ];
+}
+
+/** The paths of all files to which manifests write a value (`lifecycle.write_to`). */
+export function listWriteToPaths({ resources }: DesiredState): readonly string[] {
+  return [...resources.values()].flatMap((resource) => findFilePath(resource) ?? []);
+}
+
+/**
+ * Lists the files that an apply writes, because their content differs or is not known yet. `present`: contents of
+ * existing files, by path.
+ */
+export function listChangedWriteToFiles(
+  decisions: readonly ChangeDecision[],
+  present: ReadonlyMap<string, string>,
+): readonly PlannedFile[] {
+  return decisions.flatMap((decision): PlannedFile[] => {
+    const { address, desired, kind, live } = decision.pair;
+    const path = desired === undefined ? undefined : findFilePath(desired);
+    if (path === undefined || kind.fileField === undefined) return [];
+    const replaces = present.has(path) && ({ replaces: true } as const);
+    if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
+    const text = formatValueAsFileContent(live?.computed[kind.fileField]);
+    return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
+  });
+}
+
+/** The content of the file to which a field's value is written. `undefined` if the field has no value. */
+export function formatValueAsFileContent(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
+}
+
+function findFilePath({ kind, lifecycle }: DesiredResource): string | undefined {
+  const path = lifecycle.settings['write_to'];
+  return typeof path === 'string' && findKind(kind)?.fileField !== undefined ? path : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type AttachedModules, selectAttachedModules } from '../kinds/paths.ts';
+import { type AttachedResourceModules, selectAttachedModulesToRead } from '../kinds/paths.ts';
 import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { parseAddress, stripDuplicateId } from '../model/address.ts';
@@ -14,7 +14,7 @@ import type { ResourcePair } from './match.ts';
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
   /** The edges and routes whose modules are read, each with these modules. */
-  readonly attachments: readonly AttachedModules[];
+  readonly attachments: readonly AttachedResourceModules[];
 }
 
 /**
@@ -121,8 +121,8 @@ export function listModulesToRead({
   kind: name,
   spec,
   lifecycle,
-}: DesiredResource): readonly AttachedModules[] {
+}: DesiredResource): readonly AttachedResourceModules[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);
-  return kind.role === 'attached' ? [selectAttachedModules(kind, { address, spec, isRead })] : [];
+  return kind.role === 'attached' ? [selectAttachedModulesToRead(kind, { address, spec, isRead })] : [];
 }

@@ -7,7 +7,7 @@ import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
  * The `lifecycle.valid_for` of a manifest in milliseconds. `undefined`: the manifest sets times instead, or leaves the
  * validity to the service.
  */
-export function findResourceValidForMs(kind: Kind, desired: DesiredResource | undefined): number | undefined {
+export function findManifestValidForMs(kind: Kind, desired: DesiredResource | undefined): number | undefined {
   const validFor = desired?.lifecycle.settings['valid_for'];
   return typeof validFor === 'string' && kind.validity !== undefined ? parseDurationMs(validFor) : undefined;
 }

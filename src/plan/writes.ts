@@ -1,20 +1,20 @@
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { getNormalUnsetValue, normalizeField } from '../kinds/normalize.ts';
+import { normalizeField, normalizeUnsetField } from '../kinds/normalize.ts';
 import { getPathIdsOfResource } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName } from '../model/address.ts';
-import { type Change, isAdoptOrTakeOver } from '../model/change.ts';
+import { type Change, isAdoptOrTakeOverAction } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
-import { computeTextByteLength, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import { computeUtf8ByteLength, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
   type Mark,
   type MarkDraft,
   renderMetadata,
-  renderMetadataWithoutMark,
+  renderUserMetadataOnly,
   toFieldDigest,
 } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
@@ -115,7 +115,7 @@ function createReleaseWrite(kind: Kind, change: Change): DraftWrite<ReleaseWrite
   const subject = pickSubject(change);
   const spec = getLive(change).spec ?? {};
   const user = spec['metadata'];
-  const metadata = renderMetadataWithoutMark(typeof user === 'string' || isJsonObject(user) ? user : '');
+  const metadata = renderUserMetadataOnly(typeof user === 'string' || isJsonObject(user) ? user : '');
   return {
     type: 'release',
     ...subject,
@@ -137,7 +137,7 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
   const parts = { body: createPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
-  if (!isAdoptOrTakeOver(change.action)) {
+  if (!isAdoptOrTakeOverAction(change.action)) {
     const dependsOn = removals.map(({ id }) => id);
     return [...removals, createPatchWrite(change, { ...parts, dependsOn })];
   }
@@ -155,7 +155,7 @@ function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): D
   const { address, kind } = change;
   const base = { address, kind, resourceId: getLive(change).id, ...parts };
   const { action } = change;
-  if (isAdoptOrTakeOver(action)) {
+  if (isAdoptOrTakeOverAction(action)) {
     const id = toWriteId({ type: action, address });
     const reason = patched.length === 0 ? 'sets its mark' : `sets its mark and ${patched.join(', ')}`;
     return { type: action, id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
@@ -284,7 +284,7 @@ function omitDefault(field: Field, normal: Json | undefined): Json | undefined {
   const isDefault =
     normal === undefined ||
     normal === null ||
-    (!field.serviceDefault && isSameJson(normal, getNormalUnsetValue(field)));
+    (!field.serviceDefault && isSameJson(normal, normalizeUnsetField(field)));
   return isDefault ? undefined : normal;
 }
 
@@ -326,11 +326,11 @@ const MAX_OWNER_BYTES = 64;
  */
 function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pick<MarkDraft, 'owner'> {
   const type = kind.fields['metadata']?.type;
-  if (owner === undefined || computeTextByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
+  if (owner === undefined || computeUtf8ByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const fields = { ...draft.fields, ...Object.fromEntries(Object.keys(draft.pending).map((name) => [name, digest])) };
   const longest = renderMetadata(draft.user, { ...draft, delivered: true, owner, fields });
-  return computeTextByteLength(longest) <= type.maxBytes ? { owner } : {};
+  return computeUtf8ByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
 /** Whether the new mark records a delivered token. True if an unmarked credential is adopted: its token is in use. */
@@ -352,7 +352,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 }
 
 /** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
-export function createMarkFromDraft(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
+export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
   const { stack, name, protect, delivered, previousName, owner } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))

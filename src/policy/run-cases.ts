@@ -15,7 +15,7 @@ import type {
 } from '../model/policy.ts';
 import { appliesTo, evaluatePolicies, type Policy } from './evaluate.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from './subject.ts';
-import { COMMON_POLICY_TYPES, listUnknownValueFields, listVisibleFields } from './vocabulary.ts';
+import { KIND_INDEPENDENT_POLICY_TYPES, listFieldsMissingFromVocabulary, listVisibleFields } from './vocabulary.ts';
 
 /**
  * Runs the test cases of policies. A case is evaluated like a change of a plan. `diagnostics`: errors for tests whose
@@ -76,9 +76,9 @@ function findUnknownGiven({
   );
   const unknown = [
     ...inSpecs,
-    ...listUnknownValueFields('change', COMMON_POLICY_TYPES.Change, withDangers(change)),
-    ...listUnknownValueFields('plan', COMMON_POLICY_TYPES.Plan, plan),
-    ...listUnknownValueFields('stack', COMMON_POLICY_TYPES.Stack, stack),
+    ...listFieldsMissingFromVocabulary('change', KIND_INDEPENDENT_POLICY_TYPES.Change, withDangers(change)),
+    ...listFieldsMissingFromVocabulary('plan', KIND_INDEPENDENT_POLICY_TYPES.Plan, plan),
+    ...listFieldsMissingFromVocabulary('stack', KIND_INDEPENDENT_POLICY_TYPES.Stack, stack),
   ];
   return unknown.length === 0 ? undefined : `given.${unknown[0]} is not a field of ${kind.name} or of a plan`;
 }

@@ -12,7 +12,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
  */
 
 /** The fields of the object types that do not depend on the kinds of a policy. */
-export const COMMON_POLICY_TYPES = {
+export const KIND_INDEPENDENT_POLICY_TYPES = {
   Difference: {
     field: 'string',
     path: 'string',
@@ -79,7 +79,7 @@ export const COMMON_POLICY_TYPES = {
   },
 } as const;
 
-type TypeName = keyof typeof COMMON_POLICY_TYPES;
+type TypeName = keyof typeof KIND_INDEPENDENT_POLICY_TYPES;
 
 const VARIABLES = {
   change: 'Change',
@@ -94,12 +94,12 @@ const VARIABLES = {
 
 /** Adds the fields that an object lacks, with the empty value of each field's type. */
 export function addMissingPolicyFields(type: TypeName, given: JsonObject): JsonObject {
-  const fields = Object.entries(COMMON_POLICY_TYPES[type]);
+  const fields = Object.entries(KIND_INDEPENDENT_POLICY_TYPES[type]);
   return Object.fromEntries(fields.map(([name, of]) => [name, fillInValue(of, given[name])]));
 }
 
 /** Lists the fields of `value` that are not in `fields`, as dotted paths. `at`: the path of `value`. */
-export function listUnknownValueFields(
+export function listFieldsMissingFromVocabulary(
   at: string,
   fields: Readonly<Record<string, string>>,
   value: JsonObject,
@@ -112,7 +112,7 @@ export function listUnknownValueFields(
     const members = isJsonArray(member) ? member : [member];
     return members
       .filter(isJsonObject)
-      .flatMap((one) => listUnknownValueFields(`${at}.${name}`, COMMON_POLICY_TYPES[of], one));
+      .flatMap((one) => listFieldsMissingFromVocabulary(`${at}.${name}`, KIND_INDEPENDENT_POLICY_TYPES[of], one));
   });
 }
 
@@ -126,7 +126,7 @@ function fillInValue(type: string, value: Json | undefined): Json {
 }
 
 function isTypeName(name: string): name is TypeName {
-  return Object.hasOwn(COMMON_POLICY_TYPES, name);
+  return Object.hasOwn(KIND_INDEPENDENT_POLICY_TYPES, name);
 }
 
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
@@ -136,7 +136,7 @@ export function createPolicyDeclarations(kinds: readonly Kind[]): CelDeclaration
   const records: Records = new Map();
   const fields = mergeFields(SPEC, kinds.map(listVisibleFields), records);
   return {
-    types: { ...COMMON_POLICY_TYPES, Spec: fields },
+    types: { ...KIND_INDEPENDENT_POLICY_TYPES, Spec: fields },
     records: Object.fromEntries(records),
     unions: { [METADATA]: ['string', 'map<string, dyn>'] },
     variables: VARIABLES,

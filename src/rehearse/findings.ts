@@ -200,7 +200,7 @@ interface Referrers {
 }
 
 /** Creates the queries about referrers. The index from id to referrers is built at the first query. */
-export function createReferrerChecks(input: PlanInput): Referrers {
+export function createReferrerQueries(input: PlanInput): Referrers {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
   const isHandedOver = createHandOverCheck(input);

@@ -18,7 +18,7 @@ import {
   canWriteAffectGap,
   collectRehearsalFindings,
   createAddressedResource,
-  createReferrerChecks,
+  createReferrerQueries,
   GapTracker,
   listUnverifiedReferenceIds,
   type RehearsedPlan,
@@ -64,7 +64,7 @@ async function tryPlan(
     .decisions.filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
   const { rejections, diagnostics } = collectRehearsalFindings({
-    ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerChecks(input) },
+    ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerQueries(input) },
     ...tried,
   });
   const { result } = tried;

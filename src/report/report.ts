@@ -2,8 +2,7 @@ import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { CiJobLinks } from '../model/pipeline.ts';
-import type { Plan, SafetyViolation } from '../model/plan.ts';
-import type { PlanComparison } from '../model/plan-comparison.ts';
+import type { Plan, PlanComparison, SafetyViolation } from '../model/plan.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 
 /** The result of a command, independent of the format. */

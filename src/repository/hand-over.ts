@@ -1,6 +1,6 @@
-import { createEnvironment, type ManifestEnvironment } from '../manifest/environment.ts';
-import { listUncheckedAddresses, type ManifestBytes, visitManifestFiles } from '../manifest/load.ts';
-import { findFirstErrorInFile } from '../manifest/validate.ts';
+import { createManifestEnvironment, type ManifestEnvironment } from '../manifest/environment.ts';
+import { listAddressesForCompletion, type ManifestBytes, visitManifestFiles } from '../manifest/load.ts';
+import { checkFileForFirstError } from '../manifest/validate.ts';
 import { type Address, getAddressName } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import {
@@ -80,7 +80,7 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
   const known = MISTAKEN.get(tree);
   if (known !== undefined) return known;
   const mistaken: Mistaken[] = [];
-  const env = createEnvironment(context);
+  const env = createManifestEnvironment(context);
   const owners = new Map(tree.stacks.map((stack) => [stack.folder, stack]));
   const findOwner = createNearestFolderSearch(owners.keys());
   visitManifestFiles(tree.root, context, ({ file, folder, bytes }) => {
@@ -99,7 +99,7 @@ export function findManifestFileError(
   { file, bytes }: ManifestBytes,
   env: ManifestEnvironment,
 ): UnreadableManifest | undefined {
-  const error = findFirstErrorInFile({ file, bytes }, { env });
+  const error = checkFileForFirstError({ file, bytes }, { env });
   if (error === undefined) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
   // If a variable is not set, the file could contain any name.
@@ -193,7 +193,7 @@ export async function refuseTakeOverWithOldManifest(
       ...context,
       readStdin: async () => new Uint8Array(),
     });
-    if (!listUncheckedAddresses(sources, () => false).includes(resource)) continue;
+    if (!listAddressesForCompletion(sources, () => false).includes(resource)) continue;
     const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;
     const remedy = 'Remove that document: only the stack that takes a resource over describes it.';
     throw new StackError(message, { reason: 'invalid', remedy });
@@ -204,7 +204,7 @@ export async function refuseTakeOverWithOldManifest(
  * Returns a text that is equal for stacks of one account. It contains the base URL and the API key, and must never be
  * shown. If the key is not set, as when manifests are only checked, it contains the name of the key's variable instead.
  */
-export function createSecretAccountKey(
+export function createAccountKeyContainingSecret(
   { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
   context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
 ): string {

@@ -1,21 +1,16 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { findRepository, listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { createEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
-import {
-  type ManifestBytes,
-  readDefaultsUpward,
-  type UnreadableInputDiagnostic,
-  visitManifestFiles,
-} from '../manifest/load.ts';
+import { createManifestEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
+import { type ManifestBytes, readDefaultsUpward, type UnreadableInput, visitManifestFiles } from '../manifest/load.ts';
 import {
   type FoundManifest,
   listReadableDocuments,
   mayContainStackDocument,
-  parseRawDocuments,
-  type ReadableDocuments,
+  parseReadableDocuments,
+  type ReadableFileDocuments,
 } from '../manifest/stack-folders.ts';
-import { listDefaultsForFolder, mergeSettingsLayers } from '../manifest/stack-settings.ts';
+import { listDefaultsNearestFirst, mergeSettingsLayers } from '../manifest/stack-settings.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -85,7 +80,7 @@ export function readDefaultsAbove(
     cwd: context.cwd,
     roots: listRootsOfPaths([folder], context),
   });
-  const env = createEnvironment(context);
+  const env = createManifestEnvironment(context);
   return sources.flatMap(({ file, bytes }) => listFoundDefaults(file, listReadableDocuments(bytes, env)));
 }
 
@@ -98,7 +93,7 @@ function listFoundDefaults(file: string, documents: readonly JsonObject[]): read
  * Returns an `unread` entry for each file that cannot be read. An entry without `words` means that the file may take
  * over any resource.
  */
-function listUnreadable(findings: readonly UnreadableInputDiagnostic[] = []): readonly StackDependencies[] {
+function listUnreadable(findings: readonly UnreadableInput[] = []): readonly StackDependencies[] {
   return findings.map(({ diagnostic }) => ({ dependsOn: [], takes: [], unread: [{ why: diagnostic.message }] }));
 }
 
@@ -162,7 +157,7 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   const standsApart = kinds.length > 0 && kinds.every((kind = '') => KINDS_APART.includes(kind));
   if (!CONCERNS_TREE.test(text))
     return { file, folder, stack: undefined, defaults: [], standsApart, dependsOn: [], takes: [] };
-  const raw = parseRawDocuments(bytes, createEnvironment(context));
+  const raw = parseReadableDocuments(bytes, createManifestEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
   return { file, folder, stack, defaults, standsApart, ...collectDependencies(raw) };
@@ -174,16 +169,16 @@ const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes' | 'unread'>;
 
 /** Reads the references to other stacks from manifests in memory, such as the output of `spec.render`. */
-export function parseStackDependencies(
+export function parseManifestStackDependencies(
   sources: readonly ManifestBytes[],
   context: Pick<FindContext, 'env' | 'offered'>,
 ): StackDependencies {
-  const env = createEnvironment(context);
+  const env = createManifestEnvironment(context);
   return mergeDependencies(
     sources.map((source) => {
       const mistake = findManifestFileError(source, env);
       const unread = mistake === undefined ? [] : [mistake];
-      return { ...collectDependencies(parseRawDocuments(source.bytes, env)), unread };
+      return { ...collectDependencies(parseReadableDocuments(source.bytes, env)), unread };
     }),
   );
 }
@@ -192,7 +187,7 @@ export function parseStackDependencies(
  * Lists the references to other stacks in a file. If the file is not valid YAML, `takes` is empty, and `findTaker`
  * searches the text of the file if a plan deletes a resource.
  */
-function collectDependencies({ documents, isBroken }: ReadableDocuments): StackDependencies {
+function collectDependencies({ documents, isBroken }: ReadableFileDocuments): StackDependencies {
   const dependsOn = documents.flatMap(({ kind, spec }) => {
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
@@ -232,7 +227,10 @@ function createStackFolder(
 ): StackFolder {
   const { metadata, spec } = file.stack ?? {};
   const { name } = toMapping(metadata);
-  const layers = [{ folder, spec: toMapping(spec) }, ...listDefaultsForFolder(folder, defaults, (one) => one.folder)];
+  const layers = [
+    { folder, spec: toMapping(spec) },
+    ...listDefaultsNearestFirst(folder, defaults, (one) => one.folder),
+  ];
   const { api, render } = mergeSettingsLayers(layers.map((layer) => layer.spec));
   const { base_url: stated, key_env: statedKey } = toMapping(api);
   const given = baseUrl ?? (env['EDGEWISE_BASE_URL'] || undefined) ?? (typeof stated === 'string' ? stated : undefined);

@@ -13,7 +13,7 @@ import {
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStackManifests } from '../stack/load-stack.ts';
 import { readChangedStacks } from './read-changes.ts';
-import { parseStackDependencies, readStackTree } from './read-stack-tree.ts';
+import { parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
 
 export interface StackSelectionOptions {
   /** The names of the selected stacks. If empty, all stacks are selected. */
@@ -194,7 +194,7 @@ async function renderStack(stack: StackFolder, context: Host): Promise<StackFold
   const { sources, isPartial } = await loadStackManifests([stack.folder], { ...context, readStdin });
   if (isPartial) return markUnread(stack, 'failed');
   const { unread: _, ...rest } = stack;
-  return { ...rest, ...parseStackDependencies(sources, context) };
+  return { ...rest, ...parseManifestStackDependencies(sources, context) };
 }
 
 /** Marks a stack that may take over any resource, because the output of its command is unknown. */

@@ -8,7 +8,7 @@ import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts
 import { once } from '../model/once.ts';
 import { createKindLifecycleShape, createManifestSpecSchema } from './field.ts';
 import { createPolicySpecSchema, createPolicyTestSpecSchema } from './policy.ts';
-import { createOptionalStackSpecSchema } from './stack.ts';
+import { createNullishStackSpecSchema } from './stack.ts';
 import { createAnyJsonSchema, createCheckedTextSchema, nameSharedSchema } from './text.ts';
 
 /**
@@ -243,7 +243,7 @@ function createStackSchema(): z.ZodType {
   const description =
     'The name and the settings of a stack. A stack has one such document. The mark of every resource contains the name.';
   return z
-    .strictObject({ ...createHeader('Stack', description), spec: createOptionalStackSpecSchema() })
+    .strictObject({ ...createHeader('Stack', description), spec: createNullishStackSpecSchema() })
     .meta({ title: 'stack', description });
 }
 
@@ -252,7 +252,7 @@ function createDefaultsSchema(): z.ZodType {
     'Settings for all stacks in the folder of this document and below. A Stack, and Defaults nearer to it, override them.';
   const { apiVersion, kind } = createHeader('Defaults', description);
   return z
-    .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: createOptionalStackSpecSchema() })
+    .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: createNullishStackSpecSchema() })
     .meta({ title: 'defaults', description });
 }
 

@@ -15,14 +15,14 @@ import { isModule, type Kind } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
 import { NO_NUL_PATTERN } from '../model/printable.ts';
 import {
+  addByteLimit,
   createAnyJsonSchema,
   createFileReferenceSchema,
   createResourceReferenceSchema,
   createTextSchema,
   createTimestampSchema,
-  findSharedSchemaName,
+  findSharedFieldSchemaName,
   findSharedTypeSchemaName,
-  limitBytes,
   nameSharedSchema,
   type SchemaUse,
 } from './text.ts';
@@ -110,7 +110,7 @@ function createFieldSchema(field: Field, use: SchemaUse): z.ZodType {
     if (use === 'manifest') return type.nullable();
     return use === 'request' ? allowEmptyText(field, type).nullable() : type;
   };
-  const name = findSharedSchemaName(field);
+  const name = findSharedFieldSchemaName(field);
   if (name === undefined || use === 'response' || use === 'document') return stated();
   return rememberPart(use, field, () => nameSharedSchema(use === 'request' ? `${name}Mutate` : name, stated()));
 }
@@ -268,7 +268,7 @@ function createJsonSchema(type: JsonObjectType, use: SchemaUse): z.ZodType {
 }
 
 function createMetadataSchema(maxBytes: number, use: SchemaUse): z.ZodType {
-  const limited = limitBytes(z.string(), maxBytes);
+  const limited = addByteLimit(z.string(), maxBytes);
   if (use === 'manifest') return z.union([limited, z.record(z.string(), createAnyJsonSchema())]);
   return use === 'request' ? limited.meta({ pattern: NO_NUL_PATTERN }) : z.string();
 }

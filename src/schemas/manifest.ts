@@ -8,8 +8,8 @@ import {
   LIST_MEMBER_KINDS,
   MANIFEST_API_VERSION,
 } from './document.ts';
-import { mergeAnyOfTypes } from './openapi.ts';
-import { FROM_ENVIRONMENT } from './text.ts';
+import { mergeAnyOfsInSchema } from './openapi.ts';
+import { ENVIRONMENT_REFERENCE_PATTERN } from './text.ts';
 
 /**
  * Creates the JSON Schema (draft 2020-12) of manifests, for editors. `kind`: the kind of document. If absent, the
@@ -24,7 +24,7 @@ export function createManifestJsonSchema(kind?: string): JsonObject {
     io: 'input',
     override: ({ jsonSchema, path }) => allowEnvironment(jsonSchema, path),
   });
-  const merged = chooseByType(mergeAnyOfTypes(json as JsonObject)); // a JSON Schema is JSON
+  const merged = chooseByType(mergeAnyOfsInSchema(json as JsonObject)); // a JSON Schema is JSON
   return kind === undefined && isJsonObject(merged) ? chooseByKind(merged) : (merged as JsonObject); // an object stays an object
 }
 
@@ -65,11 +65,12 @@ type Schema = z.core.JSONSchema.BaseSchema;
  * changed: zod visits a schema again for each schema that is derived from it.
  */
 function allowEnvironment(schema: Schema, path: readonly (string | number)[]): void {
-  if (schema.pattern?.endsWith(`|${FROM_ENVIRONMENT}`)) return;
+  if (schema.pattern?.endsWith(`|${ENVIRONMENT_REFERENCE_PATTERN}`)) return;
   if (schema.format !== undefined) delete schema.pattern;
   const constraints = CONSTRAINTS.filter((name) => schema[name] !== undefined);
   if (schema.type !== 'string' || constraints.length === 0 || path.at(-1) === 'propertyNames') return;
-  if (constraints.every((name) => name === 'pattern')) schema.pattern = `(${schema.pattern})|${FROM_ENVIRONMENT}`;
+  if (constraints.every((name) => name === 'pattern'))
+    schema.pattern = `(${schema.pattern})|${ENVIRONMENT_REFERENCE_PATTERN}`;
   else if (schema.enum !== undefined) offerEnvironment(schema, schema.enum);
   else exceptEnvironment(schema, constraints);
 }
@@ -83,7 +84,7 @@ function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): v
   delete schema.type;
   schema.anyOf = [
     { type: 'string', enum: words },
-    { type: 'string', pattern: FROM_ENVIRONMENT },
+    { type: 'string', pattern: ENVIRONMENT_REFERENCE_PATTERN },
   ];
 }
 
@@ -94,7 +95,7 @@ function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): v
 function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRAINTS)[number][]): void {
   const constrained = Object.fromEntries(constraints.map((name) => [name, schema[name]]));
   for (const name of constraints) delete schema[name];
-  schema.if = { pattern: FROM_ENVIRONMENT };
+  schema.if = { pattern: ENVIRONMENT_REFERENCE_PATTERN };
   schema.else = constrained;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Kind } from '../kinds/kind.ts';
 import { convertSnakeToPascalCase, OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
-import { formatIdPattern, listPathIdNames, listPathParameters } from '../kinds/paths.ts';
+import { formatIdPattern, listPathIdNamesOfKind, listPathParameters } from '../kinds/paths.ts';
 import { isReferable } from '../kinds/references.ts';
 import { DEFAULT_VERSION_HEADER_NAME, OPERATION_ID_HEADER, SERVICE_API_VERSION } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -131,7 +131,7 @@ function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonO
 
 /** The schema of a body: the module itself, or an object with the module under `module` and the ids of the path. */
 function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
-  const ids = listPathIdNames(kind).map((name) => [name, { description: 'Ignored.' }] as const);
+  const ids = listPathIdNamesOfKind(kind).map((name) => [name, { description: 'Ignored.' }] as const);
   const wrapped = {
     type: 'object',
     properties: { ...Object.fromEntries(ids), module },
@@ -148,8 +148,10 @@ function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
 function createEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
   const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const parts = Object.entries($defs as JsonObject); // toJSONSchema returns JSON
-  const body = convertZodSchema(mergeAnyOfTypes(whole as JsonObject)) as JsonObject; // an object stays an object
-  const entries = parts.map(([part, inner]) => [part, convertZodSchema(mergeAnyOfTypes(inner)) as JsonObject] as const);
+  const body = convertZodSchema(mergeAnyOfsInSchema(whole as JsonObject)) as JsonObject; // an object stays an object
+  const entries = parts.map(
+    ([part, inner]) => [part, convertZodSchema(mergeAnyOfsInSchema(inner)) as JsonObject] as const,
+  );
   return name in $defs ? entries : [[name, change(body)], ...entries];
 }
 
@@ -177,13 +179,13 @@ const ANY_KEYS = JSON.stringify({ type: 'string' });
  * Merges alternatives (`anyOf`) of different types into one schema with several types, and nested alternatives into one
  * list. Validators then report only errors in the matching alternative, and the document is shorter.
  */
-export function mergeAnyOfTypes(schema: Json): Json {
-  if (isJsonArray(schema)) return schema.map(mergeAnyOfTypes);
+export function mergeAnyOfsInSchema(schema: Json): Json {
+  if (isJsonArray(schema)) return schema.map(mergeAnyOfsInSchema);
   if (!isJsonObject(schema)) return schema;
   const { anyOf, ...rest } = Object.fromEntries(
     Object.entries(schema)
       .filter(([name, member]) => !(name === 'propertyNames' && JSON.stringify(member) === ANY_KEYS))
-      .map(([name, member]) => [name, mergeAnyOfTypes(member)] as const),
+      .map(([name, member]) => [name, mergeAnyOfsInSchema(member)] as const),
   );
   if (!isJsonArray(anyOf)) return rest;
   const { members, notes } = flatten(anyOf.filter(isJsonObject));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PlanDocument, PlanDocumentWrite } from '../kinds/request-body.ts';
+import type { PlanFileContent, PlanFileWrite } from '../kinds/plan-file-content.ts';
 import type { Address } from '../model/address.ts';
 import { ACTIONS } from '../model/change.ts';
 import { DANGER_GROUPS, DANGER_NAMES, type Danger } from '../model/danger.ts';
@@ -11,7 +11,7 @@ import type { WriteId } from '../model/write.ts';
 
 /**
  * The schema of a plan file, which `edgewise plan -o` writes and `edgewise apply` reads. The compiler checks that the
- * schema matches the type `PlanDocument`.
+ * schema matches the type `PlanFileContent`.
  */
 
 const json: z.ZodType<Json> = z.json();
@@ -207,8 +207,8 @@ const writes = z.discriminatedUnion('type', [
 ]);
 
 /** A write type without a schema is a compile error, because every saved plan must be readable. */
-type MissingType = Exclude<PlanDocumentWrite['type'], z.infer<typeof writes>['type']>;
-const write: [MissingType] extends [never] ? z.ZodType<PlanDocumentWrite> : MissingType = writes;
+type MissingType = Exclude<PlanFileWrite['type'], z.infer<typeof writes>['type']>;
+const write: [MissingType] extends [never] ? z.ZodType<PlanFileWrite> : MissingType = writes;
 
 const file = z.strictObject({
   address: z.string().describe('The resource whose value the file contains.'),
@@ -217,7 +217,7 @@ const file = z.strictObject({
   replaces: optional(z.literal(true)).describe('Whether it replaces an existing file with other content.'),
 });
 
-export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
+export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
   .strictObject({
     format: z.literal(PLAN_FORMAT),
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),

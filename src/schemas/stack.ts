@@ -17,7 +17,7 @@ export type StackSpec = z.infer<ReturnType<typeof createStackSpecSchema>>;
 export const createStackSpecSchema = once(createSpecSchema);
 
 /** Like `createStackSpecSchema`, for documents, in which `spec` may be absent. */
-export const createOptionalStackSpecSchema = once(() =>
+export const createNullishStackSpecSchema = once(() =>
   nameSharedSchema('Settings', createStackSpecSchema().nullish().describe('Settings.')),
 );
 

@@ -3,11 +3,11 @@ import type { Field, ObjectType, ReferenceType, TextType } from '../kinds/field.
 import { FORMATS, type FormatRule } from '../kinds/formats.ts';
 import { convertSnakeToPascalCase } from '../kinds/operations.ts';
 import { describeIdPrefixes, describeMalformedId, formatIdPattern, isIdOf } from '../kinds/paths.ts';
-import { listReferableKinds } from '../kinds/references.ts';
+import { listKindsOfReferenceType } from '../kinds/references.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
-import { computeTextByteLength, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { computeUtf8ByteLength, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { once } from '../model/once.ts';
 import { NO_NUL_PATTERN } from '../model/printable.ts';
 
@@ -17,7 +17,7 @@ import { NO_NUL_PATTERN } from '../model/printable.ts';
 export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 
 /** Pattern of text with an environment variable. Editors must accept such text, because they do not know its value. */
-export const FROM_ENVIRONMENT = '\\$\\{env:';
+export const ENVIRONMENT_REFERENCE_PATTERN = '\\$\\{env:';
 
 /** Diagnostic codes of findings of custom checks. */
 type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
@@ -29,7 +29,7 @@ type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
 export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<string> {
   const { maxBytes, format, isPath, known } = type;
   let schema = isPath ? z.string().min(1) : z.string();
-  if (maxBytes !== undefined) schema = limitBytes(schema, maxBytes);
+  if (maxBytes !== undefined) schema = addByteLimit(schema, maxBytes);
   if (known !== undefined && use === 'manifest') return schema.meta(createKnownKeywords(known));
   if (format === undefined) return use === 'request' ? schema.meta({ pattern: NO_NUL_PATTERN }) : schema;
   const rule = FORMATS[format];
@@ -61,7 +61,7 @@ function createKnownKeywords(known: readonly string[]) {
   const deprecationMessage = `Not known to have an effect. Known: ${words}.`;
   return {
     examples: [...known],
-    if: { anyOf: [{ enum: known }, { pattern: FROM_ENVIRONMENT }] },
+    if: { anyOf: [{ enum: known }, { pattern: ENVIRONMENT_REFERENCE_PATTERN }] },
     else: { deprecationMessage },
   };
 }
@@ -76,12 +76,12 @@ export function createFileReferenceSchema(): z.ZodType {
  * Limits the length of a text in bytes. JSON Schema can limit only the number of characters. There, the same limit is
  * used: it rejects no valid text, because a text never has more characters than bytes.
  */
-export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
+export function addByteLimit(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
-    .refine((text) => computeTextByteLength(text) <= maxBytes, {
+    .refine((text) => computeUtf8ByteLength(text) <= maxBytes, {
       params: { code: 'too-long' satisfies SchemaFindingCode, maxBytes },
       error: ({ input }) =>
-        `is ${computeTextByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
+        `is ${computeUtf8ByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
     })
     .meta({ maxLength: maxBytes });
 }
@@ -167,7 +167,7 @@ function describeReferable(type: ReferenceType): string {
 }
 
 function listReferableNames(type: ReferenceType): readonly string[] {
-  return [...listReferableKinds(type).map(({ name }) => name), 'External'];
+  return [...listKindsOfReferenceType(type).map(({ name }) => name), 'External'];
 }
 
 /**
@@ -191,7 +191,7 @@ export function findSharedTypeSchemaName(type: ObjectType): string | undefined {
 }
 
 /** Returns the name of the shared schema for a field. `undefined` if only one kind has the field. */
-export function findSharedSchemaName(field: Field): string | undefined {
+export function findSharedFieldSchemaName(field: Field): string | undefined {
   return listCommonFields().get(field);
 }
 

@@ -1,5 +1,5 @@
 import type { FieldType } from '../kinds/field.ts';
-import { FORMATS, findSshKeyType } from '../kinds/formats.ts';
+import { FORMATS, findApiTypeOfSshKey } from '../kinds/formats.ts';
 import type { Kind, SubmissionDetails } from '../kinds/kind.ts';
 import { getEmptyValue } from '../kinds/normalize.ts';
 import { parseSshPublicKey, type SshPublicKey, type SshSigningKey } from '../kinds/ssh-key.ts';
@@ -139,7 +139,7 @@ const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
   remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
   recall: (_resource, { certificate = null }) => ({ certificate }),
   compute: ({ spec, state }) => ({
-    key_type: findSshKeyType(String(spec['public_key'])) ?? null,
+    key_type: findApiTypeOfSshKey(String(spec['public_key'])) ?? null,
     certificate: state['certificate'] ?? null,
   }),
 };

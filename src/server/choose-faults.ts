@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../model/http.ts';
 import { hashSha256 } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
-import { parseFaultRange } from '../schemas/seed.ts';
+import { parseNumberRangeOrEmpty } from '../schemas/seed.ts';
 
 /** A fault that applies to a request, and the random numbers for the fault. */
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {
@@ -83,7 +83,7 @@ function isTurn({ nth = 'every', rate }: FaultRule, turn: number, random: Chosen
   if (rate !== undefined) return random('rate') < rate;
   if (nth === 'every') return true;
   return [nth].flat().some((calls) => {
-    const { from, to } = parseFaultRange(calls);
+    const { from, to } = parseNumberRangeOrEmpty(calls);
     return turn >= from && turn <= to;
   });
 }

@@ -4,7 +4,7 @@ import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { assertNever, NetworkError, TimeoutError } from '../model/errors.ts';
 import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, parseJson } from '../model/json.ts';
-import { parseFaultRange } from '../schemas/seed.ts';
+import { parseNumberRangeOrEmpty } from '../schemas/seed.ts';
 import type { ChosenFault, LatencyRule, NonLatencyRule } from './choose-faults.ts';
 
 /** The request that a fault affects, and functions for the effect. */
@@ -30,11 +30,11 @@ export class TruncatedResponse extends NetworkError {
   }
 }
 
-export async function delay(
+export async function applyLatencyFault(
   { rule, random }: ChosenFault<LatencyRule>,
   { request, sleep }: FaultContext,
 ): Promise<void> {
-  const { from, to } = parseFaultRange(rule.ms);
+  const { from, to } = parseNumberRangeOrEmpty(rule.ms);
   await sleep(Math.round(from + (to - from) * random('latency')), request.signal);
 }
 
@@ -142,7 +142,7 @@ async function leaveFieldsOut(
   const json = readJson(response);
   if (json === undefined) return response;
   const thinned = omitFields(json, request, (shown) => {
-    const isMeant = fields === undefined ? canOmitValueFromResponse(shown) : fields.includes(shown.name);
+    const isMeant = fields === undefined ? isOmittableEmptyField(shown) : fields.includes(shown.name);
     return isMeant && random(`left out ${shown.place}`) < share;
   });
   return { ...response, body: JSON.stringify(thinned) };
@@ -211,7 +211,7 @@ export function omitFields(
  * Whether a service may omit a value from a response. The value must be empty, null or false. If clients read an absent
  * field as its default, the value must also be equal to that default.
  */
-export function canOmitValueFromResponse({ field, value }: ShownField): boolean {
+export function isOmittableEmptyField({ field, value }: ShownField): boolean {
   if (field?.absentWhenDefault === true && field.default !== undefined && !isSameJson(field.default, value))
     return false;
   if (typeof value === 'object') return value === null || Object.keys(value).length === 0;

@@ -11,7 +11,7 @@ import { checkAgainstSchema, describeUnknownKeys } from '../schemas/findings.ts'
 
 import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
-import { answerWithFault, delay, type FaultContext } from './fault-effects.ts';
+import { answerWithFault, applyLatencyFault, type FaultContext } from './fault-effects.ts';
 import type { Server } from './server.ts';
 
 /**
@@ -49,7 +49,7 @@ export function withFaults(server: Server, faults: ServerFaults, options: FaultH
     const before = history.look();
     const scene: FaultContext = { request, forward: history.watch(inner), sleep, before };
     for (const { rule } of [latency ?? [], fault ?? []].flat()) onFault?.(toEntry(request, rule.fault));
-    if (latency !== undefined) await delay(latency, scene);
+    if (latency !== undefined) await applyLatencyFault(latency, scene);
     return fault === undefined ? scene.forward(request) : answerWithFault(fault, scene);
   });
 }

@@ -1,8 +1,8 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getNormalUnsetValue } from '../kinds/normalize.ts';
+import { normalizeUnsetField } from '../kinds/normalize.ts';
 import type { NamedModule } from '../kinds/operations.ts';
-import { describeIdPrefixes, isIdOf, toExternalUrlPath, toResourcePath } from '../kinds/paths.ts';
+import { describeIdPrefixes, isIdOf, toExternalResourcePath, toResourcePath } from '../kinds/paths.ts';
 import { mapDirectMembers } from '../kinds/walk.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
@@ -160,7 +160,7 @@ export function deleteModule(service: Service, kind: Kind, module: NamedModule, 
 }
 
 /** Creates an empty record for the modules that are attached to a resource. */
-export function createAttachmentRecord(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
+export function createStoredAttachedResource(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   return {
     id: toResourcePath(kind, ids),
     createdAt: toTimestamp(service.now()),
@@ -177,7 +177,7 @@ function getHolder(service: Service, kind: Kind, ids: HandlerRequest['ids']): St
     const exists = type?.type === 'reference' && isIdOf(type, id) && isExternalId(service, id);
     if (!exists) throw new RequestError(`There is no ${id}`, { code: 'not_found', details: { id } });
   }
-  const attachment = createAttachmentRecord(service, kind, ids);
+  const attachment = createStoredAttachedResource(service, kind, ids);
   return service.store.listingOf(kind).find(attachment.id) ?? attachment;
 }
 
@@ -250,7 +250,7 @@ export function toResponseBody(
 export function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
   if (given !== null) return toResponseJson(field.type, given, baseUrl);
-  return isNullInResponses(field) ? null : getNormalUnsetValue(field);
+  return isNullInResponses(field) ? null : normalizeUnsetField(field);
 }
 
 type Fields = Readonly<Record<string, Field>>;
@@ -274,5 +274,5 @@ function toResponseJson(type: FieldType, value: Json, baseUrl: string): Json {
 
 function toReferenceUri(id: string, baseUrl: string): string {
   const kind = findKindOfId(id);
-  return `${baseUrl}${kind === undefined ? toExternalUrlPath(id) : toResourcePath(kind, { id })}`;
+  return `${baseUrl}${kind === undefined ? toExternalResourcePath(id) : toResourcePath(kind, { id })}`;
 }

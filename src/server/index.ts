@@ -3,7 +3,7 @@ export type {
   FaultRequestSelector,
   FaultRule,
   FaultTime,
-  NumberRange,
+  NumberOrRangeText,
   ServerFaults,
 } from '../model/server-faults.ts';
 export { type FaultHooks, type FaultLogEntry, parseServerFaults, withFaults } from './faults.ts';

@@ -1,7 +1,7 @@
 import { removeStaleTempFiles, writeAtomically } from '../files/atomic-file.ts';
 import { describeFileError, readInput } from '../files/read-input.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getPathIdsOfResource, isIdOf, listPathIdNames } from '../kinds/paths.ts';
+import { getPathIdsOfResource, isIdOf, listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
 import { formatPath } from '../model/field-path.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -13,7 +13,7 @@ import { SEED_SCHEMA } from '../schemas/seed.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './admission.ts';
 import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
-import { createAttachmentRecord } from './handlers.ts';
+import { createStoredAttachedResource } from './handlers.ts';
 import { createBehaviourContext, listBadReferences, refuseClaimedValues, type Service } from './service.ts';
 import { type StoredResource, toTimestamp } from './store.ts';
 import { checkSpec, parseCreateBody } from './validate-body.ts';
@@ -217,8 +217,8 @@ function createDraft(service: Service, placed: Placed): Draft {
 
 function draftAttachment(service: Service, { kind, resource }: Placed): StoredResource {
   const spec = parseCreateBody(kind, resource);
-  const ids = listPathIdNames(kind).map((name) => [name, String(spec[name])] as const);
-  return { ...createAttachmentRecord(service, kind, Object.fromEntries(ids)), spec };
+  const ids = listPathIdNamesOfKind(kind).map((name) => [name, String(spec[name])] as const);
+  return { ...createStoredAttachedResource(service, kind, Object.fromEntries(ids)), spec };
 }
 
 function draftOwned(service: Service, { kind, resource, created }: Placed): StoredResource {
@@ -293,7 +293,7 @@ export function loadImportedResources(service: Service, existing: readonly Impor
     if (kind.role !== 'attached') service.store.load(kind, createStored(kind, one));
     else
       service.store.load(kind, {
-        ...createAttachmentRecord(service, kind, getPathIdsOfResource(kind, one)),
+        ...createStoredAttachedResource(service, kind, getPathIdsOfResource(kind, one)),
         spec: one.spec,
       });
   }

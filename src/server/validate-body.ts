@@ -1,10 +1,10 @@
 import type { Kind, SpecFinding } from '../kinds/kind.ts';
 import type { NamedModule } from '../kinds/operations.ts';
-import { listPathIdNames } from '../kinds/paths.ts';
+import { listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findPatchClearValue } from '../kinds/request-body.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
-import { listUnprintableTexts } from '../model/printable.ts';
+import { listUnstorableTexts } from '../model/printable.ts';
 import type { Spec } from '../model/state.ts';
 import { createModuleBodySchema, createRequestSchema } from '../schemas/field.ts';
 import { yieldSchemaFindings } from '../schemas/findings.ts';
@@ -78,7 +78,7 @@ function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject)
 
 function refuseUnfitValue(value: Json, schema: Schema): void {
   const unfit = yieldSchemaFindings(schema, value).take(MOST_FINDINGS);
-  const findings = [...listUnprintableTexts(value), ...unfit];
+  const findings = [...listUnstorableTexts(value), ...unfit];
   refuseFindings(
     findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${formatPath(path)} ${message}` })),
   );
@@ -109,7 +109,7 @@ function refuseImmutable(kind: Kind, given: JsonObject): void {
 function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   const { module, ...rest } = body;
   if (module === undefined) return body;
-  const beside = Object.keys(rest).find((name) => !listPathIdNames(kind).includes(name));
+  const beside = Object.keys(rest).find((name) => !listPathIdNamesOfKind(kind).includes(name));
   if (beside === undefined && isJsonObject(module)) return module;
   const finding = beside === undefined ? 'module must be an object' : `${beside} is not allowed beside \`module\``;
   throw new RequestError(finding, { code: 'invalid_field', details: { field: beside ?? 'module' } });

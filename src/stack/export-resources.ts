@@ -2,7 +2,12 @@ import { type LiveRequest, readLive } from '../client/read-live.ts';
 import { type ExportResult, exportLive } from '../export/export-live.ts';
 import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type AttachedModules, isIdOf, listPathIdNames, selectAttachedModules } from '../kinds/paths.ts';
+import {
+  type AttachedResourceModules,
+  isIdOf,
+  listPathIdNamesOfKind,
+  selectAttachedModulesToRead,
+} from '../kinds/paths.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
@@ -75,11 +80,11 @@ function createApiSettings({ baseUrl, versionHeader }: ServiceSettings): JsonObj
  * Parses the ids of a resource and its parents, parents first, separated by slashes. Returns `undefined` if no kind
  * with modules has such ids.
  */
-export function parseAttachedResourceIds(text: string): AttachableResource | undefined {
+export function parseAttachedResourceIdPath(text: string): AttachableResource | undefined {
   const ids = text.split('/');
   const kind = ATTACHED_KINDS.find((candidate) => mayHaveIds(candidate, ids));
   if (kind === undefined) return undefined;
-  return { kind, ids: Object.fromEntries(listPathIdNames(kind).map((name, index) => [name, ids[index] ?? ''])) };
+  return { kind, ids: Object.fromEntries(listPathIdNamesOfKind(kind).map((name, index) => [name, ids[index] ?? ''])) };
 }
 
 /** Lists the id format of each kind with modules, such as `edg_… (edge)`. */
@@ -100,7 +105,7 @@ function mayHaveIds(kind: Kind, ids: readonly string[]): boolean {
 
 /** Lists the allowed id prefixes for each id in a kind's path. */
 function listPathPrefixes(kind: Kind): readonly (readonly string[])[] {
-  return listPathIdNames(kind).map((name) => {
+  return listPathIdNamesOfKind(kind).map((name) => {
     const type = kind.fields[name]?.type;
     return type?.type === 'reference' ? type.prefixes : [];
   });
@@ -120,10 +125,10 @@ function getListedKind(name: string): Kind {
   throw new StackError(`There is no kind ${name} to export.`, { reason: 'invalid', remedy });
 }
 
-function createAttachment(kind: Kind, ids: Spec): AttachedModules {
-  return selectAttachedModules(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
+function createAttachment(kind: Kind, ids: Spec): AttachedResourceModules {
+  return selectAttachedModulesToRead(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
-function withoutDuplicates(attachments: readonly AttachedModules[]): readonly AttachedModules[] {
+function withoutDuplicates(attachments: readonly AttachedResourceModules[]): readonly AttachedResourceModules[] {
   return [...new Map(attachments.map((attachment) => [attachment.address, attachment])).values()];
 }

@@ -38,7 +38,7 @@ export interface Host {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly readStdin: () => Promise<Uint8Array>;
   /** Called when the subject of the run is known, so that a failure report can name it. */
-  readonly onSubject?: (subject: StackOfRun) => void;
+  readonly onSubject?: (subject: StackNameAndLocator) => void;
   /** Called for each file that is read, so that no output overwrites it. The path is relative to `cwd`, or absolute. */
   readonly onInput?: (file: string) => void;
   /** Called when another process uses the same data file. This process waits up to `limitSeconds` for it. */
@@ -85,7 +85,7 @@ export interface RenderCommand {
 export type RenderCommandResult = { readonly bytes: Uint8Array } | { readonly finding: string };
 
 /** The stack of a run, and positions in its manifests. */
-export interface StackOfRun {
+export interface StackNameAndLocator {
   /** The name of the stack. Absent if there is no Stack document, or its name could not be read. */
   readonly stack?: string;
   /** Returns the position of an address in the manifests. Absent if no manifests were read. */

@@ -1,7 +1,7 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { createEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
+import { createManifestEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
 import {
   isOnlyWhitespace,
   type LoadContext,
@@ -12,13 +12,13 @@ import {
   visitManifestFiles,
 } from '../manifest/load.ts';
 import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
-import { findRenderInFile, type RenderSettings } from '../manifest/stack-render.ts';
-import { listDefaultsForFolder } from '../manifest/stack-settings.ts';
+import { findRenderInFile, type LocatedRenderCommand } from '../manifest/stack-render.ts';
+import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import {
-  formatRenderCommand,
-  formatRenderSource,
-  parseRenderSource,
+  formatRenderOutputName,
+  formatShortenedRenderCommand,
+  parseRenderOutputName,
   type RenderCommandPosition,
 } from '../model/stack.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
@@ -44,7 +44,7 @@ export async function loadStackManifests(
 ): Promise<LoadedStack> {
   const { sources, findings } = await loadManifestsWithDiagnosticFolders(paths, context);
   const above = readDefaultsOf(sources, paths, context);
-  const renders = listRenders([...sources, ...above.sources], createEnvironment(context));
+  const renders = listRenders([...sources, ...above.sources], createManifestEnvironment(context));
   const named = new Set([...paths, ...renders.map(({ file }) => file)]);
   const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
@@ -68,7 +68,7 @@ export async function loadStackManifests(
   const output = await runRender({ ...render, words }, context);
   if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
   return {
-    sources: [...own, { file: formatRenderSource(words, createOutputSource(render)), bytes: output }],
+    sources: [...own, { file: formatRenderOutputName(words, createOutputSource(render)), bytes: output }],
     diagnostics,
     isPartial: false,
   };
@@ -98,14 +98,14 @@ function readDefaultsOf(
  * Finds the render commands of the Stacks. If no Stack has one, returns the command of the nearest Defaults, to be run
  * in the folder of the Stack.
  */
-function listRenders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly RenderSettings[] {
+function listRenders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly LocatedRenderCommand[] {
   const sources = all.filter(({ file }) => file !== STDIN_FILE_NAME);
   const own = sources.flatMap((source) => findRenderInFile(source, env, 'Stack') ?? []);
   if (own.length > 0) return own;
   const shared = sources.flatMap((source) => findRenderInFile(source, env, 'Defaults') ?? []);
   const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => hasStackDocument(bytes));
   if (stack === undefined) return [];
-  const [nearest] = listDefaultsForFolder(dirname(stack.file), shared, ({ file }) => dirname(file));
+  const [nearest] = listDefaultsNearestFirst(dirname(stack.file), shared, ({ file }) => dirname(file));
   return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
 }
 
@@ -113,7 +113,7 @@ function listRenders(all: readonly ManifestBytes[], env: ManifestEnvironment): r
  * Returns the position of a render command if the Stack's file contains it, otherwise the start of that file. Paths in
  * the output of the command are relative to that file.
  */
-function createOutputSource({ file, place }: RenderSettings): RenderCommandPosition {
+function createOutputSource({ file, place }: LocatedRenderCommand): RenderCommandPosition {
   return place.file === file ? place : { file, line: 1 };
 }
 
@@ -123,10 +123,10 @@ function isIn(folder: string, other: string): boolean {
 
 /** Runs a render command. Returns its output, or a diagnostic if the command fails or prints nothing. */
 async function runRender(
-  { file, words, place }: RenderSettings & { readonly words: readonly string[] },
+  { file, words, place }: LocatedRenderCommand & { readonly words: readonly string[] },
   { render }: LoadStackContext,
 ): Promise<Uint8Array | Diagnostic> {
-  const command = formatRenderCommand(words);
+  const command = formatShortenedRenderCommand(words);
   if (render === undefined)
     return {
       code: 'render-not-allowed',
@@ -165,7 +165,7 @@ export function refuseOnlyFilesOfOtherTools(
   const { cwd, root } = context;
   const resolvePath = (path: string): string => resolve(cwd, path);
   const isFound = ({ file }: ManifestBytes): boolean =>
-    file !== STDIN_FILE_NAME && !paths.includes(file) && parseRenderSource(file) === undefined;
+    file !== STDIN_FILE_NAME && !paths.includes(file) && parseRenderOutputName(file) === undefined;
   const stacks = listFoldersOf(sources);
   const apart = sources
     .filter(({ bytes }) => !mayContainDefaultsDocument(bytes))

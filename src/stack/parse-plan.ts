@@ -1,10 +1,10 @@
-import type { PlanDocument } from '../kinds/request-body.ts';
+import type { PlanFileContent } from '../kinds/plan-file-content.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
 import { findFirstSchemaIssue } from '../schemas/results.ts';
 import { StackError } from './host.ts';
-import { getVerifiedPlan } from './saved-plan.ts';
+import { getSelfConsistentPlan } from './saved-plan.ts';
 
 /**
  * Parses the text of a plan file. `name` is its name in messages. Throws `StackError` if the plan is invalid (the
@@ -24,7 +24,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   const issue = findFirstSchemaIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
   // Use `value`, because the output of the schema lacks keys such as __proto__.
-  return getVerifiedPlan(name, value as unknown as PlanDocument);
+  return getSelfConsistentPlan(name, value as unknown as PlanFileContent);
 }
 
 function createPlanError(name: string, why: string): StackError {

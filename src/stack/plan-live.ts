@@ -10,8 +10,7 @@ import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import { listWriteToPaths } from '../plan/files.ts';
-import { createDestroyState, omitDesiredResources, type PlanInput } from '../plan/plan-input.ts';
+import { createDestroyState, listWriteToPaths, omitAllDesiredResources, type PlanInput } from '../plan/plan-input.ts';
 import { createReadRequest, listStackKinds } from '../plan/select-targets.ts';
 import type { PolicyCheckContext } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
@@ -88,13 +87,13 @@ export type ReadingClient = Omit<Client, 'send'>;
  * Creates a plan, and returns it with its input. `whole`: the live state, including kinds that the stack does not use.
  * Sends GETs only.
  */
-export async function createLivePlan(
+export async function createLivePlanWithInput(
   client: ReadingClient,
   request: PlanRequest,
 ): Promise<{ readonly plan: Plan; readonly input: PlanInput; readonly whole: LiveState }> {
   const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
   const stated = mode === 'destroy' ? createDestroyState(state) : state;
-  const read = mode === 'release' ? omitDesiredResources(state) : stated;
+  const read = mode === 'release' ? omitAllDesiredResources(state) : stated;
   const wanted = createReadRequest(read, targets);
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
   const { desired, awaited, diagnostics } = resolveCrossStackReferences(stated, whole, request);
@@ -153,16 +152,16 @@ function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState
 }
 
 /** Sends GETs only. */
-export async function createRehearsedAndCheckedPlan(client: ReadingClient, request: PlanRequest): Promise<Plan> {
-  return rehearseAndCheckPlan(await createLivePlan(client, request), request);
+export async function createCheckedLivePlan(client: ReadingClient, request: PlanRequest): Promise<Plan> {
+  return rehearseAndCheckPlan(await createLivePlanWithInput(client, request), request);
 }
 
 export async function rehearseAndCheckPlan(
-  { plan, input }: Awaited<ReturnType<typeof createLivePlan>>,
+  { plan, input }: Awaited<ReturnType<typeof createLivePlanWithInput>>,
   request: PlanRequest,
 ): Promise<Plan> {
   const { policies, state, now } = request;
-  return addPolicyResults(await rehearse(plan, input, request), { policies, state, now });
+  return runPoliciesOnPlan(await rehearse(plan, input, request), { policies, state, now });
 }
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
@@ -176,7 +175,7 @@ async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Pro
  * Adds the results of the policies to a plan. Earlier results of policies with the same names are not trusted, so they
  * are replaced.
  */
-export async function addPolicyResults(
+export async function runPoliciesOnPlan(
   plan: Plan,
   { policies = [], ...rest }: Omit<PolicyCheckContext, 'policies'> & Pick<PlanRequest, 'policies'>,
 ): Promise<Plan> {

@@ -4,7 +4,7 @@ import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeeplyCheckedFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { hasCelExpressions, lintManifests } from '../lint/lint.ts';
-import { createEnvironment } from '../manifest/environment.ts';
+import { createManifestEnvironment } from '../manifest/environment.ts';
 import {
   createFieldFileReader,
   createStackBudget,
@@ -28,7 +28,7 @@ import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../mode
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import type { Policy } from '../policy/evaluate.ts';
-import { type Host, InvalidManifests, StackError, type StackOfRun } from './host.ts';
+import { type Host, InvalidManifests, StackError, type StackNameAndLocator } from './host.ts';
 import { loadStackManifests, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
 import { isEmbedded, parseEmbeddedDataFile } from './settings.ts';
 
@@ -40,7 +40,7 @@ interface ReadManifests {
   /** The number of files that were read. */
   readonly files: number;
   /** The stack and the positions in its manifests, as far as they could be read. */
-  readonly subject: StackOfRun & Required<Pick<StackOfRun, 'locate'>>;
+  readonly subject: StackNameAndLocator & Required<Pick<StackNameAndLocator, 'locate'>>;
   /** Lists the settings of the Stack. Empty if there is no Stack. May be called only if the manifests are valid. */
   readonly listSettings: () => readonly EffectiveStackSetting[];
 }
@@ -77,7 +77,7 @@ export async function readManifests(
   if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const validated = validateManifests(loaded.sources, {
-    env: createEnvironment(context),
+    env: createManifestEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),
     // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
@@ -381,7 +381,7 @@ async function loadPolicyDocuments(
   for (const file of [...paths, ...sources.map((source) => source.file)]) onInput(file);
   const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? listRootsOfPaths(paths, context), budget });
   const { rules, diagnostics, state } = validateManifests(sources, {
-    env: createEnvironment(context),
+    env: createManifestEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),
     requireStack: false,
     readFile,

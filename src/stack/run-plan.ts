@@ -11,7 +11,7 @@ import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { NO_SECRETS, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
-import { fillStackNameInPath, findSinkSettings, type TokenSettings } from '../model/stack.ts';
+import { fillStackNameInPath, findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
 import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
@@ -48,7 +48,7 @@ export interface ApplyRunOptions {
 }
 
 /** A plan to apply, and the results of checking it against the live state. */
-export interface CheckedPlan extends Omit<PlanCheck, 'stale' | 'met'> {
+export interface PlanCheckedAgainstLive extends Omit<PlanCheck, 'stale' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
   /** Sinks from the caller, which take precedence over `tokens`. */
@@ -82,7 +82,7 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
  */
 export async function confirmAndApplyPlan(
   client: Client,
-  { plan, tokens, sinks: own, roots, done, ids, texts }: CheckedPlan,
+  { plan, tokens, sinks: own, roots, done, ids, texts }: PlanCheckedAgainstLive,
   options: ApplyRunOptions,
   host: Host,
 ): Promise<ApplyResult> {
@@ -203,7 +203,7 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<SecretRedactor, 'fi
  */
 function refuseOtherSinks({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
   for (const { address, mark } of open.filter(isTokenCreatingWrite)) {
-    const sink = findSinkSettings(tokens, mark.name);
+    const sink = findSinkSettingsForCredential(tokens, mark.name);
     const own = sink && toPlannedTokenSink(sink);
     const shown = changes.find((one) => one.address === address && one.token !== undefined)?.token;
     if (own === undefined || shown === undefined || isSameTokenSink(own, shown)) continue;

@@ -2,35 +2,35 @@ import { resolve } from 'node:path';
 import { readPlannedFiles } from '../apply/write-files.ts';
 import { readLive } from '../client/read-live.ts';
 import { resolveLinks } from '../files/boundary.ts';
-import type { PlanDocument } from '../kinds/request-body.ts';
+import type { PlanFileContent } from '../kinds/plan-file-content.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
-import { isCoveredByApproval, type PlanComparison } from '../model/plan-comparison.ts';
+import { isCoveredByApproval, type PlanComparison } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 import { comparePlans } from '../plan/compare/compare-plans.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { findCrossStackReference } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import { listWriteToPaths } from '../plan/files.ts';
 import { type Allowances, checkGuardAndProtection, countOwnedByKind, listBlockingViolations } from '../plan/guard.ts';
+import { listWriteToPaths } from '../plan/plan-input.ts';
 import {
   checkPlanAgainstLive,
   createStaleCheckRequest,
-  listStaleCreatedFiles,
+  listOutputFilesCreatedSincePlan,
   type PlanCheck,
   type StaleItem,
 } from '../plan/saved/check-plan.ts';
 import { listPlanMismatches } from '../plan/saved/list-plan-mismatches.ts';
 import {
   computeLiveBeforePlans,
-  listLiveCrossStackIds,
-  revertReplacementsToCreations,
+  listAwaitedCrossStackIds,
+  revertReplacementsOfAbandonedResources,
 } from '../plan/saved/live-resource-look-up.ts';
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
-import { createLivePlan, type PlanRequest, type ReadingClient, rehearseAndCheckPlan } from './plan-live.ts';
+import { createLivePlanWithInput, type PlanRequest, type ReadingClient, rehearseAndCheckPlan } from './plan-live.ts';
 
 export interface SavedFile {
   readonly plan: Plan;
@@ -39,7 +39,7 @@ export interface SavedFile {
 }
 
 /** A saved plan, and the options of its check. */
-export interface SavedPlan extends SavedFile {
+export interface SavedPlanToCheck extends SavedFile {
   readonly allowances: Allowances;
   readonly guard: GuardSettings;
   readonly signal?: AbortSignal | undefined;
@@ -53,7 +53,10 @@ export interface SavedPlan extends SavedFile {
  * Throws if another version of edgewise made the plan, because only that version knows the meaning of the plan's
  * writes.
  */
-export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'plan' | 'name'>, version: string): void {
+export function refuseOtherVersion(
+  { plan: { tool }, name }: Pick<SavedPlanToCheck, 'plan' | 'name'>,
+  version: string,
+): void {
   if (tool.version === version) return;
   const message = `${name} was made by edgewise ${tool.version}, and this is edgewise ${version}.`;
   throw new StackError(message, {
@@ -63,13 +66,13 @@ export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'pl
 }
 
 /** Compares a saved plan with the live state. Throws if the plan is stale or a safety rule blocks it now. */
-export async function checkSavedPlanAgainstLive(client: ReadingClient, saved: SavedPlan): Promise<PlanCheck> {
+export async function refuseStaleOrBlockedPlan(client: ReadingClient, saved: SavedPlanToCheck): Promise<PlanCheck> {
   const { plan, name, signal, cwd, roots } = saved;
   const live = await readLive(client, { ...createStaleCheckRequest(plan), ...(signal !== undefined && { signal }) });
   const check = checkPlanAgainstLive(plan, live);
   const paths = plan.files.map(({ path }) => path);
   const present = await readPlannedFiles(paths, { cwd, roots });
-  const stale = [...check.stale, ...listStaleCreatedFiles(plan, { present, texts: check.texts })];
+  const stale = [...check.stale, ...listOutputFilesCreatedSincePlan(plan, { present, texts: check.texts })];
   refuseStale(name, stale);
   refuseUnsafe(saved, live);
   return check;
@@ -109,7 +112,7 @@ const STALE = {
 } as const;
 
 /** Checks the safety rules again with the live state, because the plan file may have been edited. */
-function refuseUnsafe({ plan, allowances, guard }: SavedPlan, live: LiveState): void {
+function refuseUnsafe({ plan, allowances, guard }: SavedPlanToCheck, live: LiveState): void {
   const { changes, stack } = plan;
   const owned = countOwnedByKind(live, stack);
   const marks = new Map([...live.resources.values()].flat().map(({ id, mark }) => [id, mark?.protect === true]));
@@ -185,7 +188,10 @@ export function refuseUnusableApproval({ plan, name }: NamedPlan, version: strin
  */
 export function compareWithApproved(plan: Plan, approved: NamedPlan, cwd: string): PlanComparison {
   const paths = plan.files.map(({ path }) => path);
-  return comparePlans(withPaths(approved.plan, paths, cwd), revertReplacementsToCreations(plan, approved.plan).plan);
+  return comparePlans(
+    withPaths(approved.plan, paths, cwd),
+    revertReplacementsOfAbandonedResources(plan, approved.plan).plan,
+  );
 }
 
 /** Throws `NotApproved` if a plan contains changes that the approved plan does not. */
@@ -199,16 +205,20 @@ export function refuseUnapproved(plan: Plan, approved: NamedPlan, cwd: string): 
  * changed since the file was made, or if the manifests now produce another plan. Reads the live state once for both
  * checks. Sends GETs only.
  */
-export async function recreateSavedPlan(client: ReadingClient, given: SavedFile, request: PlanRequest): Promise<Plan> {
-  const planned = await createLivePlan(client, request);
+export async function recreateUnchangedPlan(
+  client: ReadingClient,
+  given: SavedFile,
+  request: PlanRequest,
+): Promise<Plan> {
+  const planned = await createLivePlanWithInput(client, request);
   const paths = listWriteToPaths(planned.input.desired);
   const file = { ...given, plan: withPaths(given.plan, paths, request.cwd) };
   const checked = checkPlanAgainstLive(withoutAwaited(file.plan, planned.whole), planned.whole);
   const present = planned.input.files;
   const stale = checked.stale.filter(({ isAbandoned }) => isAbandoned !== true);
-  refuseStale(file.name, [...stale, ...listStaleCreatedFiles(file.plan, { present, texts: checked.texts })]);
+  refuseStale(file.name, [...stale, ...listOutputFilesCreatedSincePlan(file.plan, { present, texts: checked.texts })]);
   const again = await rehearseAndCheckPlan(withoutFinishedRotations(planned, file.plan, checked), request);
-  const check = { ...checked, ids: new Map([...checked.ids, ...listLiveCrossStackIds(file.plan, planned.whole)]) };
+  const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedCrossStackIds(file.plan, planned.whole)]) };
   const isSame = listPlanMismatches(file.plan, again, check).length === 0;
   // If some writes of this or another saved plan of the run were already sent, the totals in the file describe the
   // state before these writes. So the totals are compared with a plan of that earlier state.
@@ -242,7 +252,7 @@ function withoutFinishedRotations(planned: Planned, file: Plan, { done }: PlanCh
   return { ...planned, plan: createPlan(left, decidePlan(left)), input: left };
 }
 
-type Planned = Awaited<ReturnType<typeof createLivePlan>>;
+type Planned = Awaited<ReturnType<typeof createLivePlanWithInput>>;
 
 /**
  * Omits references to resources that another stack of this run has not created yet. Their ids are looked up right
@@ -269,7 +279,7 @@ function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
 }
 
 /** Returns the plan of a plan document. Throws `StackError` if its writes differ from the changes that it shows. */
-export function getVerifiedPlan(name: string, document: PlanDocument): Plan {
+export function getSelfConsistentPlan(name: string, document: PlanFileContent): Plan {
   const plan = verifyPlan(document);
   if (typeof plan !== 'string') return plan;
   throw new StackError(`${name} would make changes that it does not show: ${plan}.`, {

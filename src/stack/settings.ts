@@ -19,7 +19,7 @@ import {
   parseRateLimit,
   RATE_LIMIT_DESCRIPTION,
   type RequestTimeouts,
-  type TrustRequiringSetting,
+  type TrustRequiringApiSetting,
 } from '../model/stack.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 
@@ -57,7 +57,11 @@ function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredS
  * Resolves each setting. The value in `given` takes precedence over the environment, the environment over `stored`, and
  * `stored` over the default. Throws `StackError` if there is no base URL, or if a value is invalid.
  */
-export function resolveSettings(given: SettingOverrides, env: Host['env'], stored: StoredSettings): ServiceSettings {
+export function resolveServiceSettings(
+  given: SettingOverrides,
+  env: Host['env'],
+  stored: StoredSettings,
+): ServiceSettings {
   const baseUrl = given.baseUrl ?? withoutEmpty(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
   if (baseUrl === undefined || baseUrl === '') {
     const remedy =
@@ -210,10 +214,10 @@ export function resolveSettingsFromManifests(
   api: ApiSettings,
 ): ServiceSettings {
   const stored = toStoredSettings(api);
-  if (!isUntrusted) return resolveSettings(stated, env, stored);
+  if (!isUntrusted) return resolveServiceSettings(stated, env, stored);
   const { pageSize, concurrency, timeouts } = stored;
   const isPlaced = (stated.baseUrl ?? env['EDGEWISE_BASE_URL'] ?? '') !== '';
-  const settings = resolveSettings(isPlaced ? stated : { ...stated, baseUrl: 'https:' }, env, {
+  const settings = resolveServiceSettings(isPlaced ? stated : { ...stated, baseUrl: 'https:' }, env, {
     pageSize,
     concurrency,
     timeouts,
@@ -221,11 +225,11 @@ export function resolveSettingsFromManifests(
   const given = { ...settings, baseUrl: isPlaced ? settings.baseUrl : undefined };
   const wrong = (api.given ?? []).flatMap((one) => listDisagreements(one, { stored, given, cwd }));
   if (wrong.length > 0) throw new InvalidManifests(wrong);
-  return isPlaced ? settings : resolveSettings(stated, env, {});
+  return isPlaced ? settings : resolveServiceSettings(stated, env, {});
 }
 
 /** The settings that decide where the API key is sent and how fast requests are sent. */
-const TRUST_SETTINGS: Readonly<Record<TrustRequiringSetting['name'], TrustSetting>> = {
+const TRUST_SETTINGS: Readonly<Record<TrustRequiringApiSetting['name'], TrustSetting>> = {
   base_url: { setting: 'baseUrl', flag: '--base-url', variable: 'EDGEWISE_BASE_URL' },
   ca_file: { setting: 'caFile', flag: '--ca-file', variable: 'EDGEWISE_CA_FILE' },
   version_header: { setting: 'versionHeader', flag: '--version-header', variable: 'EDGEWISE_VERSION_HEADER' },
@@ -246,7 +250,7 @@ interface ComparedSettings {
 }
 
 function listDisagreements(
-  { name, locate }: TrustRequiringSetting,
+  { name, locate }: TrustRequiringApiSetting,
   { stored, given, cwd }: ComparedSettings,
 ): readonly Diagnostic[] {
   const { setting, flag, variable } = TRUST_SETTINGS[name];
@@ -284,7 +288,7 @@ interface CollectedSecrets {
  * Collects the secrets in environment variables, and in the key files that environment variables name. Ignores a file
  * that cannot be read, because `readApiKey` reports the error.
  */
-export function collectEnvironmentSecrets({ env, cwd }: Pick<Host, 'env' | 'cwd'>): CollectedSecrets {
+export function readSecretsNamedInEnvironment({ env, cwd }: Pick<Host, 'env' | 'cwd'>): CollectedSecrets {
   const secrets = createSecretRegistry();
   const piped: [string, string][] = [];
   for (const [name, value = ''] of Object.entries(env)) {
@@ -331,4 +335,66 @@ export function isEmbedded(baseUrl: string): boolean {
 /** Returns the file in which the bundled server saves its data. Empty if the server saves nothing. */
 export function parseEmbeddedDataFile(baseUrl: string): string {
   return baseUrl.slice(EMBEDDED.length);
+}
+
+/**
+ * Decisions of the user who starts edgewise, which manifests cannot make: whether the manifests are trusted, and which
+ * variables they may read. `stack/settings.ts` contains the settings that untrusted manifests cannot change.
+ */
+export interface ManifestPermissionFlags {
+  readonly untrusted?: boolean;
+  /** Names of environment variables that manifests may read, and prefixes that end in `*`. */
+  readonly env?: readonly string[];
+  /** The folder that must contain every file that manifests name. */
+  readonly root?: string;
+}
+
+/** Matches the name of a variable, or a prefix that ends in `*`. */
+const OFFER = /^[A-Za-z_][A-Za-z0-9_]*\*?$/;
+/** Reads the decisions from flags, else from EDGEWISE_UNTRUSTED, EDGEWISE_ENV and EDGEWISE_ROOT. */
+export function readManifestTrust(
+  { untrusted, env: names = [], root }: ManifestPermissionFlags,
+  { env }: Pick<Host, 'env'>,
+): Required<Pick<Host, 'isUntrusted' | 'offered'>> & Pick<Host, 'root'> {
+  const offered = listVariablesAllowedInManifests({ env: names }, env);
+  const wrong = offered.find((name) => !OFFER.test(name));
+  if (wrong !== undefined)
+    throw new StackError(`${JSON.stringify(wrong)} is not the name of a variable that can be offered to manifests.`, {
+      reason: 'invalid',
+      remedy: 'Name a variable, such as DEPLOY_REGION, or a prefix, such as DEPLOY_*.',
+    });
+  const below = root ?? (env['EDGEWISE_ROOT'] || undefined);
+  return { isUntrusted: untrusted ?? isOn(env['EDGEWISE_UNTRUSTED']), offered, root: below };
+}
+
+/** Returns the names from flags, else the names from EDGEWISE_ENV. */
+export function listVariablesAllowedInManifests(
+  { env: names = [] }: ManifestPermissionFlags,
+  env: Host['env'],
+): readonly string[] {
+  return names.length > 0 ? names : (env['EDGEWISE_ENV'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
+}
+
+/** Any value except a known "no" means yes, so that a typing mistake does not make manifests trusted. */
+function isOn(text = ''): boolean {
+  return !['', '0', 'false'].includes(text.toLowerCase());
+}
+
+/** Throws if the manifests are not trusted. Called before anything is written. */
+export function refuseToWriteUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
+  if (!isUntrusted) return;
+  throw new StackError('The manifests are not trusted, so they cannot be applied.', {
+    reason: 'refused',
+    remedy: 'Plan them. Apply after the merge, without --untrusted and without EDGEWISE_UNTRUSTED.',
+  });
+}
+
+/** Throws if the manifests are not trusted. Called before a command of a manifest runs. */
+export function refuseUntrustedRender({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
+  if (!isUntrusted) return;
+  throw new StackError('--render runs commands of the manifests, which are not trusted.', {
+    reason: 'invalid',
+    remedy:
+      'Leave out --render. Run the command of spec.render yourself, in an earlier step without API keys, and pass its output on standard input, with `-`.',
+  });
 }

@@ -8,7 +8,7 @@ import type { AttemptNotice } from '../client/request-notice.ts';
 import type { ExportResult } from '../export/export-live.ts';
 import { listRootsOfPaths } from '../files/boundary.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { createPlanDocument } from '../kinds/request-body.ts';
+import { createPlanFileContent } from '../kinds/plan-file-content.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, StackInventory } from '../model/drift.ts';
 import { InvariantError } from '../model/errors.ts';
@@ -34,36 +34,36 @@ import {
   type ExportRequest,
   exportResources,
   listAttachedKindIdFormats,
-  parseAttachedResourceIds,
+  parseAttachedResourceIdPath,
 } from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 import {
-  createLivePlan,
-  createRehearsedAndCheckedPlan,
+  createCheckedLivePlan,
+  createLivePlanWithInput,
   hasPlanErrors,
   type PlanOptions,
   type ReadingClient,
 } from './plan-live.ts';
 import {
   type ApplyRunOptions,
-  type CheckedPlan,
   confirmAndApplyPlan,
   EMPTY_APPLY_RESULT,
   NEW_PLAN_CHECK,
+  type PlanCheckedAgainstLive,
 } from './run-plan.ts';
 import {
-  checkSavedPlanAgainstLive,
-  getVerifiedPlan,
-  recreateSavedPlan,
+  getSelfConsistentPlan,
+  recreateUnchangedPlan,
   refuseOtherVersion,
+  refuseStaleOrBlockedPlan,
   refuseUnapproved,
   refuseUnusableApproval,
   refuseViolations,
   type SavedFile,
-  type SavedPlan,
+  type SavedPlanToCheck,
 } from './saved-plan.ts';
 import type { ServiceSettings } from './settings.ts';
-import { refuseToWriteUntrusted } from './trust.ts';
+import { refuseToWriteUntrusted } from './settings.ts';
 
 /**
  * An account of the service, with the operations that need no manifests. All operations, including those of different
@@ -86,7 +86,7 @@ export interface Account {
 }
 
 /** A saved plan with the user's consents and the token sinks. */
-export type ApprovedPlan = Omit<SavedPlan, 'signal' | 'cwd' | 'roots'> & Pick<CheckedPlan, 'tokens'>;
+export type ApprovedPlan = Omit<SavedPlanToCheck, 'signal' | 'cwd' | 'roots'> & Pick<PlanCheckedAgainstLive, 'tokens'>;
 
 /** A plan that the live state is compared with. */
 interface AgainstPlan {
@@ -134,7 +134,7 @@ function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: H
     refuseToWriteUntrusted(host);
     const { cwd } = host;
     const roots = listRootsOfPaths([], host);
-    const check = await checkSavedPlanAgainstLive(await open(), { ...saved, roots, signal: options.signal, cwd });
+    const check = await refuseStaleOrBlockedPlan(await open(), { ...saved, roots, signal: options.signal, cwd });
     const run = { plan: saved.plan, roots, tokens, ...check };
     return write((client) => confirmAndApplyPlan(client, run, options, host));
   };
@@ -457,14 +457,14 @@ export function createStack(parts: StackContents, account: Account, host: Host):
   });
   const again: Stack['replan'] = async (saved, options = {}, name = PLAN_NAME) => {
     refuseForeign({ plan: saved, name }, parts, account);
-    return remember(await recreateSavedPlan(await account.open(), { plan: saved, name }, createRequest(options)));
+    return remember(await recreateUnchangedPlan(await account.open(), { plan: saved, name }, createRequest(options)));
   };
   return {
     desired: state,
     diagnostics,
     settings,
     plan: async (options = {}) => {
-      return remember(await createRehearsedAndCheckedPlan(await account.open(), createRequest(options)));
+      return remember(await createCheckedLivePlan(await account.open(), createRequest(options)));
     },
     replan: again,
     apply: async (given, options = {}) => {
@@ -479,7 +479,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
         return account.drift({ plan: against, name: PLAN_NAME, roots: state.roots, signal: options.signal });
       }
       const request = createRequest(options);
-      const { plan, input } = await createLivePlan(await account.open(), request);
+      const { plan, input } = await createLivePlanWithInput(await account.open(), request);
       onPlanned?.(plan);
       return computeDrift(plan, input);
     },
@@ -558,7 +558,7 @@ function checkApproval(
   { parts, cwd }: Pick<Run, 'parts'> & { readonly cwd: string },
 ): void {
   const name = 'The approved plan';
-  const given = { plan: getVerifiedPlan(name, createPlanDocument(approved)), name };
+  const given = { plan: getSelfConsistentPlan(name, createPlanFileContent(approved)), name };
   refuseUnusableApproval(given, parts.version);
   refuseUnapproved(plan, given, cwd);
 }
@@ -568,7 +568,7 @@ function checkApproval(
  * here.
  */
 function refuseForeign({ plan, name }: SavedFile, parts: StackContents, account: Account): void {
-  getVerifiedPlan(name, createPlanDocument(plan));
+  getSelfConsistentPlan(name, createPlanFileContent(plan));
   refuseOtherVersion({ plan, name }, parts.version);
   refuseOtherStack(plan, parts, account);
 }
@@ -581,7 +581,7 @@ function refuseOtherStack(plan: Plan, { state }: StackContents, { settings }: Ac
 }
 
 function requireAttached(ids: string): AttachableResource {
-  const attached = parseAttachedResourceIds(ids);
+  const attached = parseAttachedResourceIdPath(ids);
   if (attached !== undefined) return attached;
   const remedy = `It is one of ${listAttachedKindIdFormats().join(', ')}.`;
   throw new StackError(`No resource with modules can have the id ${ids}.`, { reason: 'invalid', remedy });

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import { createApplyCommandLine, createSavedPlanCommand } from '../../src/cli/reconcile/apply-command.ts';
+import { createApplyManifestsCommandLine, createSavedPlanCommand } from '../../src/cli/reconcile/apply-command.ts';
 import { type FakeOptions, runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
@@ -23,7 +23,7 @@ test('the command has the paths and the flags that the run was given, and what i
     tokenCommand: ['vault', "it's"],
   };
   const env = { EDGEWISE_BASE_URL: 'https://other', EDGEWISE_RATE_LIMIT: '7/1s', EDGEWISE_CA_FILE: '' };
-  expect(createApplyCommandLine({ paths: ['manifests', '-'], flags, env })).toEqual({
+  expect(createApplyManifestsCommandLine({ paths: ['manifests', '-'], flags, env })).toEqual({
     line: "edgewise apply manifests - --base-url embedded: --rate-limit 7/1s --target TCPEdge/a --rotate Credential/b --take-over old --no-delete --no-revert-drift --allow-deletes --allow-protected TCPEdge/c --token-command '[\"vault\",\"it'\\''s\"]'",
     readsInput: true,
   });
@@ -31,7 +31,7 @@ test('the command has the paths and the flags that the run was given, and what i
 
 test('a path is one word of a shell, and no option', () => {
   const run = { paths: ['my files', '-x'], flags: NONE, env: {} };
-  expect(createApplyCommandLine(run).line).toBe("edgewise apply 'my files' ./-x");
+  expect(createApplyManifestsCommandLine(run).line).toBe("edgewise apply 'my files' ./-x");
   expect(createSavedPlanCommand('$(rm x).json', run).line).toBe(
     "edgewise apply '$(rm x).json' --manifests 'my files' --manifests ./-x",
   );

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PlanDocument as Plan } from '../../src/kinds/request-body.ts';
+import type { PlanFileContent as Plan } from '../../src/kinds/plan-file-content.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from './workspace.ts';

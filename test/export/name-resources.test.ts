@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assignNames, choosePreferredName, createNameFromId } from '../../src/export/name-resources.ts';
+import { assignNamesToIds, choosePreferredName, createNameFromId } from '../../src/export/name-resources.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isResourceName } from '../../src/model/address.ts';
@@ -49,12 +49,12 @@ describe('names', () => {
   it('that would be the same get the end of the id, all of them, whatever the order', () => {
     const members = [nameless('cr_abcdefG', 'a'), nameless('cr_bcdefgH', 'a'), nameless('cr_cdefghI', 'b')];
     const expected = { cr_abcdefG: 'a-bcdefg', cr_bcdefgH: 'a-cdefgh', cr_cdefghI: 'b' };
-    expect(Object.fromEntries(assignNames(members))).toEqual(expected);
-    expect(Object.fromEntries(assignNames(members.toReversed()))).toEqual(expected);
+    expect(Object.fromEntries(assignNamesToIds(members))).toEqual(expected);
+    expect(Object.fromEntries(assignNamesToIds(members.toReversed()))).toEqual(expected);
   });
 
   it('that are there already are kept', () => {
-    const names = assignNames([nameless('cr_abcdefG', 'a', true), nameless('cr_bcdefgH', 'a')]);
+    const names = assignNamesToIds([nameless('cr_abcdefG', 'a', true), nameless('cr_bcdefgH', 'a')]);
     expect([...names.values()]).toEqual(['a', 'a-cdefgh']);
   });
 
@@ -65,7 +65,7 @@ describe('names', () => {
       nameless('cr_3zzzzzz', `${'x'.repeat(50)}-abcdef`, true),
       nameless('cr_4000000', `${'x'.repeat(43)}`),
     ];
-    const names = [...assignNames(members).values()];
+    const names = [...assignNamesToIds(members).values()];
     expect(new Set(names).size).toBe(4);
     expect(names.every(isResourceName)).toBe(true);
   });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../src/kinds/request-body.ts';
+import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from '../repository/tree.ts';
 
@@ -61,10 +61,10 @@ const swap = (said: Said, flags = '', rest = `${THREE}${KEPT}`): Attack => {
   };
 };
 
-const read = ({ folder }: Workspace, file: string): PlanDocument =>
+const read = ({ folder }: Workspace, file: string): PlanFileContent =>
   JSON.parse(readFileSync(join(folder, file), 'utf8'));
 
-const edit = (change: (plan: PlanDocument) => unknown): Attack => {
+const edit = (change: (plan: PlanFileContent) => unknown): Attack => {
   return (workspace) => workspace.write({ 'plan.json': JSON.stringify(change(read(workspace, 'plan.json'))) });
 };
 
@@ -272,7 +272,7 @@ async function planFolder(): Promise<Workspace> {
 }
 
 describe('with --manifests, of a folder of plans whose index was written anew', () => {
-  const FOLDER_ATTACKS: readonly (readonly [string, string, (plan: PlanDocument) => unknown])[] = [
+  const FOLDER_ATTACKS: readonly (readonly [string, string, (plan: PlanFileContent) => unknown])[] = [
     ['targets', 'the targets: ["TCPEdge/x"] by the file', (plan) => ({ ...plan, targets: ['TCPEdge/x'] })],
     ['diagnostics', 'the diagnostics: [] by the file', (plan) => ({ ...plan, diagnostics: [] })],
     ['another service', 'was made for https://evil.example', (plan) => ({ ...plan, baseUrl: 'https://evil.example' })],
@@ -310,23 +310,23 @@ describe('with --manifests, of a folder of plans whose index was written anew', 
   });
 });
 
-type Findings = Partial<Pick<PlanDocument, 'diagnostics' | 'rehearsal' | 'violations'>>;
+type Findings = Partial<Pick<PlanFileContent, 'diagnostics' | 'rehearsal' | 'violations'>>;
 
 const toWarning = (code: string, message: string, address: string) =>
-  ({ code, severity: 'warning', message, address }) as PlanDocument['diagnostics'][number]; // codes are those of the product
+  ({ code, severity: 'warning', message, address }) as PlanFileContent['diagnostics'][number]; // codes are those of the product
 
 const addWarnings =
-  (...more: PlanDocument['diagnostics']) =>
-  (plan: PlanDocument): PlanDocument => ({ ...plan, diagnostics: [...plan.diagnostics, ...more] });
+  (...more: PlanFileContent['diagnostics']) =>
+  (plan: PlanFileContent): PlanFileContent => ({ ...plan, diagnostics: [...plan.diagnostics, ...more] });
 
 const withFindings =
   (findings: Findings) =>
-  (plan: PlanDocument): PlanDocument => ({ ...plan, ...findings });
+  (plan: PlanFileContent): PlanFileContent => ({ ...plan, ...findings });
 
 const BEAUTIFUL = { writes: 99, rejected: 0, remaining: 0, tokens: 0 };
 
 /** What can be invented of a plan as a whole, and what is said of it. */
-const INVENTED: readonly (readonly [string, string, (plan: PlanDocument) => PlanDocument])[] = [
+const INVENTED: readonly (readonly [string, string, (plan: PlanFileContent) => PlanFileContent])[] = [
   ...(
     [
       ['rehearsal-failed', 'TCPEdge/door: the service may reject the request to TCPEdge/door#create: nothing serious.'],

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../src/kinds/request-body.ts';
+import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { readChangedFiles } from '../../src/repository/git.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
@@ -147,7 +147,7 @@ describe('an apply ends in spite of a plan file with very many', () => {
     expect(performance.now() - start).toBeLessThan(60_000);
   });
 
-  function multiply(plan: PlanDocument): object {
+  function multiply(plan: PlanFileContent): object {
     const names = Array.from({ length: MANY }, (_, index) => `e${String(index).padStart(6, '0')}`);
     const [change, write] = [plan.changes[0], plan.writes[0]].map((part) => JSON.stringify(part));
     const rename = (text = '', name: string) =>

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { field, idOf } from '../../src/kinds/field.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
-import { listPathIdNames, toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
+import { listPathIdNamesOfKind, toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { InvariantError } from '../../src/model/errors.ts';
 
 describe('paths', () => {
   it('names the ids in the path of a resource, parents first', () => {
-    expect(listPathIdNames(getKind('TCPEdge'))).toEqual(['id']);
-    expect(listPathIdNames(getKind('HTTPSEdge'))).toEqual(['id']);
-    expect(listPathIdNames(getKind('HTTPSEdgeRoute'))).toEqual(['edge_id', 'id']);
+    expect(listPathIdNamesOfKind(getKind('TCPEdge'))).toEqual(['id']);
+    expect(listPathIdNamesOfKind(getKind('HTTPSEdge'))).toEqual(['id']);
+    expect(listPathIdNamesOfKind(getKind('HTTPSEdgeRoute'))).toEqual(['edge_id', 'id']);
   });
 
   it('refuses an attached kind with a field that is neither a module nor an id in its path', () => {

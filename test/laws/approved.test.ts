@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPlanDocument, type PlanDocument } from '../../src/kinds/request-body.ts';
+import { createPlanFileContent, type PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { isCoveredByApproval, isSamePlan } from '../../src/model/plan-comparison.ts';
+import { isCoveredByApproval, isSamePlan } from '../../src/model/plan.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { computeChangesWithDangers } from '../../src/plan/dangers.ts';
 import { createOrderedWrites } from '../../src/plan/order.ts';
-import { revertReplacementsToCreations } from '../../src/plan/saved/live-resource-look-up.ts';
+import { revertReplacementsOfAbandonedResources } from '../../src/plan/saved/live-resource-look-up.ts';
 import { verifyPlan } from '../../src/plan/saved/verify-plan.ts';
 import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
 import type { SentRequest } from '../cli/recorder.ts';
@@ -87,7 +87,7 @@ describe('an approved plan', () => {
       async (history, request, when) => {
         const { world, second, plan } = await prepare(history);
         await world.applyOver(plan, dieAt({ request, when }));
-        const again = revertReplacementsToCreations(await world.plan(second), plan);
+        const again = revertReplacementsOfAbandonedResources(await world.plan(second), plan);
         expect(comparePlans(plan, again.plan).more).toEqual(NOTHING);
       },
     );
@@ -103,7 +103,7 @@ describe('an approved plan', () => {
       async (history, picks, isCopied) => {
         const { plan, world } = await prepare(history, isCopied);
         const known = new Set((await listSent(plan, world)).map(toComparable));
-        const document: PlanDocument = JSON.parse(JSON.stringify(createPlanDocument(plan)));
+        const document: PlanFileContent = JSON.parse(JSON.stringify(createPlanFileContent(plan)));
         // A form that means the same may be sent instead, and a resource of ours may have another id: neither is what was approved.
         const edits = listEdits(document.changes as unknown as Json).filter(({ what }) => !/sent|live[.]id/.test(what)); // read from JSON
         for (let count = 0; count < 40 && edits.length > 0; count += 1) {
@@ -181,10 +181,10 @@ async function driftOne(world: World, [first, second]: readonly [TestStack, Test
 }
 
 /** The plan that an edited file holds, with the writes and dangers that follow; nothing when it is none. */
-function toPlan(document: PlanDocument): Plan | undefined {
+function toPlan(document: PlanFileContent): Plan | undefined {
   if (!PLAN_SCHEMA.safeParse(document).success) return undefined;
   try {
-    const verified = verifyPlan(createPlanDocument(withChanges(document, document.changes)));
+    const verified = verifyPlan(createPlanFileContent(withChanges(document, document.changes)));
     return typeof verified === 'string' ? undefined : verified;
   } catch {
     // No writes follow from it.

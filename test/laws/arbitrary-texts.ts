@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { FORMATS, type TextFormat } from '../../src/kinds/formats.ts';
-import { computeTextByteLength } from '../../src/model/json.ts';
+import { computeUtf8ByteLength } from '../../src/model/json.ts';
 
 /** Words that trip programs up, and that can be stored: prototypes, other naming styles, other scripts, syntax of YAML and of variables. */
 export const HOSTILE_WORDS = [
@@ -133,15 +133,15 @@ function toSshString(bytes: Buffer): Buffer {
 }
 
 function fill(letter: string, maxBytes: number): string {
-  const whole = letter.repeat(Math.floor(maxBytes / computeTextByteLength(letter)));
-  return whole + 'x'.repeat(maxBytes - computeTextByteLength(whole));
+  const whole = letter.repeat(Math.floor(maxBytes / computeUtf8ByteLength(letter)));
+  return whole + 'x'.repeat(maxBytes - computeUtf8ByteLength(whole));
 }
 
 /** The longest start of a text that is no longer than so many bytes. */
 function cut(text: string, maxBytes: number): string {
   let kept = '';
   for (const letter of text) {
-    if (computeTextByteLength(kept + letter) > maxBytes) return kept;
+    if (computeUtf8ByteLength(kept + letter) > maxBytes) return kept;
     kept += letter;
   }
   return kept;

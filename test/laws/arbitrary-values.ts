@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Field, FieldType, JsonObjectType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { listAllIdPrefixes, listReferableKinds } from '../../src/kinds/references.ts';
+import { listAllIdPrefixes, listKindsOfReferenceType } from '../../src/kinds/references.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertNever } from '../../src/model/errors.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
@@ -134,7 +134,7 @@ function arbitraryTimestamp(): fc.Arbitrary<string> {
 /** An id, or the address of a document that has one. Whether there is such a document is settled later. */
 function arbitraryReference(type: ReferenceType): fc.Arbitrary<string> {
   const literal = listLiteralPrefixes(type);
-  const kinds = listReferableKinds(type);
+  const kinds = listKindsOfReferenceType(type);
   const addresses = kinds.flatMap((kind) => NAMES.map((name) => `${kind.name}/${name}`));
   return fc.constantFrom(
     ...literal.flatMap((prefix) => listExternalIds(prefix)),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createPlanDocument, type PlanDocument } from '../../src/kinds/request-body.ts';
+import { createPlanFileContent, type PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
@@ -120,7 +120,7 @@ describe('with its manifests, a plan file that', () => {
       if (hasErrors(planned.plan.diagnostics)) return;
       const honest = await listSent(planned, planned.plan);
       expect(honest).not.toBe('refused');
-      const edits = [...listEdits(createPlanDocument(planned.plan) as unknown as Json)]; // a plan is JSON
+      const edits = [...listEdits(createPlanFileContent(planned.plan) as unknown as Json)]; // a plan is JSON
       for (let count = 0; count < EDITS && edits.length > 0; count += 1) {
         const [edit] = edits.splice(picked.next().value % edits.length, 1);
         if (edit !== undefined) await expectRefusedOrSame(planned, edit, honest);
@@ -170,12 +170,15 @@ function expectDead(error: unknown): void {
 }
 
 async function expectRefusedOrSame(planned: Planned, { what, document }: Edit, honest: unknown): Promise<void> {
-  const sent = await listSent(planned, document as unknown as PlanDocument); // whatever it is, it is read as one
+  const sent = await listSent(planned, document as unknown as PlanFileContent); // whatever it is, it is read as one
   if (sent !== 'refused') expect(sent, what).toEqual(honest);
 }
 
 /** The writes of an apply of a plan file to a service that holds what this one does. */
-async function listSent({ world: { server }, state, options }: Planned, file: Plan | PlanDocument): Promise<unknown> {
+async function listSent(
+  { world: { server }, state, options }: Planned,
+  file: Plan | PlanFileContent,
+): Promise<unknown> {
   const world = new World({ seed: server.snapshot(), concurrency: 1 });
   const toWrites = () => world.takeRequests().filter(({ method }) => method !== 'GET');
   try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPlanDocument, type PlanDocument } from '../../src/kinds/request-body.ts';
+import { createPlanFileContent, type PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import type { Json } from '../../src/model/json.ts';
@@ -86,7 +86,7 @@ async function planTakeOver([first = []]: readonly TestStack[]): Promise<Planned
 
 /** The edits of the changes and of the writes of a plan. */
 function listPlanEdits(plan: Plan): readonly Edit[] {
-  const document: PlanDocument = JSON.parse(JSON.stringify(createPlanDocument(plan)));
+  const document: PlanFileContent = JSON.parse(JSON.stringify(createPlanFileContent(plan)));
   return (['changes', 'writes'] as const).flatMap((part) => {
     const edits = listEdits(document[part] as unknown as Json); // read from JSON
     return edits.map(({ what, document: edited }) => ({
@@ -98,7 +98,7 @@ function listPlanEdits(plan: Plan): readonly Edit[] {
 
 async function expectHarmless({ plan, world }: Planned, { what, document }: Edit): Promise<void> {
   if (!PLAN_SCHEMA.safeParse(document).success) return;
-  const edited = verifyPlan(document as unknown as PlanDocument); // the schema says so
+  const edited = verifyPlan(document as unknown as PlanFileContent); // the schema says so
   if (typeof edited === 'string' || show(edited) !== show(plan)) return;
   expect(await listSent(edited, world), what).toEqual(await listSent(plan, world));
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { METADATA } from '../../src/kinds/tables/standard-fields.ts';
 import { findMetadataFinding } from '../../src/manifest/validate.ts';
-import { computeTextByteLength, isJsonObject, type JsonObject } from '../../src/model/json.ts';
+import { computeUtf8ByteLength, isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import { type Mark, normalizeUserMetadata, renderMetadata, splitMetadata } from '../../src/model/mark.ts';
 import { arbitraryResource } from './arbitrary-manifests.ts';
 import { arbitraryField } from './arbitrary-values.ts';
@@ -38,7 +38,7 @@ describe('the mark', () => {
         expect(listTouched(await world.plan(stack))).toEqual([]);
         const lengths = Object.values(world.resources())
           .flat()
-          .map(({ metadata }) => computeTextByteLength(String(metadata)));
+          .map(({ metadata }) => computeUtf8ByteLength(String(metadata)));
         expect(lengths).toEqual([4096]);
       },
     );

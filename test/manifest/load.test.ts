@@ -81,8 +81,8 @@ describe('loading a file', () => {
   });
 
   it('reads a named pipe, as a shell gives for <(command)', async () => {
-    const script = `import { loadManifests } from ${JSON.stringify(new URL('../../src/manifest/load.ts', import.meta.url))};
-      const { sources } = await loadManifests(process.argv.slice(1), { cwd: '.' });
+    const script = `import { readManifestFiles } from ${JSON.stringify(new URL('../../src/manifest/load.ts', import.meta.url))};
+      const { sources } = await readManifestFiles(process.argv.slice(1), { cwd: '.' });
       console.log(sources.map(({ bytes }) => String(Buffer.from(bytes)).trim()).join('|'));`;
     const command = `"$0" --input-type=module -e "$1" <(echo first) <(echo second)`;
     const output = execFileSync('bash', ['-c', command, process.execPath, script], { cwd: folder, encoding: 'utf8' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatChangeAddress } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { isCoveredByApproval } from '../../src/model/plan-comparison.ts';
+import { isCoveredByApproval } from '../../src/model/plan.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, toNormal } from '../report/sample-plans.ts';
 

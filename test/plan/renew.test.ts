@@ -6,7 +6,7 @@ import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { decideRenewal, listManifestExpiryWarnings } from '../../src/plan/decide.ts';
 import type { ResourcePair } from '../../src/plan/match.ts';
-import { findResourceValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
+import { findManifestValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
 
 const CREATED = '2026-03-01T12:00:00Z';
 const DAY_MS = 86_400_000;
@@ -104,7 +104,7 @@ describe('a certificate', () => {
     const compared = {
       kind,
       live: assertDefined(found, 'live certificate'),
-      validForMs: findResourceValidForMs(kind, desired),
+      validForMs: findManifestValidForMs(kind, desired),
     };
     expect(listValidityDifference(compared)).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
   });
@@ -112,7 +112,7 @@ describe('a certificate', () => {
   it('of another length is replaced, and both lengths are named', () => {
     const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
     const { kind, desired, live } = short;
-    const validForMs = findResourceValidForMs(kind, desired);
+    const validForMs = findManifestValidForMs(kind, desired);
     expect(listValidityDifference({ kind, live: assertDefined(live, 'live certificate'), validForMs })).toEqual([
       { path: 'lifecycle.valid_for', from: '1d', to: '90d', origin: 'manifest', forcesReplace: true },
     ]);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStack, parsePlan, StackError } from '../../src/index.ts';
-import type { PlanDocument } from '../../src/kinds/request-body.ts';
+import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 import { OWNED, toPolicyText } from './texts.ts';
@@ -19,7 +19,7 @@ async function savePlan(line = 'plan edgewise.yaml -o plan.json', files: Readonl
   return workspace;
 }
 
-function edit({ folder }: Workspace, change: (plan: PlanDocument) => unknown): void {
+function edit({ folder }: Workspace, change: (plan: PlanFileContent) => unknown): void {
   const file = join(folder, 'plan.json');
   writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8')))));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { COMMON_POLICY_TYPES, listUnknownValueFields } from '../../src/policy/vocabulary.ts';
+import { KIND_INDEPENDENT_POLICY_TYPES, listFieldsMissingFromVocabulary } from '../../src/policy/vocabulary.ts';
 import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { toPolicyText } from './texts.ts';
@@ -38,16 +38,16 @@ describe('what expressions see', () => {
     ['Totals', at(PLAN, 'properties', 'totals')],
     ['Made', at(PLAN, 'properties', 'made')],
   ] as const)('has the names of the JSON of a plan, and no other: %s', (type, schema) => {
-    expect(Object.keys(COMMON_POLICY_TYPES[type]).sort()).toEqual(listNames(schema));
+    expect(Object.keys(KIND_INDEPENDENT_POLICY_TYPES[type]).sort()).toEqual(listNames(schema));
   });
 
   it('has the names that a change and a plan have there, besides what is found from them', () => {
     const computed = { Change: ['name', 'id', 'origin'], Plan: [] };
-    expect(Object.keys(COMMON_POLICY_TYPES.Change).filter((name) => !Object.hasOwn(CHANGE, name))).toEqual(
+    expect(Object.keys(KIND_INDEPENDENT_POLICY_TYPES.Change).filter((name) => !Object.hasOwn(CHANGE, name))).toEqual(
       computed.Change,
     );
     expect(
-      Object.keys(COMMON_POLICY_TYPES.Plan).filter((name) => !Object.hasOwn(at(PLAN, 'properties'), name)),
+      Object.keys(KIND_INDEPENDENT_POLICY_TYPES.Plan).filter((name) => !Object.hasOwn(at(PLAN, 'properties'), name)),
     ).toEqual(computed.Plan);
   });
 
@@ -89,7 +89,7 @@ describe('what expressions see', () => {
 describe('a value given in a case', () => {
   it('has no field that its type does not have, at any depth', () => {
     const change = { address: 'a', dangers: [{ danger: 'delete', depth: 1 }], place: { lines: 1 } };
-    expect(listUnknownValueFields('change', COMMON_POLICY_TYPES.Change, change)).toEqual([
+    expect(listFieldsMissingFromVocabulary('change', KIND_INDEPENDENT_POLICY_TYPES.Change, change)).toEqual([
       'change.dangers.depth',
       'change.place.lines',
     ]);

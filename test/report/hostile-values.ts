@@ -8,8 +8,7 @@ import { DRIFT_STATES, type Drift, type DriftedField } from '../../src/model/dri
 import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
-import type { Plan, SafetyViolation } from '../../src/model/plan.ts';
-import type { ExtraChanges, PlanComparison } from '../../src/model/plan-comparison.ts';
+import type { ExtraChanges, Plan, PlanComparison, SafetyViolation } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
 import type { PlannedTokenSink } from '../../src/model/token-sink.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';

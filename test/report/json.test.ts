@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPlanDocument } from '../../src/kinds/request-body.ts';
+import { createPlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { ApiError, TimeoutError } from '../../src/model/errors.ts';
 import {
@@ -17,7 +17,7 @@ const WARNING: Diagnostic = { code: 'lockout', severity: 'warning', message: 'ca
 
 test('a plan is given whole, as its schema says', () => {
   const text = renderPlanJson(EVERYTHING);
-  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(createPlanDocument(EVERYTHING))));
+  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(createPlanFileContent(EVERYTHING))));
   expect(PLAN_SCHEMA.safeParse(JSON.parse(text)).error).toBeUndefined();
 });
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { canOmitValueFromResponse, omitFields } from '../../src/server/fault-effects.ts';
+import { isOmittableEmptyField, omitFields } from '../../src/server/fault-effects.ts';
 
 /** Something that goes wrong between edgewise and the service. */
 export interface Fault {
@@ -45,7 +45,7 @@ export function leavingOut(transport: Transport): Transport {
     const text = await response.text();
     const { status, headers } = response;
     if (!response.ok || text === '') return new Response(text === '' ? null : text, { status, headers });
-    return new Response(JSON.stringify(omitFields(JSON.parse(text), request, canOmitValueFromResponse)), {
+    return new Response(JSON.stringify(omitFields(JSON.parse(text), request, isOmittableEmptyField)), {
       status,
       headers,
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toExternalUrlPath } from '../../src/kinds/paths.ts';
+import { toExternalResourcePath } from '../../src/kinds/paths.ts';
 import { KINDS } from '../../src/kinds/tables/registry.ts';
 import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -105,7 +105,7 @@ describe('a reference', () => {
     ['ca', 'certificate_authorities'],
     ['sshca', 'ssh_certificate_authorities'],
   ])('shows where %s_… is, though this interface cannot create it', async (prefix, path) => {
-    expect(toExternalUrlPath(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
+    expect(toExternalResourcePath(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
   });
 
   it('has a path of its kind wherever it is shown with a URI', async () => {
@@ -129,7 +129,7 @@ describe('a reference', () => {
     );
     const prefixes = shown.flatMap((type) => (type.type === 'reference' && type.isRefInResponse ? type.prefixes : []));
     const pathless = prefixes.filter(
-      (prefix) => findKindOfId(`${prefix}_1`) === undefined && toExternalUrlPath(`${prefix}_1`) === `/${prefix}_1`,
+      (prefix) => findKindOfId(`${prefix}_1`) === undefined && toExternalResourcePath(`${prefix}_1`) === `/${prefix}_1`,
     );
     expect(pathless).toEqual([]);
   });

@@ -11,7 +11,7 @@ import {
   StackError,
   type StackOptions,
 } from '../../src/index.ts';
-import { renderStackInventoryJson } from '../../src/report/machine/stacks.ts';
+import { renderStackResourcesJson } from '../../src/report/machine/inventory.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
 
@@ -57,7 +57,7 @@ describe('a stack', () => {
     const shown = await workspace.edgewise('plan --format json', { env });
     expect(renderPlanJson(await stack.plan())).toBe(shown.stdout);
     const inventory = await workspace.edgewise('get --format json', { env });
-    expect(renderStackInventoryJson(await stack.get())).toBe(inventory.stdout);
+    expect(renderStackResourcesJson(await stack.get())).toBe(inventory.stdout);
   });
 
   it('takes manifests as text', async () => {

@@ -3,7 +3,7 @@ import { openStack } from '../../src/index.ts';
 import { InvariantError } from '../../src/model/errors.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { createProcessHost } from '../../src/stack/process-host.ts';
-import { resolveSettings } from '../../src/stack/settings.ts';
+import { resolveServiceSettings } from '../../src/stack/settings.ts';
 import { type AccountInput, createAccount, createStack } from '../../src/stack/stack.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
@@ -20,7 +20,7 @@ it('a stack sends nothing but GETs outside of an apply, whatever reads', async (
     ...client,
     list: async () => [(await client.send('POST', '/edges/tcp', {})) ?? {}],
   });
-  const settings = resolveSettings({}, env, {});
+  const settings = resolveServiceSettings({}, env, {});
   const account = createAccount({ settings, given: { transport: recorder.transport }, watch }, host);
   const parts = { state, diagnostics: [], tokens: state.stack.tokens, version: '1.0.0' };
   const stack = createStack(parts, account, host);
@@ -35,7 +35,10 @@ it('what only reads gets no function that writes, from a service as from the emb
     [BASE_URL, recorder.transport],
     ['embedded:', undefined],
   ] as const) {
-    const account = createAccount({ settings: resolveSettings({ baseUrl }, env, {}), given: { transport } }, host);
+    const account = createAccount(
+      { settings: resolveServiceSettings({ baseUrl }, env, {}), given: { transport } },
+      host,
+    );
     const names = Object.keys(await account.open());
     expect(names.sort()).toEqual(['excerpt', 'get', 'limit', 'list', 'readModule', 'requestCount', 'shown']);
     await account.close();

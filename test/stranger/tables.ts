@@ -1,6 +1,7 @@
 import { parseDurationMs } from '../../src/kinds/duration.ts';
 import {
   boolean,
+  createModuleType,
   type Field,
   field,
   idOf,
@@ -8,7 +9,6 @@ import {
   jsonWithReferences,
   listOf,
   mapOf,
-  moduleTypeOf,
   number,
   objectOf,
   oneOf,
@@ -112,7 +112,7 @@ const LIGHTHOUSE = defineKind({
     key: field(text({ format: 'ssh-public-key', orFile: true }), 'Key of its door.', { lifecycle: 'immutable' }),
     notes: field(objectOf(NOTES), 'Notes of many forms.', { clear: 'null' }),
     fog_horn: field(
-      moduleTypeOf(
+      createModuleType(
         {
           signals: field(setOf(refTo('horn'), { minItems: 1 }), 'What it plays.', {
             required: true,
@@ -131,7 +131,7 @@ const LIGHTHOUSE = defineKind({
       { clear: 'delete', hasPath: true },
     ),
     signalling: field(
-      moduleTypeOf({
+      createModuleType({
         signals: field(listOf(SIGNAL, { orSingle: true }), 'What it says: one signal or a list.'),
         at_night: field(listOf(SIGNAL), 'What it says at night, in this order.'),
       }),
@@ -208,11 +208,11 @@ const BUOY = defineKind({
     water_id: field(idOf('water'), 'Id of the water that it is in.', { lifecycle: 'immutable', required: true }),
     id: field(idOf('buoy'), 'Id of the buoy.', { lifecycle: 'immutable', required: true, unique: true }),
     bell: field(
-      moduleTypeOf({ strikes: field(integer(1, 8), 'How often it strikes.', { default: 1 }) }),
+      createModuleType({ strikes: field(integer(1, 8), 'How often it strikes.', { default: 1 }) }),
       'Bell module: what it sounds like.',
       { clear: 'delete', hasPath: true },
     ),
-    chain: field(moduleTypeOf({ anchors: field(setOf(idOf('anchor')), 'What it is tied to.') }), 'Chain module.', {
+    chain: field(createModuleType({ anchors: field(setOf(idOf('anchor')), 'What it is tied to.') }), 'Chain module.', {
       clear: 'delete',
       hasPath: true,
     }),

@@ -11,7 +11,7 @@ import axe from 'axe-core';
 import fc from 'fast-check';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderFileText } from '../../src/explain/explanation.ts';
+import { getExampleFileText } from '../../src/explain/explanation.ts';
 import { EXPLANATIONS } from '../../src/explain/explanations.ts';
 import OUTPUTS from '../../src/explain/outputs.json' with { type: 'json' };
 import type { Diagnostic } from '../../src/index.ts';
@@ -232,7 +232,7 @@ for (const { browser: name, path, args } of BROWSERS) {
         if (!/^(?:plan|validate|lint)$/.test(bad.command) || bad.live !== undefined || bad.faults !== undefined)
           continue;
         if (NOT_OF_A_PAGE.has(code)) continue;
-        const files = Object.entries(bad.files).map(([file, text]) => ({ file, text: renderFileText(text) }));
+        const files = Object.entries(bad.files).map(([file, text]) => ({ file, text: getExampleFileText(text) }));
         const isWithout = code !== 'no-stack' && !files.some(({ text }) => text.includes('kind: Stack'));
         const all = [...files, ...(isWithout ? [{ file: 'stack.yaml', text: STACK }] : [])];
         await page.evaluate((hash) => location.assign(hash), `#${toLink({ files: all })}`);

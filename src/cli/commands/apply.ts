@@ -1,42 +1,42 @@
 import type { Command } from 'commander';
-import { refuseToWriteUntrusted } from '../../stack/trust.ts';
+import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { readIndexedPlanFolder } from '../multi-stack/plan-folder.ts';
+import { findIndexedPlanFolder } from '../multi-stack/plan-folder.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import type { CommandRunner } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
 import { type ApplyFlags, applyManifests, applySavedPlan } from '../reconcile/apply-plan.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
 import {
   addConnectionOptions,
+  addDetailedReportOptions,
   addExamples,
   addExitCodes,
-  addManifestComparisonOptions,
+  addPlanFileManifestsOptions,
   addPlanOptions,
   addRecursiveOptions,
-  addReportDetailOptions,
   addWaitUntilReadyOption,
   addWriteOptions,
   EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
-  refuseManifestsFlags,
+  refuseManifestsFlagsWithoutPlan,
 } from './options.ts';
 
-export function configureApplyCommand(command: Command, act: CommandRunner): void {
+export function configureApplyCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Plan, show the plan, ask, and apply it. Or apply a saved plan as it is.')
     .argument(
       '[paths...]',
       'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',
     );
-  addManifestComparisonOptions(addRecursiveOptions(command)).option(
+  addPlanFileManifestsOptions(addRecursiveOptions(command)).option(
     '--approved <plan>',
     'refuse changes that are not in this plan or folder',
   );
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
   addWaitUntilReadyOption(command, 'what was written');
-  addReportDetailOptions(addWriteOptions(addPlanOptions(command)));
+  addDetailedReportOptions(addWriteOptions(addPlanOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply -R live', 'every stack below it'],
@@ -54,18 +54,18 @@ interface Flags extends ApplyFlags, StackFilterFlags {
 async function apply(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
   if (isRecursive(flags)) {
-    refuseManifestsFlags(flags);
+    refuseManifestsFlagsWithoutPlan(flags);
     const { planAndApplyStacks: applyStacks } = await import('../multi-stack/apply-stacks.ts');
     return applyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
-  const plans = first === undefined || more.length > 0 ? undefined : await readIndexedPlanFolder(first, context);
+  const plans = first === undefined || more.length > 0 ? undefined : await findIndexedPlanFolder(first, context);
   if (plans !== undefined) {
     const { applyPlanFolder } = await import('../multi-stack/apply-stacks.ts');
     return applyPlanFolder(plans, flags, context);
   }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
   if (isSaved) return applySavedPlan(first, flags, context);
-  refuseManifestsFlags(flags);
+  refuseManifestsFlagsWithoutPlan(flags);
   return applyManifests(paths, { flags, mode: 'apply' }, context);
 }

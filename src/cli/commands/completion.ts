@@ -3,21 +3,21 @@ import { resolve } from 'node:path';
 import { Argument, type Command, type Option } from 'commander';
 import type { Kind } from '../../kinds/kind.ts';
 import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
-import { listUncheckedAddresses, readManifestFiles } from '../../manifest/load.ts';
+import { listAddressesForCompletion, readManifestFiles } from '../../manifest/load.ts';
 import { parseAddress } from '../../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
-import { checkReadableFieldPath } from '../../report/machine/stacks.ts';
+import { checkKindHasReadablePath } from '../../report/machine/inventory.ts';
 import { indexStackNames } from '../../repository/read-stack-tree.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { CommandRunner } from '../output/present.ts';
-import { TEXT_ONLY_FORMAT } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
+import { TEXT_ONLY_FLAGS } from '../output/present.ts';
 import { GET_FORMATS, isKindName, isResourceAddress } from './get.ts';
 import { TOPIC_NAMES } from './help.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
-export function configureCompletionCommand(command: Command, act: CommandRunner): void {
+export function configureCompletionCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Print a script for shell completion of commands, options, values, files and addresses.')
     .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(SHELLS));
@@ -27,7 +27,7 @@ export function configureCompletionCommand(command: Command, act: CommandRunner)
     ['source <(edgewise completion bash)', 'in ~/.bashrc'],
     ['source <(edgewise completion zsh)', 'in ~/.zshrc, after compinit'],
   ]).action((shell: Shell) =>
-    act(TEXT_ONLY_FORMAT, async ({ stdout }) => {
+    act(TEXT_ONLY_FLAGS, async ({ stdout }) => {
       stdout.write(SCRIPTS[shell]);
       return EXIT.success;
     }),
@@ -35,11 +35,11 @@ export function configureCompletionCommand(command: Command, act: CommandRunner)
 }
 
 /** Defines the hidden command that the scripts of `edgewise completion` call. */
-export function configureWordCompletionCommand(command: Command, act: CommandRunner, program: Command): void {
+export function configureWordCompletionCommand(command: Command, act: CommandBodyRunner, program: Command): void {
   command
     .argument('[words...]')
     .helpOption(false)
-    .action((words: string[]) => act(TEXT_ONLY_FORMAT, (context) => complete(program, words, context)));
+    .action((words: string[]) => act(TEXT_ONLY_FLAGS, (context) => complete(program, words, context)));
 }
 
 /** Writes the candidates for the last word. Shows no errors, because the user is still typing. */
@@ -67,7 +67,7 @@ async function computeCompletion(program: Command, words: readonly string[], con
   const named = listPaths(paths);
   const given = named.length === 0 ? ['.'] : named;
   const { sources } = await readManifestFiles(given, { cwd, readStdin: async () => new Uint8Array() });
-  const addresses = listUncheckedAddresses(sources, () => now().getTime() > until);
+  const addresses = listAddressesForCompletion(sources, () => now().getTime() > until);
   return completeWords(
     program,
     words,
@@ -151,7 +151,7 @@ function listFormatCandidates({ start, operands }: WordContext): readonly Comple
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
   const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
   const fields = (kinds.length === 0 ? MANIFEST_KINDS : kinds).flatMap((kind) =>
-    Object.entries(kind.fields).filter(([name]) => checkReadableFieldPath(kind, [name]) === undefined),
+    Object.entries(kind.fields).filter(([name]) => checkKindHasReadablePath(kind, [name]) === undefined),
   );
   const abouts = new Map(fields.map(([name, { description }]) => [name, description]));
   return Array.from(abouts, ([name, about]) => ({ word: `${VALUE}${name}`, about }));

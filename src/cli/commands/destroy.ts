@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
-import { refuseToWriteUntrusted } from '../../stack/trust.ts';
+import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import type { CommandRunner } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-plan.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
   addConnectionOptions,
+  addDetailedReportOptions,
   addExamples,
   addExitCodes,
   addProtectedOption,
   addRecursiveOptions,
-  addReportDetailOptions,
   addScopeOptions,
   addTrustOptions,
   addWriteOptions,
@@ -21,7 +21,7 @@ import {
   isRecursive,
 } from './options.ts';
 
-export function configureDestroyCommand(command: Command, act: CommandRunner): void {
+export function configureDestroyCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
       'Delete everything that the stack owns, and the modules that its manifests attach. A protected resource blocks the plan.',
@@ -30,7 +30,7 @@ export function configureDestroyCommand(command: Command, act: CommandRunner): v
   addRecursiveOptions(command);
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
-  addReportDetailOptions(addWriteOptions(addScopeOptions(command)));
+  addDetailedReportOptions(addWriteOptions(addScopeOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
@@ -53,7 +53,7 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
   return applyStacks(paths, { flags, mode: 'destroy' }, context);
 }
 
-export function configureReleaseCommand(command: Command, act: CommandRunner): void {
+export function configureReleaseCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Remove the mark of the stack from resources and change nothing else. They are unmanaged afterwards.')
     .usage('[options] <address...> [paths...]')
@@ -63,7 +63,7 @@ export function configureReleaseCommand(command: Command, act: CommandRunner): v
     );
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
-  addReportDetailOptions(addWriteOptions(addProtectedOption(addTrustOptions(command))));
+  addDetailedReportOptions(addWriteOptions(addProtectedOption(addTrustOptions(command))));
   addExamples(addConnectionOptions(command), [
     [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
     [`edgewise release ${EXAMPLE_ADDRESS} ${EXAMPLE_TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],

@@ -9,8 +9,8 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { refuseUnsafeOutputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
-import type { CommandRunner, FormatFlags } from '../output/present.ts';
-import { createLocateWithoutManifests, readPlanFile } from '../reconcile/plan-file.ts';
+import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
+import { createLocateAtPlanFileStart, readPlanFile } from '../reconcile/plan-file.ts';
 import {
   refuseMismatchedPlanFile,
   resolveSavedPlanConnection,
@@ -18,14 +18,14 @@ import {
 } from '../reconcile/plan-flags.ts';
 import {
   addConnectionOptions,
+  addDetailedReportOptions,
   addExamples,
   addExitCodes,
   addRecursiveOptions,
-  addReportDetailOptions,
   addTargetOption,
   createRepeatableOption,
   isRecursive,
-  refuseManifestsFlags,
+  refuseManifestsFlagsWithoutPlan,
 } from './options.ts';
 
 interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
@@ -36,7 +36,7 @@ interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
   readonly manifests?: readonly string[];
 }
 
-export function configureDriftCommand(command: Command, act: CommandRunner): void {
+export function configureDriftCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Show changes that were made at the service, and unmanaged resources. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
@@ -46,7 +46,7 @@ export function configureDriftCommand(command: Command, act: CommandRunner): voi
   );
   const { success, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication]);
-  addReportDetailOptions(addTargetOption(command), listFormatNames('drift'));
+  addDetailedReportOptions(addTargetOption(command), listFormatNames('drift'));
   addExamples(addConnectionOptions(command), [
     ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
@@ -60,7 +60,7 @@ export function configureDriftCommand(command: Command, act: CommandRunner): voi
 }
 
 async function driftAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  refuseManifestsFlags(flags);
+  refuseManifestsFlagsWithoutPlan(flags);
   if (!isRecursive(flags)) return drift(paths, flags, context);
   const { showDriftOfStacks } = await import('../multi-stack/read-stacks.ts');
   return showDriftOfStacks(paths, flags, context);
@@ -108,7 +108,7 @@ async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
     return {
       settings: resolveSavedPlanConnection(saved, flags, context),
       roots: undefined,
-      locate: createLocateWithoutManifests(saved.name),
+      locate: createLocateAtPlanFileStart(saved.name),
     };
   // Do not run render commands, because only the Stack document is needed.
   const { state, locate } = await readValidManifests(paths, context, { isRendered: false });

@@ -6,21 +6,21 @@ import { DOCUMENT_KINDS } from '../../schemas/document.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import { InvalidManifests } from '../../stack/host.ts';
-import { listSettingOrigins } from '../connection/settings-table.ts';
+import { listSettingsWithOrigins } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { CommandRunner } from '../output/present.ts';
-import { type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
+import { type FormatFlags, getTextOptions, TEXT_ONLY_FLAGS } from '../output/present.ts';
 import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
   addFormatAndColorOptions,
-  addManifestLimitOptions,
+  addManifestAccessOptions,
   EXAMPLE_KINDS,
 } from './options.ts';
 
-export function configureExplainCommand(command: Command, act: CommandRunner): void {
+export function configureExplainCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
       'Explain a diagnostic code, a kind, or a field of a kind. Or list the settings of a run, and where each is set. Sends no request.',
@@ -31,7 +31,7 @@ export function configureExplainCommand(command: Command, act: CommandRunner): v
     )
     .argument('[paths...]', 'for settings: the manifests, as for plan (default: the current folder)');
   addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(addFormatAndColorOptions(addConnectionOptions(addManifestLimitOptions(command))), [
+  addExamples(addFormatAndColorOptions(addConnectionOptions(addManifestAccessOptions(command))), [
     ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],
@@ -48,7 +48,7 @@ async function printSettings(paths: readonly string[], flags: FormatFlags, conte
   const { readManifests } = await import('../../stack/read-manifests.ts');
   const { state, diagnostics, listSettings } = await readManifests(paths, context, { isRendered: false });
   if (state === undefined) throw new InvalidManifests(diagnostics);
-  const rows = listSettingOrigins(listSettings(), { ...flags }, context.env);
+  const rows = listSettingsWithOrigins(listSettings(), { ...flags }, context.env);
   context.stdout.write(
     flags.format === 'json'
       ? renderSettingsJson(rows)
@@ -81,7 +81,7 @@ async function explainTopic(
   return EXIT.success;
 }
 
-export function configureSchemaCommand(command: Command, act: CommandRunner): void {
+export function configureSchemaCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Print a JSON Schema of manifests, of one kind, or of another format that edgewise reads or writes.')
     .argument('[name]', `a kind, such as ${EXAMPLE_KINDS[0]} or Stack; or one of those below (default: manifest)`)
@@ -92,7 +92,7 @@ export function configureSchemaCommand(command: Command, act: CommandRunner): vo
     [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
     ['edgewise schema events', 'a line of --format json-lines'],
   ]).action((name: string | undefined) =>
-    act(TEXT_ONLY_FORMAT, async (context) => {
+    act(TEXT_ONLY_FLAGS, async (context) => {
       context.stdout.write(`${JSON.stringify(createNamedSchema(name), null, 2)}\n`);
       return EXIT.success;
     }),

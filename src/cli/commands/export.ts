@@ -8,15 +8,15 @@ import {
   type AttachableResource,
   createExportRequest,
   listAttachedKindIdFormats,
-  parseAttachedResourceIds,
+  parseAttachedResourceIdPath,
 } from '../../stack/export-resources.ts';
-import { resolveSettings } from '../../stack/settings.ts';
+import { resolveServiceSettings } from '../../stack/settings.ts';
 import { type ConnectionFlags, createSettingOverrides, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
-import type { CommandRunner } from '../output/present.ts';
-import { TEXT_ONLY_FORMAT } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
+import { TEXT_ONLY_FLAGS } from '../output/present.ts';
 import { addConnectionOptions, addExamples, addExitCodes, createRepeatableOption, EXAMPLE_KINDS } from './options.ts';
 
 interface Flags extends ConnectionFlags {
@@ -26,7 +26,7 @@ interface Flags extends ConnectionFlags {
   readonly modulesOf: readonly AttachableResource[];
 }
 
-export function configureExportCommand(command: Command, act: CommandRunner): void {
+export function configureExportCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Write live resources as manifests that adopt them. Sends GET requests only.')
     .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the API lists)`)
@@ -60,14 +60,14 @@ export function configureExportCommand(command: Command, act: CommandRunner): vo
     [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
     ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
   ]).action((kinds: string[], flags: Flags) =>
-    act(TEXT_ONLY_FORMAT, (context) => exportManifests(kinds, flags, context)),
+    act(TEXT_ONLY_FLAGS, (context) => exportManifests(kinds, flags, context)),
   );
 }
 
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   checkFlags(flags);
   createExportRequest(kinds, flags.modulesOf);
-  const settings = resolveSettings(createSettingOverrides(flags), context.env, {});
+  const settings = resolveServiceSettings(createSettingOverrides(flags), context.env, {});
   const exported = await withAccount(settings, context, ({ account, signal }) =>
     account.export({ kinds, attached: flags.modulesOf, stack: flags.owner, signal }),
   );
@@ -142,7 +142,7 @@ function parseStack(text: string): string {
 }
 
 function parseIds(text: string): AttachableResource {
-  const attached = parseAttachedResourceIds(text);
+  const attached = parseAttachedResourceIdPath(text);
   if (attached !== undefined) return attached;
   throw new InvalidArgumentError(`It is one of ${listAttachedKindIdFormats().join(', ')}.`);
 }

@@ -12,12 +12,12 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { type AddressWithoutLiveResource, listMissingAddresses } from '../../plan/inventory.ts';
 import {
-  checkReadableFieldPath,
+  checkKindHasReadablePath,
   createStackResourcesDocument,
-  renderResourceAddresses,
+  renderInventoryAddressLines,
   renderResourceFieldValues,
-  renderStackInventoryJson,
-} from '../../report/machine/stacks.ts';
+  renderStackResourcesJson,
+} from '../../report/machine/inventory.ts';
 import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
@@ -26,9 +26,9 @@ import { type ConnectionFlags, withStack } from '../connection/stack-session.ts'
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import type { CommandRunner } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
-import { waitForPendingResources } from '../reconcile/execute-plan.ts';
+import { awaitPendingResourcesWithProgress } from '../reconcile/execute-plan.ts';
 import { resolveStackConnection } from '../reconcile/plan-flags.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import {
@@ -89,7 +89,7 @@ interface Flags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'co
 /** The values of `--format`, in addition to `value=FIELD`. */
 export const GET_FORMATS = ['table', 'json', 'yaml', 'name'] as const;
 
-export function configureGetCommand(command: Command, act: CommandRunner): void {
+export function configureGetCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
       'Show the live resources of the stack, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
@@ -163,7 +163,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
     );
     if (flags.wait === undefined || subjects.length === 0) return { inventory: first, unready: [] };
     const wait = { timeoutMs: flags.wait, signal, setLineWriter };
-    const waited = await waitForPendingResources(await open(), subjects, wait, context);
+    const waited = await awaitPendingResourcesWithProgress(await open(), subjects, wait, context);
     return { inventory: await stack.get(read), unready: waited.filter(({ state: one }) => one !== 'ready') };
   });
   const missing = listMissingAddresses(state, inventory, names);
@@ -184,12 +184,12 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   if (format.name !== 'value') return () => true;
   const { path } = format;
   const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
-  const findings = kinds.flatMap((kind) => checkReadableFieldPath(kind, path) ?? []);
+  const findings = kinds.flatMap((kind) => checkKindHasReadablePath(kind, path) ?? []);
   const isRefused = names.length === 0 ? findings.length === kinds.length : findings.length > 0;
-  if (!isRefused) return (kind) => checkReadableFieldPath(kind, path) === undefined;
+  if (!isRefused) return (kind) => checkKindHasReadablePath(kind, path) === undefined;
   const [first] = names.length === 0 ? [`no kind has a field ${formatPath(path)}`] : findings;
   const known = kinds.flatMap((kind) =>
-    Object.keys(kind.fields).filter((name) => checkReadableFieldPath(kind, [name]) === undefined),
+    Object.keys(kind.fields).filter((name) => checkKindHasReadablePath(kind, [name]) === undefined),
   );
   throw new CommandError(`No value can be shown: ${first}.`, {
     exitCode: EXIT.invalid,
@@ -226,11 +226,11 @@ function render(inventory: StackInventory, { flags, names, context }: Shown): st
       return renderInventoryText(view, getTextOptions(context.stdout, context, { ...flags, format: 'text' }));
     }
     case 'json':
-      return renderStackInventoryJson(inventory);
+      return renderStackResourcesJson(inventory);
     case 'yaml':
       return renderPlainYaml(createStackResourcesDocument(inventory));
     case 'name':
-      return renderResourceAddresses(inventory);
+      return renderInventoryAddressLines(inventory);
     case 'value':
       return renderResourceFieldValues(inventory, format.path, names.length !== 1 || !isAddress(names[0] ?? ''));
     default:

@@ -8,8 +8,8 @@ import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-sta
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
-import type { CommandRunner } from '../output/present.ts';
-import { TEXT_ONLY_FORMAT } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
+import { TEXT_ONLY_FLAGS } from '../output/present.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
 interface InitFlags {
@@ -17,7 +17,7 @@ interface InitFlags {
   readonly baseUrl?: string;
 }
 
-export function configureInitCommand(command: Command, act: CommandRunner): void {
+export function configureInitCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
       'Write the files of a new stack. Asks for the values that no option gives. Replaces no file and sends no request.',
@@ -30,7 +30,7 @@ export function configureInitCommand(command: Command, act: CommandRunner): void
     ['edgewise init', 'ask, and write manifests/'],
     ['edgewise init network --name network --base-url https://api.example.com', 'ask nothing'],
   ]).action((folder: string | undefined, flags: InitFlags) =>
-    act(TEXT_ONLY_FORMAT, (context) => init(folder ?? 'manifests', flags, context)),
+    act(TEXT_ONLY_FLAGS, (context) => init(folder ?? 'manifests', flags, context)),
   );
 }
 

@@ -173,7 +173,7 @@ function parseWait(text: string): number {
   throw new InvalidArgumentError(`A duration is ${DURATION_SYNTAX}.`);
 }
 
-export function addReportDetailOptions(
+export function addDetailedReportOptions(
   command: Command,
   formats: readonly FormatName[] = GENERAL_FORMAT_NAMES,
 ): Command {
@@ -292,11 +292,11 @@ export function addTrustOptions(command: Command): Command {
     '--untrusted',
     'the manifests are not merged yet: only flags and variables say where the API key goes (EDGEWISE_UNTRUSTED)',
   );
-  return addManifestLimitOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
+  return addManifestAccessOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
 }
 
 /** Adds the options that limit which variables manifests may read, and which files they may name. */
-export function addManifestLimitOptions(command: Command): Command {
+export function addManifestAccessOptions(command: Command): Command {
   const env = createRepeatableOption(
     '--env <name>',
     'variable that manifests may read, or a prefix such as DEPLOY_* (EDGEWISE_ENV)',
@@ -344,11 +344,11 @@ function inTopic(topic: OptionTopic, option: Option): Option {
 
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
-  const all = addManifestComparisonOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
+  const all = addPlanFileManifestsOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
-export function addManifestComparisonOptions(command: Command): Command {
+export function addPlanFileManifestsOptions(command: Command): Command {
   return command
     .addOption(createRepeatableOption('--manifests <path>', 'the manifests of a plan file'))
     .addOption(
@@ -357,7 +357,11 @@ export function addManifestComparisonOptions(command: Command): Command {
 }
 
 /** Throws for `--manifests` and `--no-manifests` without a plan file, because the flags would have no effect. */
-export function refuseManifestsFlags({ manifests = [] }: { readonly manifests?: readonly string[] | false }): void {
+export function refuseManifestsFlagsWithoutPlan({
+  manifests = [],
+}: {
+  readonly manifests?: readonly string[] | false;
+}): void {
   if (manifests !== false && manifests.length === 0) return;
   throw new CommandError('--manifests needs a plan file, and the command names none.', {
     exitCode: EXIT.invalid,

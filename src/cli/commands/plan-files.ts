@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
-import { isSamePlan } from '../../model/plan-comparison.ts';
+import { isSamePlan } from '../../model/plan.ts';
 import { comparePlans } from '../../plan/compare/compare-plans.ts';
 import { EXIT } from '../exit-code.ts';
 import { outputReport } from '../output/output-report.ts';
-import type { CommandRunner, FormatFlags } from '../output/present.ts';
-import { findTrustedApplyCommand } from '../reconcile/apply-command.ts';
-import { createLocateWithoutManifests, readPlanFile } from '../reconcile/plan-file.ts';
-import { addExamples, addExitCodes, addReportDetailOptions, createRepeatableOption } from './options.ts';
+import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
+import { findPlanFileApplyCommand } from '../reconcile/apply-command.ts';
+import { createLocateAtPlanFileStart, readPlanFile } from '../reconcile/plan-file.ts';
+import { addDetailedReportOptions, addExamples, addExitCodes, createRepeatableOption } from './options.ts';
 
 interface Flags extends FormatFlags {
   readonly manifests: readonly string[];
 }
 
-export function configureShowCommand(command: Command, act: CommandRunner): void {
+export function configureShowCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Show a saved plan. Sends no request.')
     .argument('<plan>', 'a file that edgewise plan -o wrote')
@@ -26,7 +26,7 @@ export function configureShowCommand(command: Command, act: CommandRunner): void
       ),
     );
   addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(addReportDetailOptions(command), [
+  addExamples(addDetailedReportOptions(command), [
     ['edgewise show plan.json', 'read a plan before it is applied'],
     ['edgewise show plan.json --verbose', 'with its API calls, and the fields of what it deletes'],
     [
@@ -36,15 +36,15 @@ export function configureShowCommand(command: Command, act: CommandRunner): void
   ]).action((file: string, flags: Flags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context);
-      const applyCommand = findTrustedApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });
+      const applyCommand = findPlanFileApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });
       const report = { about: 'plan', plan, blocking: plan.violations } as const;
-      const publication = { flags, exitCode: EXIT.success, locate: createLocateWithoutManifests(file) };
+      const publication = { flags, exitCode: EXIT.success, locate: createLocateAtPlanFileStart(file) };
       return outputReport(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
     }),
   );
 }
 
-export function configureDiffCommand(command: Command, act: CommandRunner): void {
+export function configureDiffCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
       'Compare the changes of two saved plans. Ignores the order of writes, and ids that the service assigns. Sends no request.',
@@ -52,7 +52,7 @@ export function configureDiffCommand(command: Command, act: CommandRunner): void
     .argument('<before>', 'a file that edgewise plan -o wrote')
     .argument('<after>', 'a second such file, usually of the same manifests at a later time');
   addExitCodes(command, [EXIT.success, EXIT.changes, EXIT.invalid]);
-  addExamples(addReportDetailOptions(command), [
+  addExamples(addDetailedReportOptions(command), [
     ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],
     [
       'edgewise diff approved.json plan.json --format json',
@@ -63,7 +63,7 @@ export function configureDiffCommand(command: Command, act: CommandRunner): void
       const comparison = comparePlans(await readPlanFile(before, context), await readPlanFile(after, context));
       const report = { about: 'comparison', command: 'diff', comparison, names: { before, after } } as const;
       const exitCode = isSamePlan(comparison) ? EXIT.success : EXIT.changes;
-      return outputReport(report, { flags, exitCode, locate: createLocateWithoutManifests(after) }, context);
+      return outputReport(report, { flags, exitCode, locate: createLocateAtPlanFileStart(after) }, context);
     }),
   );
 }

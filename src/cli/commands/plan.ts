@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Plan } from '../../model/plan.ts';
-import { listWriteToPaths } from '../../plan/files.ts';
+import { listWriteToPaths } from '../../plan/plan-input.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readValidManifests, type ValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings } from '../../stack/run-plan.ts';
@@ -10,9 +10,9 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { refuseUnsafeOutputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
-import type { CommandRunner, FormatFlags } from '../output/present.ts';
+import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
 import {
-  createApplyCommandLine,
+  createApplyManifestsCommandLine,
   createSavedPlanCommand,
   hasMissingTokenSinkDiagnostic,
 } from '../reconcile/apply-command.ts';
@@ -26,11 +26,11 @@ import {
 } from '../reconcile/plan-flags.ts';
 import {
   addConnectionOptions,
+  addDetailedReportOptions,
   addExamples,
   addExitCodes,
   addPlanOptions,
   addRecursiveOptions,
-  addReportDetailOptions,
   EXAMPLE_ADDRESS,
   isRecursive,
 } from './options.ts';
@@ -41,7 +41,7 @@ interface Flags extends PlanFlags, FormatFlags, StackFilterFlags {
   readonly detailedExitcode?: boolean;
 }
 
-export function configurePlanCommand(command: Command, act: CommandRunner): void {
+export function configurePlanCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Show what apply would do. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
@@ -50,7 +50,7 @@ export function configurePlanCommand(command: Command, act: CommandRunner): void
   addRecursiveOptions(command);
   const { success, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication, refused]);
-  addReportDetailOptions(addPlanOptions(command));
+  addDetailedReportOptions(addPlanOptions(command));
   addExamples(addConnectionOptions(command), [
     ['edgewise plan', 'show what would change'],
     ['edgewise plan manifests -o plan.json', 'save it, for apply'],
@@ -77,7 +77,8 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   }
   const exitCode = exitCodeOfPlan(made, blocking, flags);
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
-  const applyCommand = flags.out === undefined ? createApplyCommandLine(run) : createSavedPlanCommand(flags.out, run);
+  const applyCommand =
+    flags.out === undefined ? createApplyManifestsCommandLine(run) : createSavedPlanCommand(flags.out, run);
   const publication = { flags, exitCode, locate, ...(!hasMissingTokenSinkDiagnostic(made) && { applyCommand }) };
   return outputReport({ about: 'plan', plan: made, blocking }, publication, context);
 }

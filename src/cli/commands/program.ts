@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import { toHyphenated } from '../../kinds/kind.ts';
 import { SUBMITTED_KINDS } from '../../kinds/tables/registry.ts';
 import { type Context, VERSION } from '../context.ts';
-import type { CommandRunner } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
 import { configureCommandHelp, TOPIC_NAMES } from './help.ts';
 import { addExamples } from './options.ts';
 
 /** Adds arguments, options and the action to a command that already has a name. `program` has all commands. */
-type Define = (command: Command, act: CommandRunner, program: Command) => void;
+type Define = (command: Command, act: CommandBodyRunner, program: Command) => void;
 
 /** A command in the overview. `load` is called only if the command line names the command. */
 interface CommandEntry {
@@ -158,7 +158,7 @@ const COMPLETE = '__complete';
 export async function createProgramForArguments(
   argv: readonly string[],
   context: Context,
-  act: CommandRunner,
+  act: CommandBodyRunner,
 ): Promise<Command> {
   const program = configureCommandHelp(new Command('edgewise'), context)
     .description('Keeps network ingress equal to manifests in git. plan shows what apply does.')

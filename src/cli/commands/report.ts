@@ -14,18 +14,18 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { joinResultFiles } from '../multi-stack/read-results.ts';
 import { computeWorstExitCode } from '../multi-stack/stacks-run.ts';
 import { outputStacksReport } from '../output/output-report.ts';
-import type { CommandRunner } from '../output/present.ts';
-import { type FormatFlags, TEXT_ONLY_FORMAT } from '../output/present.ts';
-import { addExamples, addExitCodes, addReportDetailOptions } from './options.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
+import { type FormatFlags, TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { addDetailedReportOptions, addExamples, addExitCodes } from './options.ts';
 
-export function configureJoinCommand(command: Command, act: CommandRunner): void {
+export function configureJoinCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
       'Join the JSON results of several runs, such as those of shards, into one report. Sends no request, and exits with the most severe of their exit codes.',
     )
     .argument('<file...>', 'JSON results (--report json=FILE) of runs over one stack or many');
   addExitCodes(command, Object.values(EXIT));
-  addExamples(addReportDetailOptions(command, listFormatNames('drift')), [
+  addExamples(addDetailedReportOptions(command, listFormatNames('drift')), [
     ['edgewise join shard-*.json', 'the result of all shards'],
     ['edgewise join shard-*.json --report markdown=plan.md', 'as one comment'],
   ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => join(files, flags, context)));
@@ -59,7 +59,7 @@ interface PostFlags {
   readonly number?: number;
 }
 
-export function configurePostCommand(command: Command, act: CommandRunner): void {
+export function configurePostCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Post a report to GitHub or GitLab, replacing the previous one. Sends no request to the service.')
     .argument('<report>', 'a file that --report markdown=FILE wrote')
@@ -71,7 +71,7 @@ export function configurePostCommand(command: Command, act: CommandRunner): void
     ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
     ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
     ['edgewise post drift.md --as issue --resolved', 'close it'],
-  ]).action((file: string, flags: PostFlags) => act(TEXT_ONLY_FORMAT, (context) => post(file, flags, context)));
+  ]).action((file: string, flags: PostFlags) => act(TEXT_ONLY_FLAGS, (context) => post(file, flags, context)));
 }
 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {

@@ -16,8 +16,8 @@ import {
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
-import type { CommandRunner } from '../output/present.ts';
-import { TEXT_ONLY_FORMAT } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
+import { TEXT_ONLY_FLAGS } from '../output/present.ts';
 import { addExamples, addExitCodes, createRepeatableOption } from './options.ts';
 
 interface Flags {
@@ -35,7 +35,7 @@ interface Flags {
 const KNOWN_KEY = 'dev';
 const DEFAULT_KEY = `${KNOWN_KEY}:admin`;
 
-export function configureServeCommand(command: Command, act: CommandRunner): void {
+export function configureServeCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
@@ -66,7 +66,7 @@ export function configureServeCommand(command: Command, act: CommandRunner): voi
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with a usual rate limit'],
     ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
-  ]).action((flags: Flags) => act(TEXT_ONLY_FORMAT, (context) => serve(flags, context)));
+  ]).action((flags: Flags) => act(TEXT_ONLY_FLAGS, (context) => serve(flags, context)));
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {

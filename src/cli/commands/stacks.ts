@@ -9,12 +9,12 @@ import {
   renderStacksJson,
 } from '../../report/machine/stacks.ts';
 import { renderStacksText } from '../../report/text/lists.ts';
-import { describeFilesWithoutStack, formatStackSelectionSummary } from '../../report/view/stacks-view.ts';
+import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../multi-stack/stacks-run.ts';
-import type { CommandRunner } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import { addColorOption, addExamples, addExitCodes, addStackFilterAndTrustOptions } from './options.ts';
@@ -27,7 +27,7 @@ interface Flags extends StackFilterFlags {
   readonly color: boolean;
 }
 
-export function configureStacksCommand(command: Command, act: CommandRunner): void {
+export function configureStacksCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
       'List the stacks below a folder: every folder with a Stack document. The formats github and gitlab print a matrix with one job per stack. Sends no request.',
@@ -59,7 +59,7 @@ async function printStacks(root: string, flags: Flags, context: Context): Promis
   context.stdout.write(render(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.success;
   // The formats for programs do not contain the summary, so write it to stderr.
-  for (const line of [formatStackSelectionSummary(listing), ...describeFilesWithoutStack(listing)])
+  for (const line of [formatStackSelectionSummary(listing), ...listFilesWithoutStackLines(listing)])
     context.stderr.write(`${toPrintable(line)}\n`);
   return EXIT.success;
 }

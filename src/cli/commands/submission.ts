@@ -13,12 +13,12 @@ import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../report/text/submission.ts';
 import { createRequestSchema } from '../../schemas/field.ts';
 import { checkAgainstSchema } from '../../schemas/findings.ts';
-import { resolveSettings } from '../../stack/settings.ts';
+import { resolveServiceSettings } from '../../stack/settings.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, createSettingOverrides, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { CommandRunner } from '../output/present.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, type StatusLine } from '../output/progress.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatAndColorOptions } from './options.ts';
@@ -34,7 +34,7 @@ interface GetFlags extends ConnectionFlags, FormatFlags {
 const DEFAULT_TIMEOUT = '15m';
 
 /** Defines the commands of a submitted kind, such as `edgewise abuse-report submit` and `get`. */
-export function defineSubmissionCommands(kind: SubmittedKind): (group: Command, act: CommandRunner) => void {
+export function defineSubmissionCommands(kind: SubmittedKind): (group: Command, act: CommandBodyRunner) => void {
   return (group, act) => {
     describeGroup(group, kind);
     defineSubmit(group, kind, act);
@@ -57,7 +57,7 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
   ]);
 }
 
-function defineSubmit(group: Command, kind: SubmittedKind, act: CommandRunner): void {
+function defineSubmit(group: Command, kind: SubmittedKind, act: CommandBodyRunner): void {
   const { noun, argumentField, examples } = kind.submission;
   const line = `edgewise ${group.name()} submit`;
   const command = group
@@ -79,7 +79,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandRunner): 
   );
 }
 
-function defineGet(group: Command, kind: SubmittedKind, act: CommandRunner): void {
+function defineGet(group: Command, kind: SubmittedKind, act: CommandBodyRunner): void {
   const { noun, parts } = kind.submission;
   const line = `edgewise ${group.name()} get ${formatExampleId(kind)}`;
   const command = group
@@ -109,7 +109,7 @@ async function submitOne(
   context: Context,
 ): Promise<ExitCode> {
   const body = checkSubmissionBody(kind, { ...collectStated(kind, flags), [kind.submission.argumentField]: given });
-  const settings = resolveSettings(createSettingOverrides(flags), context.env, {});
+  const settings = resolveServiceSettings(createSettingOverrides(flags), context.env, {});
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
   );
@@ -143,7 +143,7 @@ async function get(
 ): Promise<ExitCode> {
   if (flags.waitTimeout !== undefined && flags.wait !== true)
     throw new CommandError('--wait-timeout works only with --wait: add --wait.', { exitCode: EXIT.invalid });
-  const settings = resolveSettings(createSettingOverrides(flags), context.env, {});
+  const settings = resolveServiceSettings(createSettingOverrides(flags), context.env, {});
   const path = toResourcePath(kind, { id });
   return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
     const client = await account.open();

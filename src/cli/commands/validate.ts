@@ -12,12 +12,12 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { outputReport } from '../output/output-report.ts';
-import { type CommandRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
+import { type CommandBodyRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
 import {
   addExamples,
   addExitCodes,
   addFormatAndColorOptions,
-  addManifestLimitOptions,
+  addManifestAccessOptions,
   addPoliciesOption,
   addRecursiveOptions,
   addReportOptions,
@@ -31,7 +31,7 @@ interface Flags extends FormatFlags, StackFilterFlags {
   readonly policies?: readonly string[];
 }
 
-export function configureValidateCommand(command: Command, act: CommandRunner): void {
+export function configureValidateCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Check manifests, and warn about valid lines that are probably mistakes. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
@@ -110,12 +110,12 @@ async function readSettings(paths: readonly string[], context: Context): Promise
 
 const POLICY_TEST_FORMATS: readonly FormatName[] = ['text', 'json', 'junit'];
 
-export function configureTestPolicyCommand(command: Command, act: CommandRunner): void {
+export function configureTestPolicyCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Run the unit tests of policies: the cases in PolicyTest documents. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
-  addExamples(addFormatAndColorOptions(addManifestLimitOptions(command), POLICY_TEST_FORMATS), [
+  addExamples(addFormatAndColorOptions(addManifestAccessOptions(command), POLICY_TEST_FORMATS), [
     ['edgewise test-policy policies', 'run the cases in this folder'],
     ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
   ]).action((paths: string[], flags: FormatFlags) =>
@@ -130,9 +130,14 @@ async function testPolicy(paths: readonly string[], flags: FormatFlags, context:
 }
 
 async function render(result: PolicyTestResults, flags: FormatFlags, context: Context): Promise<string> {
-  const { renderPolicyTestsJson, renderPolicyTestsJunit } = await import('../../report/machine/stacks.ts');
-  if (flags.format === 'json') return renderPolicyTestsJson(result);
-  if (flags.format === 'junit') return renderPolicyTestsJunit(result);
+  if (flags.format === 'json') {
+    const { renderPolicyTestsJson } = await import('../../report/machine/json.ts');
+    return renderPolicyTestsJson(result);
+  }
+  if (flags.format === 'junit') {
+    const { renderPolicyTestsJunit } = await import('../../report/machine/junit.ts');
+    return renderPolicyTestsJunit(result);
+  }
   const { renderPolicyTestsText } = await import('../../report/text/lists.ts');
   return renderPolicyTestsText(result, getTextOptions(context.stdout, context, flags));
 }

@@ -175,7 +175,7 @@ export const OTHER_SETTINGS: readonly SettingDescription[] = [
 ];
 
 /** Lists the value of each setting, and the origin of the value. `flags`: values by flag name, in camel case. */
-export function listSettingOrigins(
+export function listSettingsWithOrigins(
   stated: readonly EffectiveStackSetting[],
   flags: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,

@@ -369,7 +369,7 @@ function createDependencyError(names: readonly string[]): CommandError {
 }
 
 /** Classifies a plan before the user is asked: ready, without changes, or blocked. Adds a ready stack to `ready`. */
-export function recordPlannedStack(
+export function classifyPlannedStack(
   { flags, ready }: Pick<ApplyRun, 'flags' | 'ready'>,
   folder: StackFolder,
   candidate: ReadyStack,

@@ -1,7 +1,7 @@
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
-import { listWriteToPaths } from '../../plan/files.ts';
+import { listWriteToPaths } from '../../plan/plan-input.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import type { NamedPlan, SavedFile } from '../../stack/saved-plan.ts';
 import type { Context } from '../context.ts';
@@ -9,16 +9,16 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import {
   type ApplyFlags,
   announceSkippedManifestCheck,
-  compareWithApprovedPlan,
+  findDifferencesBeyondApprovedPlan,
   prepareSavedPlanWithoutManifests,
   readApprovedPlanFile,
   readSavedPlanFile,
   refuseApprovedWithSavedPlan,
 } from '../reconcile/apply-plan.ts';
-import { createLocateWithoutManifests, findManifestPathsForPlan, readPlanFile } from '../reconcile/plan-file.ts';
-import { refuseOtherServiceOrExternals, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
-import { type ApplyRun, type ApplyStacksFlags, recordPlannedStack, showPlansAndApply } from './apply-ready.ts';
-import { type IndexedFolder, readIndexedPlanFolder } from './plan-folder.ts';
+import { createLocateAtPlanFileStart, listManifestPathsForPlan, readPlanFile } from '../reconcile/plan-file.ts';
+import { refusePlanFileMismatchingManifests, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
+import { type ApplyRun, type ApplyStacksFlags, classifyPlannedStack, showPlansAndApply } from './apply-ready.ts';
+import { findIndexedPlanFolder, type IndexedFolder } from './plan-folder.ts';
 import {
   failConflictingStacks,
   forEachStack,
@@ -26,9 +26,9 @@ import {
   planOpenedStack,
   refuseSingleResourceFlags,
   runWithSelectedStacks,
-  runWithStacks,
   type StackResult,
   type StacksRun,
+  selectAndRunStacks,
 } from './stacks-run.ts';
 
 interface StacksToApply {
@@ -50,7 +50,7 @@ export async function planAndApplyStacks(
   context: Context,
 ): Promise<ExitCode> {
   const findApproval = await readApprovals(flags, context);
-  return runWithStacks(paths, { flags, command: mode }, context, async (asked) => {
+  return selectAndRunStacks(paths, { flags, command: mode }, context, async (asked) => {
     const run = findSaved === undefined ? asked : withUnplanned(asked);
     const applying: ApplyRun = { run, flags, mode, ready: new Map() };
     const planned = await forEachStack(run, (folder) => {
@@ -95,13 +95,13 @@ async function planOne(
     ...(mode === 'apply' && { lint: 'for-plan' }),
     listOutputs: listWriteToPaths,
   });
-  if (saved !== undefined) refuseOtherServiceOrExternals(saved, opened);
+  if (saved !== undefined) refusePlanFileMismatchingManifests(saved, opened);
   const plan = await planOpenedStack(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
   const { stack, pooled, locate } = opened;
-  const unapproved = compareWithApprovedPlan(plan, approved, run.context);
+  const unapproved = findDifferencesBeyondApprovedPlan(plan, approved, run.context);
   if (unapproved !== undefined) return { report: unapproved, exitCode: EXIT.stale, options: { locate } };
   const consent = toConsentOptions(flags);
-  return recordPlannedStack(applying, folder, {
+  return classifyPlannedStack(applying, folder, {
     plan,
     pooled,
     locate,
@@ -120,7 +120,7 @@ async function readApprovals(
   context: Context,
 ): Promise<((folder: StackFolder) => NamedPlan) | undefined> {
   if (approved === undefined) return undefined;
-  const found = await readIndexedPlanFolder(approved, context);
+  const found = await findIndexedPlanFolder(approved, context);
   if (found === undefined)
     throw new CommandError(
       `${approved} is not a folder of plans. With --recursive, each stack needs its own approved plan.`,
@@ -148,7 +148,7 @@ export async function applyPlanFolder(
 ): Promise<ExitCode> {
   const { folder, files, manifests } = plans;
   refuseApprovedWithSavedPlan(flags);
-  const roots = findManifestPathsForPlan({ name: folder, manifests }, flags.manifests ?? [], context);
+  const roots = listManifestPathsForPlan({ name: folder, manifests }, flags.manifests ?? [], context);
   const selected = await selectPlans(folder, files, context);
   refuseSingleResourceFlags(flags, { names: [], count: selected.stacks.length });
   if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);
@@ -221,8 +221,8 @@ async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<Stac
   );
   const pooled = await run.pool.getAccount(settings, folder.file);
   const account = pooled.account.toView(settings);
-  const locate = createLocateWithoutManifests(folder.file);
-  return recordPlannedStack(applying, folder, {
+  const locate = createLocateAtPlanFileStart(folder.file);
+  return classifyPlannedStack(applying, folder, {
     plan,
     pooled,
     locate,

@@ -40,7 +40,7 @@ export interface PlanFolderWriter {
  * Creates the folder, and removes the plans of earlier runs. Keeps plans of other shards of the same run. Throws if the
  * folder contains another file that an apply would read.
  */
-export async function preparePlanFolder(
+export async function createPlanFolderWriter(
   folder: string,
   shard: PlanIndexFile['shard'],
   context: FolderContext,
@@ -145,7 +145,7 @@ export interface IndexedFolder {
  * Reads a folder of plans. Without an index, throws if the folder contains only plans, else returns `undefined`. With
  * an index, throws if a file is not in it, and if a plan is missing or was changed after it was written.
  */
-export async function readIndexedPlanFolder(
+export async function findIndexedPlanFolder(
   folder: string,
   context: Pick<Context, 'cwd' | 'budget'>,
 ): Promise<IndexedFolder | undefined> {

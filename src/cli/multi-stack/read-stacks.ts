@@ -5,27 +5,27 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
-import { listWriteToPaths } from '../../plan/files.ts';
+import { listWriteToPaths } from '../../plan/plan-input.ts';
+import { createStackResourcesDocument } from '../../report/machine/inventory.ts';
 import { renderPrintableJson } from '../../report/machine/json.ts';
-import { createStackResourcesDocument } from '../../report/machine/stacks.ts';
 import type { StackReportPart } from '../../report/report.ts';
 import { renderStackResults, renderStacksTable } from '../../report/text/lists.ts';
 import { formatStackTitle } from '../../report/view/stacks-view.ts';
-import { createSecretAccountKey } from '../../repository/hand-over.ts';
+import { createAccountKeyContainingSecret } from '../../repository/hand-over.ts';
 import { findEffectiveShard } from '../../repository/select-stacks.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { getTextOptions, TEXT_ONLY_FORMAT } from '../output/present.ts';
+import { getTextOptions, TEXT_ONLY_FLAGS } from '../output/present.ts';
 import {
-  createApplyCommandLine,
+  createApplyManifestsCommandLine,
   createSavedPlanCommand,
   createStacksApplyCommandLine,
   hasMissingTokenSinkDiagnostic,
 } from '../reconcile/apply-command.ts';
 import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from '../reconcile/plan-flags.ts';
-import { type PlanFolderWriter, preparePlanFolder } from './plan-folder.ts';
+import { createPlanFolderWriter, type PlanFolderWriter } from './plan-folder.ts';
 import {
   computeWorstExitCode,
   createOtherStacksLookUps,
@@ -36,10 +36,10 @@ import {
   planOpenedStack,
   recordClaims,
   reportStacksRun,
-  runWithStacks,
   type StackResult,
   type StacksFlags,
   type StacksRun,
+  selectAndRunStacks,
   toStackFilter,
 } from './stacks-run.ts';
 
@@ -57,8 +57,8 @@ export async function planAndReportStacks(
 ): Promise<ExitCode> {
   const { out } = flags;
   const shard = findEffectiveShard(toStackFilter(flags), context);
-  const plans = out === undefined ? undefined : await preparePlanFolder(out, shard, context);
-  return runWithStacks(paths, { flags, command: 'plan' }, context, async (run) => {
+  const plans = out === undefined ? undefined : await createPlanFolderWriter(out, shard, context);
+  return selectAndRunStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const { selected } = run;
     const parts = await forEachStack(run, (folder) => planOne(run, folder, { flags, plans }));
     const shown = await failConflictingStacks(run, parts, (folder) =>
@@ -104,7 +104,8 @@ interface PlannedStack {
 function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
   const blocking = listUnconsentedViolations(plan, flags);
   const planned = { paths: [folder.folder], flags, env: run.context.env };
-  const applyCommand = out === undefined ? createApplyCommandLine(planned) : createSavedPlanCommand(out, planned);
+  const applyCommand =
+    out === undefined ? createApplyManifestsCommandLine(planned) : createSavedPlanCommand(out, planned);
   return {
     report: { about: 'plan', plan, blocking },
     exitCode: exitCodeOfPlan(plan, blocking, flags),
@@ -129,7 +130,7 @@ export async function validateAndReportStacks(
   flags: StacksFlags & { readonly toShown: (found: Diagnostic) => Diagnostic },
   context: Context,
 ): Promise<ExitCode> {
-  return runWithStacks(paths, { flags, command: 'validate' }, context, async (run) => {
+  return selectAndRunStacks(paths, { flags, command: 'validate' }, context, async (run) => {
     const { onSubject: _, ...quiet } = context;
     const parts = await forEachStack(run, async (one): Promise<StackResult> => {
       const { name, folder } = one;
@@ -145,7 +146,7 @@ export async function validateAndReportStacks(
       if (state !== undefined)
         recordClaims(
           { state, tokens: state.stack.tokens },
-          { folder: one, account: createSecretAccountKey(one, context) },
+          { folder: one, account: createAccountKeyContainingSecret(one, context) },
           run,
         );
       const diagnostics = found.map(flags.toShown);
@@ -168,10 +169,10 @@ export async function showDriftOfStacks(
   flags: StacksFlags & { readonly target: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
-  return runWithStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+  return selectAndRunStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const { stack, locate } = await openStackFolder(run, folder);
-      const onPlanned = (plan: Plan): void => run.planned.note(createSecretAccountKey(folder, context), plan);
+      const onPlanned = (plan: Plan): void => run.planned.note(createAccountKeyContainingSecret(folder, context), plan);
       const drift = await stack.drift({
         signal: run.signal,
         targets: flags.target,
@@ -205,8 +206,8 @@ export async function showResourcesOfStacks(
   context: Context,
 ): Promise<ExitCode> {
   const { names, mayRead } = asked;
-  const flags = { ...asked.flags, ...TEXT_ONLY_FORMAT };
-  return runWithStacks(paths, { flags, command: 'get' }, context, async (run) => {
+  const flags = { ...asked.flags, ...TEXT_ONLY_FLAGS };
+  return selectAndRunStacks(paths, { flags, command: 'get' }, context, async (run) => {
     const found = new Map<StackFolder, StackInventory>();
     const parts = await forEachStack(run, async (folder) => {
       const { stack } = await openStackFolder(run, folder);
@@ -225,7 +226,7 @@ function showFailedStacks(
   run: Parameters<typeof createStacksReport>[0],
   context: Context,
 ): void {
-  const options = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT);
+  const options = getTextOptions(context.stderr, context, TEXT_ONLY_FLAGS);
   context.stderr.write(
     `${renderStackResults(failed, options)}${renderStacksTable(createStacksReport(run, failed), options)}`,
   );

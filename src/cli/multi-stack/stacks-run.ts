@@ -7,18 +7,18 @@ import { toPrintable } from '../../model/printable.ts';
 import type { Shard, StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
-import { describeFilesWithoutStack, formatStackSelectionSummary } from '../../report/view/stacks-view.ts';
+import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {
   type ClaimRegistry,
-  createClaimConflictDiagnostics,
+  createClaimDiagnosticsByStack,
   createClaimRegistry,
   listStackClaims,
   type RereadStackClaims,
   type StackClaimsInput,
 } from '../../repository/claim-registry.ts';
 import {
-  createSecretAccountKey,
+  createAccountKeyContainingSecret,
   findPossibleTakeOverStack,
   refuseTakeOverWithOldManifest,
 } from '../../repository/hand-over.ts';
@@ -99,7 +99,7 @@ export interface StackResult {
 }
 
 /** Selects the stacks, runs the task on them, and closes every account even if the task fails. */
-export async function runWithStacks(
+export async function selectAndRunStacks(
   paths: readonly string[],
   { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
   given: Context,
@@ -112,14 +112,15 @@ export async function runWithStacks(
   return runWithSelectedStacks(selected, { flags, command }, context, task);
 }
 
-/** Like `runWithStacks`, for stacks that are already selected. */
+/** Like `selectAndRunStacks`, for stacks that are already selected. */
 export async function runWithSelectedStacks(
   selected: SelectedStacks,
   { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
   context: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  for (const line of describeFilesWithoutStack(createListing(selected))) context.stderr.write(`${toPrintable(line)}\n`);
+  for (const line of listFilesWithoutStackLines(createListing(selected)))
+    context.stderr.write(`${toPrintable(line)}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context, signal);
   try {
@@ -169,7 +170,7 @@ export async function forEachStack(
   const { selected, command, signal, context } = run;
   const parts = new Map<StackFolder, StackReportPart>();
   const { ordered, circles } = orderStacks(selected.stacks);
-  const groups = [...Map.groupBy(ordered, (folder) => createSecretAccountKey(folder, context)).values()];
+  const groups = [...Map.groupBy(ordered, (folder) => createAccountKeyContainingSecret(folder, context)).values()];
   const perform = async (folder: StackFolder): Promise<StackResult> => {
     const circle = circles.get(folder);
     if (circle !== undefined) throw circle;
@@ -265,11 +266,12 @@ export async function planOpenedStack(
   const { folder, stack } = opened;
   const { signal, context } = run;
   const { tree, stacks } = run.selected;
-  const account = createSecretAccountKey(folder, context);
+  const account = createAccountKeyContainingSecret(folder, context);
   await refuseTakeOverWithOldManifest(folder, tree, context);
   const isInRun = (name: string): boolean =>
     stacks.some(
-      (other) => other !== folder && other.name === name && createSecretAccountKey(other, context) === account,
+      (other) =>
+        other !== folder && other.name === name && createAccountKeyContainingSecret(other, context) === account,
     );
   const all = { ...options, ...createOtherStacksLookUps(run, folder), isInRun, signal };
   const plan = saved === undefined ? await stack.plan(all) : await stack.replan(saved.plan, all, saved.name);
@@ -287,7 +289,7 @@ export function createOtherStacksLookUps(
 ): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned'>> {
   return {
     findTaker: (address) => findPossibleTakeOverStack(folder, { tree, address }, context),
-    findPlanned: planned.of(createSecretAccountKey(folder, context)),
+    findPlanned: planned.of(createAccountKeyContainingSecret(folder, context)),
   };
 }
 
@@ -475,7 +477,7 @@ export async function failConflictingStacks(
   parts: readonly StackReportPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
 ): Promise<readonly StackReportPart[]> {
-  const errors = await createClaimConflictDiagnostics(
+  const errors = await createClaimDiagnosticsByStack(
     run.claims.listConflicts(),
     (folder) => readClaims(run, folder),
     run.context,

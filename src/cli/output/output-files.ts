@@ -1,7 +1,7 @@
 import { constants, lstat, open, rm, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { writeAtomically } from '../../files/atomic-file.ts';
-import { findFileReplaceableByOthers, findRepository, isDevice, resolveCommandLinePath } from '../../files/boundary.ts';
+import { checkCommandLinePath, findFileReplaceableByOthers, findRepository, isDevice } from '../../files/boundary.ts';
 import { readInput } from '../../files/read-input.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -27,7 +27,7 @@ interface NamedOutputs extends Pick<FormatFlags, 'report'> {
  * Throws for paths that edgewise must not write to. Removes reports of earlier runs, because they could be mistaken for
  * reports of this run if it fails.
  */
-export async function checkAndClearOutputs(
+export async function checkOutputsAndRemoveReports(
   { out, report = [], journal }: NamedOutputs,
   words: readonly string[],
   context: OutputFileContext,
@@ -64,7 +64,7 @@ async function refusePlace(file: string, context: OutputFileContext): Promise<vo
   const foreign = findFileReplaceableByOthers(path, context.uid);
   if (foreign !== undefined)
     throw createRefusal(file, foreign === path ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}`);
-  const place = resolveCommandLinePath(path, context);
+  const place = checkCommandLinePath(path, context);
   if ('finding' in place) throw createRefusal(file, place.finding);
   const found = await find(path);
   if (found?.isSymbolicLink() === true) throw createRefusal(file, 'is a symbolic link');
@@ -138,7 +138,7 @@ export function createRunInputRecorder(words: readonly string[], cwd: string): I
 }
 
 /** The files that manifests tell a run to write, and the settings of the run. */
-export interface FilesToWrite {
+export interface LifecycleFilesToWrite {
   /** Files of `lifecycle.write_to`. */
   readonly files: readonly string[];
   readonly settings: ServiceSettings;
@@ -147,7 +147,7 @@ export interface FilesToWrite {
 /** Throws if the run would overwrite a file that it reads or that edgewise did not write. Called before any request. */
 export async function refuseUnsafeOutputs(
   { out, report = [], journal }: NamedOutputs,
-  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: FilesToWrite,
+  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: LifecycleFilesToWrite,
   context: Pick<Context, 'cwd' | 'env' | 'inputs' | 'root'>,
 ): Promise<void> {
   const { env, inputs } = context;

@@ -15,7 +15,7 @@ import type {
   WrittenEvents,
 } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/diagnostics.ts';
-import { InvalidManifests, StackError, type StackOfRun } from '../../stack/host.ts';
+import { InvalidManifests, StackError, type StackNameAndLocator } from '../../stack/host.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
@@ -174,7 +174,7 @@ async function writeReport(
   }
 }
 
-export interface FailedCommandContext extends StackOfRun {
+export interface FailedCommandContext extends StackNameAndLocator {
   /** Absent for an unknown command. */
   readonly command?: string;
   readonly flags: FormatFlags;

@@ -18,7 +18,7 @@ type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: n
  * Creates an output that writes to a stream. If a write fails, the command continues without this output. Opens the
  * stream at its first use, because many runs use only stdout or only stderr.
  */
-export function createStreamOutput(
+export function createLazyStreamOutput(
   open: () => ProcessStream,
   { isFile = () => false }: { readonly isFile?: () => boolean } = {},
 ): ProcessOutput {

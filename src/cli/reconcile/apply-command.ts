@@ -2,13 +2,12 @@ import type { Plan } from '../../model/plan.ts';
 import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
 import { isTokenCreatingWrite } from '../../stack/run-plan.ts';
-import { isEmbedded } from '../../stack/settings.ts';
-import { listVariablesAllowedInManifests } from '../../stack/trust.ts';
+import { isEmbedded, listVariablesAllowedInManifests } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command line must repeat. */
-export interface RunToRepeat {
+export interface PlanRunToRepeat {
   readonly paths: readonly string[];
   readonly flags: PlanFlags;
   readonly env: Context['env'];
@@ -18,11 +17,11 @@ export interface RunToRepeat {
  * Formats a command line that plans again from the same manifests, and applies the plan. The line can be pasted into a
  * shell, and needs no variable but the API key.
  */
-export function createApplyCommandLine(planned: RunToRepeat): CommandLine {
+export function createApplyManifestsCommandLine(planned: PlanRunToRepeat): CommandLine {
   return createCommandLine(listApplyWords(planned), planned.paths);
 }
 
-function listApplyWords({ paths, flags, env }: RunToRepeat): readonly string[] {
+function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string[] {
   return [
     ...paths.map(escapePath),
     ...listOfferWords({ flags, env }),
@@ -36,7 +35,7 @@ function listApplyWords({ paths, flags, env }: RunToRepeat): readonly string[] {
  * Formats a command line that applies a saved plan. The line says where the API key and tokens are sent, because a plan
  * file must not decide that. With manifests, it also repeats the flags of the plan, because the plan is computed again.
  */
-export function createSavedPlanCommand(file: string, { paths, flags, env }: RunToRepeat): CommandLine {
+export function createSavedPlanCommand(file: string, { paths, flags, env }: PlanRunToRepeat): CommandLine {
   const isPlannedAgain = paths.length > 0;
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
@@ -62,7 +61,7 @@ interface StackFilter {
  * `out`, new plans of the selected stacks.
  */
 export function createStacksApplyCommandLine(
-  planned: RunToRepeat,
+  planned: PlanRunToRepeat,
   { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
 ): CommandLine {
   if (out !== undefined) return createSavedPlanCommand(out, planned);
@@ -81,7 +80,7 @@ export function createStacksApplyCommandLine(
  * names. `undefined`: the service or a token sink is unknown. Ignores the service and the token sinks in the file,
  * because an edited file could get the user to paste them.
  */
-export function findTrustedApplyCommand(
+export function findPlanFileApplyCommand(
   file: string,
   plan: Plan,
   { manifests, env }: { readonly manifests: readonly string[]; readonly env: Context['env'] },
@@ -123,14 +122,14 @@ const CONNECTION: readonly ConnectionOption[] = [
 /** Formats a connection option. A variable becomes a flag, because the line may be pasted elsewhere. */
 function listConnectionWords(
   { name, flag, variable }: ConnectionOption,
-  { flags, env }: Pick<RunToRepeat, 'flags' | 'env'>,
+  { flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>,
 ): readonly string[] {
   const value = flags[flag] ?? env[variable];
   return typeof value === 'string' && value !== '' ? [name, value] : [];
 }
 
 /** Lists the flags for the variables that manifests may read. */
-function listOfferWords({ flags, env }: Pick<RunToRepeat, 'flags' | 'env'>): readonly string[] {
+function listOfferWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
   return listVariablesAllowedInManifests({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
 }
 

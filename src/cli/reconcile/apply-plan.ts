@@ -1,14 +1,14 @@
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
-import { isCoveredByApproval } from '../../model/plan-comparison.ts';
+import { isCoveredByApproval } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { DEFAULT_GUARD, NO_TOKEN_SETTINGS } from '../../model/stack.ts';
-import { listWriteToPaths } from '../../plan/files.ts';
-import { getStricterGuard } from '../../plan/guard.ts';
+import { takeLowerGuardLimits } from '../../plan/guard.ts';
+import { listWriteToPaths } from '../../plan/plan-input.ts';
 import type { Policy } from '../../policy/evaluate.ts';
 import type { ComparisonReport } from '../../report/report.ts';
 import { InvalidManifests } from '../../stack/host.ts';
-import { addPolicyResults, hasPlanErrors } from '../../stack/plan-live.ts';
+import { hasPlanErrors, runPoliciesOnPlan } from '../../stack/plan-live.ts';
 import { loadPolicies, readValidManifests } from '../../stack/read-manifests.ts';
 import { EMPTY_APPLY_RESULT, resolveTokenSettings } from '../../stack/run-plan.ts';
 import {
@@ -27,11 +27,11 @@ import { refuseUnsafeOutputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { executePlan, type PlanExecutionOptions, showPlanFirst } from './execute-plan.ts';
-import { createLocateWithoutManifests, findManifestPathsForPlan, readPlanFile } from './plan-file.ts';
+import { createLocateAtPlanFileStart, listManifestPathsForPlan, readPlanFile } from './plan-file.ts';
 import {
   listUnconsentedViolations,
   type PlanFlags,
-  refuseOtherServiceOrExternals,
+  refusePlanFileMismatchingManifests,
   resolveSavedPlanConnection,
   resolveStackConnection,
   toAllowances,
@@ -72,7 +72,7 @@ export async function applyManifests(
     policies: flags.policies ?? [],
   });
   const settings = resolveStackConnection(flags, context, state);
-  if (saved !== undefined) refuseOtherServiceOrExternals(saved, { settings, state });
+  if (saved !== undefined) refusePlanFileMismatchingManifests(saved, { settings, state });
   await refuseUnsafeOutputs(flags, { files: listWriteToPaths(state), settings }, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   return withStack(
@@ -88,7 +88,7 @@ export async function applyManifests(
         const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
         return outputReport({ about: 'plan', plan, blocking }, { flags, exitCode, locate }, context);
       }
-      const unapproved = compareWithApprovedPlan(plan, approved, context);
+      const unapproved = findDifferencesBeyondApprovedPlan(plan, approved, context);
       if (unapproved !== undefined) return outputReport(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
       showPlanFirst(plan, flags, context);
       if (plan.writes.length + plan.files.length > 0) {
@@ -125,11 +125,11 @@ export async function prepareSavedPlanWithoutManifests(
   refusePlanFlags(flags);
   const policies = await readPolicies(flags, context);
   const settings = resolveSavedPlanConnection(saved, flags, context);
-  const plan = await addPolicyResults(saved.plan, { policies, state: undefined, now: context.now() });
+  const plan = await runPoliciesOnPlan(saved.plan, { policies, state: undefined, now: context.now() });
   await refuseUnsafeOutputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokenSettings(flags, NO_TOKEN_SETTINGS, plan.stack);
   // The default limits apply too, because an edited file could raise its own guard limits.
-  const guard = getStricterGuard(plan.settings.guard, DEFAULT_GUARD);
+  const guard = takeLowerGuardLimits(plan.settings.guard, DEFAULT_GUARD);
   return { plan, settings, approved: { plan, name: saved.name, allowances: toAllowances(flags), guard, tokens } };
 }
 
@@ -145,7 +145,7 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
  */
 export async function applySavedPlan(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const saved = await readSavedPlanFile(file, context);
-  const paths = findManifestPathsForPlan(
+  const paths = listManifestPathsForPlan(
     { name: file, manifests: saved.plan.manifests },
     flags.manifests ?? [],
     context,
@@ -156,7 +156,7 @@ export async function applySavedPlan(file: string, flags: ApplyFlags, context: C
   }
   announceSkippedManifestCheck(file, context);
   const { plan, settings, approved } = await prepareSavedPlanWithoutManifests(saved, flags, context);
-  const locate = createLocateWithoutManifests(file);
+  const locate = createLocateAtPlanFileStart(file);
   const blocking = listUnconsentedViolations(plan, flags);
   if (hasPlanErrors(plan) || blocking.length > 0) {
     const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
@@ -219,7 +219,7 @@ export async function readApprovedPlanFile(file: string, context: Context): Prom
 }
 
 /** Returns a comparison with the approved plan if the new plan does more. `undefined`: the plan may be applied. */
-export function compareWithApprovedPlan(
+export function findDifferencesBeyondApprovedPlan(
   plan: Plan,
   approved: NamedPlan | undefined,
   { cwd }: Pick<Context, 'cwd'>,

@@ -73,7 +73,7 @@ async function waitForApplied(
   const subjects = listPendingResourcesOfApply(result);
   if (flags.wait === undefined || signal.aborted || subjects.length === 0) return result;
   const wait = { timeoutMs: flags.wait, signal, setLineWriter };
-  const waited = await waitForPendingResources(await open(), subjects, wait, context);
+  const waited = await awaitPendingResourcesWithProgress(await open(), subjects, wait, context);
   return { ...result, waited, interrupted: signal.aborted };
 }
 
@@ -95,7 +95,7 @@ interface VisibleWait {
 }
 
 /** Waits until the service has finished with the resources. Shows progress and the remaining time on stderr. */
-export async function waitForPendingResources(
+export async function awaitPendingResourcesWithProgress(
   client: ReadingClient,
   subjects: readonly PendingResource[],
   { timeoutMs, signal, setLineWriter }: VisibleWait,

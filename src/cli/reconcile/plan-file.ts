@@ -25,7 +25,7 @@ interface NamedManifests {
  * any of these is not in this checkout. The file cannot choose what is applied, because the plan is computed again from
  * these manifests, and must be the same. Returns none for `--no-manifests`, by which the user trusts the plan.
  */
-export function findManifestPathsForPlan(
+export function listManifestPathsForPlan(
   { name, manifests }: NamedManifests,
   given: readonly string[] | false,
   { cwd, root, stderr }: Pick<Context, 'cwd' | 'root' | 'stderr'>,
@@ -89,17 +89,17 @@ export async function removeStalePlanFile(file: string, cwd: string): Promise<st
 /** Reads a plan file, and passes its stack to `onSubject`. Throws the first error of an invalid file. */
 export async function readPlanFile(file: string, { cwd, onSubject, onInput, budget }: PlanReader): Promise<Plan> {
   onInput?.(file);
-  onSubject?.({ locate: createLocateWithoutManifests(file) });
+  onSubject?.({ locate: createLocateAtPlanFileStart(file) });
   const { parsePlan } = await import('../../stack/parse-plan.ts');
   const plan = parsePlan(await readText(file, { cwd, budget }), file);
-  onSubject?.({ stack: plan.stack, locate: createLocateWithoutManifests(file) });
+  onSubject?.({ stack: plan.stack, locate: createLocateAtPlanFileStart(file) });
   return plan;
 }
 
 type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
 
 /** Creates a `LocateManifest` without manifests. Diagnostics without an address point to the start of the plan file. */
-export function createLocateWithoutManifests(file: string): LocateManifest {
+export function createLocateAtPlanFileStart(file: string): LocateManifest {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }
 

@@ -8,7 +8,7 @@ import type { TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
 import {
   isEmbedded,
-  resolveSettings,
+  resolveServiceSettings,
   resolveSettingsFromManifests,
   type ServiceSettings,
 } from '../../stack/settings.ts';
@@ -108,7 +108,7 @@ export function resolveSavedPlanConnection(
   const { plan } = saved;
   const baseUrl = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;
   const stored = isUntrusted ? {} : { ...plan.settings, baseUrl, keyEnv: undefined };
-  const settings = resolveSettings(createSettingOverrides(flags), env, stored);
+  const settings = resolveServiceSettings(createSettingOverrides(flags), env, stored);
   refuseMismatchedPlanFile(saved, { settings });
   return settings;
 }
@@ -154,7 +154,7 @@ function refuseOtherKey(
  * Like `refuseMismatchedPlanFile`. Also throws if an `External` has another id in the plan than in the manifests, because the
  * approver read only the name of the `External`.
  */
-export function refuseOtherServiceOrExternals(
+export function refusePlanFileMismatchingManifests(
   saved: SavedFile,
   {
     settings,

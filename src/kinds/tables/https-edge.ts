@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../model/json.ts';
 import {
+  createModuleType,
   field,
   type InactiveObjectReason,
   idOf,
   integer,
   mapOf,
-  moduleTypeOf,
   number,
   refTo,
   setOf,
@@ -24,7 +24,7 @@ export const HTTPS_EDGE = defineKind({
   fields: {
     id: field(idOf('edghts'), 'Id of the HTTPS edge.', { lifecycle: 'immutable', required: true, unique: true }),
     mutual_tls: field(
-      moduleTypeOf({
+      createModuleType({
         certificate_authority_ids: field(
           setOf(refTo('ca')),
           'The certificate authorities used to validate the TLS client certificate.',
@@ -55,7 +55,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
     }),
     id: field(idOf('edghtsrt'), 'Id of the route.', { lifecycle: 'immutable', required: true, unique: true }),
     circuit_breaker: field(
-      moduleTypeOf(
+      createModuleType(
         {
           tripped_duration: field(
             integer(0, UINT32_MAX),
@@ -85,7 +85,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
       { clear: 'delete', hasPath: true },
     ),
     request_headers: field(
-      moduleTypeOf({
+      createModuleType({
         add: field(
           mapOf(textOfFormat('header-name'), textOfFormat('header-value'), { caseInsensitive: true }),
           'Headers added to the request before it goes upstream, after `remove`. Names that differ only in case are the same header.',
@@ -99,7 +99,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
       { clear: 'delete', hasPath: true },
     ),
     user_agent_filter: field(
-      moduleTypeOf({
+      createModuleType({
         allow: field(setOf(textOfFormat('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
           restriction: 'unproven',
         }),

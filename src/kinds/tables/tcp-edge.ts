@@ -1,9 +1,9 @@
 import {
+  createModuleType,
   field,
   idOf,
   jsonWithReferences,
   listOf,
-  moduleTypeOf,
   objectOf,
   refTo,
   setOf,
@@ -66,7 +66,7 @@ export const TCP_EDGE = defineKind({
       },
     ),
     backend: field(
-      moduleTypeOf({
+      createModuleType({
         backend_id: field(refTo('bkdwd', 'bkdhr', 'bkdtg'), 'The backend that receives the traffic.', {
           required: true,
           responseName: 'backend',
@@ -85,7 +85,7 @@ export const TCP_EDGE = defineKind({
       },
     ),
     ip_restriction: field(
-      moduleTypeOf({
+      createModuleType({
         ip_policy_ids: field(
           setOf(refTo('ipp'), { minItems: 1 }),
           'The IP policies that check whether a source IP may access the edge. At least one.',
@@ -101,7 +101,7 @@ export const TCP_EDGE = defineKind({
       },
     ),
     policy: field(
-      moduleTypeOf({
+      createModuleType({
         inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.', {
           restriction: 'by-rules',
         }),

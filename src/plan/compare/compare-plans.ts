@@ -1,22 +1,21 @@
 import type { FieldType } from '../../kinds/field.ts';
 import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
 import { sortSetsInValue } from '../../kinds/normalize.ts';
-import { listPathIdNames } from '../../kinds/paths.ts';
+import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
 import { fillAllOmittedFields } from '../../kinds/read-response.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findMemberType } from '../../kinds/walk.ts';
-import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOver } from '../../model/change.ts';
+import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOverAction } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
-import type { Plan, PlannedFile } from '../../model/plan.ts';
-import type { ExtraChange, ExtraChanges, ExtraField, PlanComparison } from '../../model/plan-comparison.ts';
+import type { ExtraChange, ExtraChanges, ExtraField, Plan, PlanComparison, PlannedFile } from '../../model/plan.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { formatTokenNote, isSameTokenSink } from '../../model/token-sink.ts';
 import { diffSpecs } from '../diff.ts';
-import { indexSavedChanges, listSentFieldValues, type SavedChange } from '../saved/saved-change.ts';
+import { indexSavedChanges, listSentValuesOfField, type SavedChange } from '../saved/saved-change.ts';
 
 /**
  * Compares the effects of two plans: each field with its values before and after, dangers, files and token sinks.
@@ -103,7 +102,7 @@ function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {
 }
 
 /** Replaces the ids of the stack's resources by their addresses, in the path and the values of a difference. */
-export function replaceIdsByAddresses(kind: Kind, difference: Difference, names: IdNames): Difference {
+export function replaceIdsInDifference(kind: Kind, difference: Difference, names: IdNames): Difference {
   const { path, from, to } = difference;
   const steps = parsePath(path) ?? [path];
   const type = findTypeAt(kind, steps);
@@ -219,11 +218,11 @@ function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide)
   const kind = getKind(change.kind);
   const known = new Map(
     other.change.differences
-      .map((one) => replaceIdsByAddresses(kind, one, other.side.names))
+      .map((one) => replaceIdsInDifference(kind, one, other.side.names))
       .map((one) => [one.path, one]),
   );
   return change.differences.flatMap((difference): readonly ExtraField[] => {
-    const own = replaceIdsByAddresses(kind, difference, side.names);
+    const own = replaceIdsInDifference(kind, difference, side.names);
     const found = known.get(own.path);
     if (found === undefined) return [{ difference }];
     const isCovered = isSame(own.to, found.to) && (isSameStart(kind, own, found) || isSetInBetween(own, other));
@@ -245,7 +244,7 @@ function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
 function isSetInBetween({ field, path, from }: Difference, { side, change }: ChangeOfSide): boolean {
   if (field === undefined || field !== path) return false;
   const saved = side.shown().get(change);
-  return saved !== undefined && listSentFieldValues(saved, field).some((value) => isSame(value, from));
+  return saved !== undefined && listSentValuesOfField(saved, field).some((value) => isSame(value, from));
 }
 
 /** The live spec. Omitted fields are set to empty, because an omitted field equals an empty one. */
@@ -286,8 +285,10 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
   const kind = getKind(change.kind);
   const named = (one: Change): readonly (readonly [string, Json | undefined])[] => [
     ['id', isIdStated(kind, one) ? one.live?.id : undefined],
-    ...(kind.role === 'attached' ? listPathIdNames(kind) : []).map((name) => [name, one.live?.spec?.[name]] as const),
-    ['mark.stack', isAdoptOrTakeOver(one.action) ? one.live?.mark?.stack : undefined],
+    ...(kind.role === 'attached' ? listPathIdNamesOfKind(kind) : []).map(
+      (name) => [name, one.live?.spec?.[name]] as const,
+    ),
+    ['mark.stack', isAdoptOrTakeOverAction(one.action) ? one.live?.mark?.stack : undefined],
     ['mark.previousName', one.previousName],
     ['lifecycle.protect', one.protect],
     ['lifecycle.ignore', one.ignored?.toSorted()],
@@ -304,7 +305,7 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
 
 /** Whether a user wrote the id of the live resource, as in an adoption or a take-over, or for an attached kind. */
 function isIdStated({ role }: Kind, { action }: Change): boolean {
-  return role === 'attached' || isAdoptOrTakeOver(action);
+  return role === 'attached' || isAdoptOrTakeOverAction(action);
 }
 
 /**

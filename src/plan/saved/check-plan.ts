@@ -1,5 +1,5 @@
 import type { Kind } from '../../kinds/kind.ts';
-import { selectAttachedModules } from '../../kinds/paths.ts';
+import { selectAttachedModulesToRead } from '../../kinds/paths.ts';
 import { fillAllOmittedFields, fillHiddenFields } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
@@ -8,20 +8,20 @@ import { getAddressName, parseAddress } from '../../model/address.ts';
 import { type Change, formatChangeAddress } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
-import { isEqualMarkContent } from '../../model/mark.ts';
+import { isEqualMarkIgnoringBy } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
 import { listUnresolvedAddresses } from '../desired-form.ts';
-import { findFileContentOfValue } from '../files.ts';
+import { formatValueAsFileContent } from '../plan-input.ts';
 import type { ReadRequest } from '../select-targets.ts';
-import { createMarkFromDraft } from '../writes.ts';
+import { completeMarkDraft } from '../writes.ts';
 import { createLiveResourceLookUp, type LiveResourceLookUp, resolveAndNormalizeSpec } from './live-resource-look-up.ts';
 import {
   listChangesWithWrites,
   listCheckedFields,
   listModulesOfWrite,
-  listSentFieldValues,
+  listSentValuesOfField,
   type SavedChange,
 } from './saved-change.ts';
 
@@ -62,7 +62,11 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
 function createWrittenAttachment({ change, kind, writes }: SavedChange) {
   const modules = new Set(writes.flatMap(listModulesOfWrite));
   const { address, live } = change;
-  return selectAttachedModules(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
+  return selectAttachedModulesToRead(kind, {
+    address,
+    spec: live?.spec ?? {},
+    isRead: (module) => modules.has(module),
+  });
 }
 
 /** Checks whether a saved plan still fits the live state, and which of its writes an earlier apply has done. */
@@ -102,7 +106,7 @@ function listTextEntries(address: string, live: LiveResource): readonly (readonl
 }
 
 function readFileText({ kind, computed }: LiveResource): string | undefined {
-  return findFileContentOfValue(computed[getKind(kind).fileField ?? '']);
+  return formatValueAsFileContent(computed[getKind(kind).fileField ?? '']);
 }
 
 /** Lists files whose planned content is not the live value: the plan file was edited, or the value changed. */
@@ -271,14 +275,14 @@ function listStaleFields(subject: SavedChange, live: LiveResource, { ids }: Live
     const known = [
       planned ?? fillLeftOut(kind, field, undefined),
       desired[field],
-      ...listSentFieldValues(subject, field),
+      ...listSentValuesOfField(subject, field),
     ];
     const isKnown = known.some((value) => value !== undefined && isSameAsKnown(kind, field, { now, value }));
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
   });
   const isMarkKnown =
-    start === undefined || isEqualMarkContent(live.mark, start.mark) || hasMarkOf(subject, live, { ids });
+    start === undefined || isEqualMarkIgnoringBy(live.mark, start.mark) || hasMarkOf(subject, live, { ids });
   return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
 }
 
@@ -316,10 +320,10 @@ function hasMarkOf(
   { ids }: Pick<LiveResourceLookUp, 'ids'>,
 ): boolean {
   const [draft] = writes.flatMap((write) => ('mark' in write && write.mark !== undefined ? [write.mark] : []));
-  if (draft === undefined) return isEqualMarkContent(mark, change.live?.mark);
+  if (draft === undefined) return isEqualMarkIgnoringBy(mark, change.live?.mark);
   const isKnown = listUnresolvedAddresses(kind, draft.pending).every((address) => ids.has(address));
   if (mark === undefined || !isKnown) return false;
-  return isEqualMarkContent(mark, { ...createMarkFromDraft(kind, draft, ids), delivered: mark.delivered });
+  return isEqualMarkIgnoringBy(mark, { ...completeMarkDraft(kind, draft, ids), delivered: mark.delivered });
 }
 
 /**
@@ -374,7 +378,7 @@ interface KnownFiles {
  * Lists the files that did not exist when the plan was made and that an apply would overwrite. Ignores empty files, and
  * files that already have the planned content.
  */
-export function listStaleCreatedFiles({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
+export function listOutputFilesCreatedSincePlan({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
   return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly StaleItem[] => {
     const found = present.get(path) ?? '';
     if (replaces === true || found === '' || found === text) return [];

@@ -1,12 +1,12 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
-import { type AttachedModules, selectAttachedModules } from '../../kinds/paths.ts';
+import { type AttachedResourceModules, selectAttachedModulesToRead } from '../../kinds/paths.ts';
 import { fillAllOmittedFields, fillHiddenFields, isValueHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
 import { isSameJson } from '../../model/json.ts';
-import { IGNORED_FIELD_DIGEST, isEqualMarkContent, type Mark, toFieldDigest } from '../../model/mark.ts';
+import { IGNORED_FIELD_DIGEST, isEqualMarkIgnoringBy, type Mark, toFieldDigest } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import {
@@ -18,11 +18,11 @@ import {
   toDriftedField,
 } from '../compute-drift.ts';
 import { computeLiveDigest } from '../create-change.ts';
-import { addDangerIfExpired, listDriftDangers, listDriftedDeletionDangers } from '../dangers.ts';
+import { addExpiryDangerToDrift, listDangersCausedByDrift, listDeletedOutsidePlanDangers } from '../dangers.ts';
 import { type ComparableLiveSpec, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
-import { computeDefaultValueDigest } from '../differences.ts';
-import { findFileContentOfValue } from '../files.ts';
+import { computeFieldDefaultDigest } from '../differences.ts';
+import { formatValueAsFileContent } from '../plan-input.ts';
 import { listStackKinds, type ReadRequest } from '../select-targets.ts';
 import {
   createLiveResourceLookUp,
@@ -63,7 +63,7 @@ export function computeDriftFromSavedPlan(plan: Plan, { live, present, now, file
     ...(made !== undefined && { plannedAt: made.at }),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources.map((resource) => addDangerIfExpired(resource, now))),
+    resources: sortByAddress(resources.map((resource) => addExpiryDangerToDrift(resource, now))),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known }, live),
     diagnostics: listHiddenFieldWarnings(plan.changes.flatMap((change) => listComparedLive(change, found))),
@@ -111,7 +111,7 @@ function compareChange(change: Change, found: LiveResourceLookUp & Pick<Plan, 's
 /** The reason and the dangers if a resource was deleted after planning. Empty if it did not exist at planning time. */
 function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
   if (live === undefined) return {};
-  const dangers = listDriftedDeletionDangers({ kind, expected: live.spec ?? desired });
+  const dangers = listDeletedOutsidePlanDangers({ kind, expected: live.spec ?? desired });
   const reason = `deleted at the service: the plan found it there as ${live.id}`;
   return { reason, ...(dangers.length > 0 && { dangers }) };
 }
@@ -142,7 +142,8 @@ function withFile(
 ): ResourceDrift {
   const file = files.find(({ address }) => address === resource.address);
   const one = live.resources.get(resource.kind)?.find(({ id }) => id === resource.id);
-  const text = one === undefined ? undefined : findFileContentOfValue(one.computed[getKind(one.kind).fileField ?? '']);
+  const text =
+    one === undefined ? undefined : formatValueAsFileContent(one.computed[getKind(one.kind).fileField ?? '']);
   if (file === undefined || text === undefined || resource.duplicateOf !== undefined) return resource;
   const there = present.get(file.path);
   if (there === text || resource.state !== 'in-sync') return resource;
@@ -171,7 +172,7 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: LiveResourceL
     return toDriftedField({ ...difference, origin: isBefore ? 'manifest' : 'drift' });
   });
   differences.push(...compareProtection(change, live));
-  const dangers = listDriftDangers({ kind: kind.name, fields: differences, expected: desired, live: now });
+  const dangers = listDangersCausedByDrift({ kind: kind.name, fields: differences, expected: desired, live: now });
   if (differences.length > 0)
     return { state: computeDriftState(differences), differences, ...(dangers.length > 0 && { dangers }) };
   return { state: isReplaceDone(change, live) ? 'in-sync' : 'pending', differences };
@@ -206,7 +207,7 @@ function compareDigests(change: Change, live: LiveResource): Compared {
   const driftedFields = listDriftedFields(kind, live, change.live?.mark);
   const differences = compareProtection(change, live);
   if (differences.length > 0) {
-    const dangers = listDriftDangers({ kind: kind.name, fields: differences, expected: {}, live: {} });
+    const dangers = listDangersCausedByDrift({ kind: kind.name, fields: differences, expected: {}, live: {} });
     return {
       state: 'drifted',
       differences,
@@ -214,7 +215,7 @@ function compareDigests(change: Change, live: LiveResource): Compared {
       ...(dangers.length > 0 && { dangers }),
     };
   }
-  if (driftedFields.length === 0 && isPartlyUnknown(kind, live) && isEqualMarkContent(change.live?.mark, live.mark))
+  if (driftedFields.length === 0 && isPartlyUnknown(kind, live) && isEqualMarkIgnoringBy(change.live?.mark, live.mark))
     return { state: 'in-sync', differences: [] };
   const state: DriftState = 'drifted';
   return { state, differences: [], driftedFields: driftedFields.length === 0 ? ['metadata'] : driftedFields };
@@ -241,7 +242,7 @@ function listApplied(kind: Kind, mark: Mark | undefined): readonly string[] {
 }
 
 function findAppliedDigest(kind: Kind, name: string, mark: Mark | undefined): string | undefined {
-  return mark?.fields[name] ?? computeDefaultValueDigest(kind, name);
+  return mark?.fields[name] ?? computeFieldDefaultDigest(kind, name);
 }
 
 /**
@@ -255,9 +256,9 @@ function listCompared(kind: Kind, { desired, live }: Change): readonly string[] 
   });
 }
 
-function createComparedAttachment(change: Change): AttachedModules {
+function createComparedAttachment(change: Change): AttachedResourceModules {
   const kind = getKind(change.kind);
   const compared = new Set(listCompared(kind, change));
   const spec = change.desired ?? change.live?.spec ?? {};
-  return selectAttachedModules(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
+  return selectAttachedModulesToRead(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
 }

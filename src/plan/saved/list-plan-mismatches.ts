@@ -4,12 +4,11 @@ import { getKind } from '../../kinds/tables/registry.ts';
 import type { Address } from '../../model/address.ts';
 import { type Change, formatAction, formatChangeAddress } from '../../model/change.ts';
 import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
-import type { Plan, PlannedFile } from '../../model/plan.ts';
-import type { ExtraChange, ExtraField } from '../../model/plan-comparison.ts';
-import { comparePlans, replaceIdsByAddresses } from '../compare/compare-plans.ts';
+import type { ExtraChange, ExtraField, Plan, PlannedFile } from '../../model/plan.ts';
+import { comparePlans, replaceIdsInDifference } from '../compare/compare-plans.ts';
 import type { PlanCheck } from './check-plan.ts';
-import { resolveAndNormalizeSpec, revertReplacementsToCreations } from './live-resource-look-up.ts';
-import { indexSavedChanges, listSentFieldValues, type SavedChange } from './saved-change.ts';
+import { resolveAndNormalizeSpec, revertReplacementsOfAbandonedResources } from './live-resource-look-up.ts';
+import { indexSavedChanges, listSentValuesOfField, type SavedChange } from './saved-change.ts';
 
 /** Results of earlier checks of the plan file. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
@@ -27,7 +26,7 @@ interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
  * no check, because the apply uses `made`.
  */
 export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
-  const { plan: again, renewed } = revertReplacementsToCreations(made, saved);
+  const { plan: again, renewed } = revertReplacementsOfAbandonedResources(made, saved);
   const file = withAwaitedIds(saved, check.ids);
   const { mismatch, more, less } = comparePlans(file, again);
   if (mismatch !== undefined) return [`${mismatch}`];
@@ -100,7 +99,7 @@ function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
     return {
       ...change,
       ...(desired !== undefined && { desired: mapReferences(kind, desired, ({ value }) => known.get(value) ?? value) }),
-      differences: differences.map((difference) => replaceIdsByAddresses(kind, difference, known)),
+      differences: differences.map((difference) => replaceIdsInDifference(kind, difference, known)),
     };
   });
   return { ...plan, changes };
@@ -129,7 +128,7 @@ function isDone(
     return fields.every(({ difference: { path, field = path } }) =>
       // The live value may also be temporary: a write set it to free a unique value, and then the apply was
       // interrupted.
-      [desired[field], ...listSentFieldValues(saved, field)].some((value) =>
+      [desired[field], ...listSentValuesOfField(saved, field)].some((value) =>
         isSameJson(other.live?.spec?.[field] ?? null, value ?? null),
       ),
     );

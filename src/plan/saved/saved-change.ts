@@ -52,7 +52,7 @@ export function listModulesOfWrite(write: Write): readonly string[] {
  * The values that the writes of a change send for a field, in normal form. There are several if one write frees a
  * hostport before another write claims one.
  */
-export function listSentFieldValues({ kind, writes }: SavedChange, name: string): readonly Json[] {
+export function listSentValuesOfField({ kind, writes }: SavedChange, name: string): readonly Json[] {
   const field = kind.fields[name];
   if (field === undefined) return [];
   return writes.flatMap((write) => {

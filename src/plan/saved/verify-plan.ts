@@ -1,7 +1,7 @@
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { normalizeSpec } from '../../kinds/normalize.ts';
-import { isId, listPathIdNames } from '../../kinds/paths.ts';
-import { createPlanDocument, type PlanDocument, type PlanDocumentWrite } from '../../kinds/request-body.ts';
+import { isId, listPathIdNamesOfKind } from '../../kinds/paths.ts';
+import { createPlanFileContent, type PlanFileContent, type PlanFileWrite } from '../../kinds/plan-file-content.ts';
 import { findKind, getKind } from '../../kinds/tables/registry.ts';
 import { getAddressName, isResourceName, parseAddress, toAddress } from '../../model/address.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type Difference,
   formatAction,
   formatChangeAddress,
-  isAdoptOrTakeOver,
+  isAdoptOrTakeOverAction,
 } from '../../model/change.ts';
 import { countDangersByGroup } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
@@ -30,14 +30,14 @@ import { createOrderedWrites } from '../order.ts';
  * writes are computed again from the changes. If the file contains other writes, it was edited and is rejected. Returns
  * the plan, or a sentence about the first inconsistency.
  */
-export function verifyPlan(document: PlanDocument): Plan | string {
+export function verifyPlan(document: PlanFileContent): Plan | string {
   const finding = findPlanFinding(document);
   if (finding !== undefined) return finding;
   const { totals, dangers, ...rest } = document;
   const { changes, stack, diagnostics } = rest;
   const plan = { ...rest, writes: hasErrors(diagnostics) ? [] : createOrderedWrites(changes, stack) };
   return (
-    findWriteFinding(document.writes, createPlanDocument(plan).writes) ??
+    findWriteFinding(document.writes, createPlanFileContent(plan).writes) ??
     findDangerFinding(plan) ??
     findTotalFinding({ totals, dangers }, plan) ??
     plan
@@ -45,7 +45,7 @@ export function verifyPlan(document: PlanDocument): Plan | string {
 }
 
 /** Returns the first error in a single change, between changes, or in the other lists of the plan. */
-function findPlanFinding(plan: PlanDocument): string | undefined {
+function findPlanFinding(plan: PlanFileContent): string | undefined {
   const { changes, suppressedDeletes = [], files, crossStackReferences = {} } = plan;
   for (const change of changes) {
     const finding = findChangeFinding(change, plan);
@@ -110,7 +110,7 @@ function findPrune(changes: readonly Change[], suppressedDeletes: readonly Suppr
 }
 
 /** An awaited resource must be of a kind that the service can list, because the resource is looked up in that list. */
-function findStrayAwaited(awaited: NonNullable<PlanDocument['crossStackReferences']>): string | undefined {
+function findStrayAwaited(awaited: NonNullable<PlanFileContent['crossStackReferences']>): string | undefined {
   const stray = Object.values(awaited).find(
     ({ resource }) => findKind(parseAddress(resource)?.kind ?? '')?.role !== 'owned',
   );
@@ -118,10 +118,7 @@ function findStrayAwaited(awaited: NonNullable<PlanDocument['crossStackReference
 }
 
 /** Returns a sentence about the first difference between the writes in the file and the newly computed writes. */
-function findWriteFinding(
-  writes: readonly PlanDocumentWrite[],
-  computed: readonly PlanDocumentWrite[],
-): string | undefined {
+function findWriteFinding(writes: readonly PlanFileWrite[], computed: readonly PlanFileWrite[]): string | undefined {
   const known = new Set<string>(computed.map(({ id }) => id));
   const found = new Set<string>(writes.map(({ id }) => id));
   const extra = writes.find(({ id }) => !known.has(id));
@@ -149,7 +146,7 @@ function findDangerFinding(plan: Plan): string | undefined {
 }
 
 function findTotalFinding(
-  { totals, dangers }: Pick<PlanDocument, 'totals' | 'dangers'>,
+  { totals, dangers }: Pick<PlanFileContent, 'totals' | 'dangers'>,
   { changes }: Plan,
 ): string | undefined {
   const counts = countDangersByGroup(changes.flatMap((change) => change.dangers ?? []));
@@ -162,7 +159,7 @@ function asDangersJson(dangers: Change['dangers']): Json | undefined {
   return dangers?.map((danger) => ({ ...danger }));
 }
 
-function asJson(write: PlanDocumentWrite | undefined): Json {
+function asJson(write: PlanFileWrite | undefined): Json {
   return { ...assertDefined(write, 'computed write') } as Json; // every property of a write is JSON
 }
 
@@ -225,7 +222,7 @@ function findShapeFinding(kind: Kind, { action, address, live, desired, duplicat
   if (live === undefined) return undefined;
   if (!isId(live.id)) return 'has a live resource without a valid id';
   if (action !== 'no-op' && live.spec === undefined) return 'has a live resource without a spec';
-  const isPlaced = kind.role === 'owned' || listPathIdNames(kind).every((field) => isId(live.spec?.[field]));
+  const isPlaced = kind.role === 'owned' || listPathIdNamesOfKind(kind).every((field) => isId(live.spec?.[field]));
   return isPlaced ? undefined : 'does not say what it is attached to';
 }
 
@@ -274,7 +271,7 @@ function findOwnerFinding(
     const isTaken = mayTake && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
   }
-  if (isAdoptOrTakeOver(action)) return 'gets a mark that it already has';
+  if (isAdoptOrTakeOverAction(action)) return 'gets a mark that it already has';
   const isRenamed = differences.length > 0 && action !== 'delete' && action !== 'release';
   const isOwn = mark.name === getAddressName(address);
   return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';

@@ -23,7 +23,7 @@ import type { FieldValueLine, FieldView } from '../view/field-view.ts';
 import type { PlanView } from '../view/plan-view.ts';
 import {
   ACTION_COUNT_LABELS,
-  CHANGE_GROUP_HEADINGS,
+  CHANGE_ORIGIN_HEADINGS,
   DELETES_AND_REPLACEMENTS_HEADING,
   formatApplyCommandLead,
   formatFilesToWriteLabel,
@@ -293,8 +293,8 @@ interface ChangePart {
 const HEADINGS = {
   losses: DELETES_AND_REPLACEMENTS_HEADING,
   change: 'Changes',
-  missing: CHANGE_GROUP_HEADINGS.missing,
-  drift: CHANGE_GROUP_HEADINGS.drift,
+  missing: CHANGE_ORIGIN_HEADINGS.missing,
+  drift: CHANGE_ORIGIN_HEADINGS.drift,
   more: 'More',
   less: 'Less',
 } as const;
@@ -378,7 +378,7 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
 }
 
 /** A filter for all resources that differ, then one list for each state. Empty if no resource differs. */
-export function renderDriftedResources(
+export function renderDriftGroups(
   { groups }: Pick<DriftView, 'groups'>,
   renderPlace: RenderFieldPlace,
 ): readonly (Html | RenderedFilter)[] {
@@ -412,7 +412,7 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
   const renderFieldPlace = createFieldPlaces(resource, { fields: [...fields, ...pending], renderPlace });
   const size = fields.length + pending.length + driftedFields.length;
   return {
-    anchor: getAnchorByIndex(index),
+    anchor: formatResourceAnchor(index),
     group: state,
     kind,
     dangers: dangers.map(({ group }) => group),
@@ -437,7 +437,7 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
 }
 
 /** The anchor of the resource at this index among all resources on the page. */
-export function getAnchorByIndex(index: number): string {
+export function formatResourceAnchor(index: number): string {
   return `resource-${index + 1}`;
 }
 

@@ -16,11 +16,11 @@ import {
   type ApplyView,
   createApplyView,
   type FailedView,
-  type FileOutcomeView,
   INCOMPLETE_APPLY_PREFIX,
   PLAN_HEADING,
   RESULT_SECTION_HEADINGS,
   type SkippedView,
+  type WrittenFileView,
 } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { findDangerSourcePlace } from '../view/danger-view.ts';
@@ -28,8 +28,8 @@ import {
   createFailureView,
   createPlaceLinks,
   type ErrorView,
-  escapeDiagnosticText,
   findUnmentionedAddress,
+  toPrintableDiagnostic,
 } from '../view/diagnostic-view.ts';
 import { createDriftView } from '../view/drift-view.ts';
 import { createPlanView, formatLintRuleLine, type PlanView, type WriteView } from '../view/plan-view.ts';
@@ -48,13 +48,13 @@ import {
 } from '../view/wording.ts';
 import {
   formatChangeAnchor,
-  getAnchorByIndex,
+  formatResourceAnchor,
   type RenderFieldPlace,
   renderApplyCommand,
   renderChanges,
   renderDanger,
   renderDriftCounts,
-  renderDriftedResources,
+  renderDriftGroups,
   renderPlanCounts,
   renderUnmanagedResources,
 } from './change-list.ts';
@@ -181,7 +181,7 @@ function createDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPa
     options,
   );
   const shown = view.groups.flatMap(({ resources }) => resources);
-  const dangers = listDangers(view, { shown, toAnchor: getAnchorByIndex, renderPlace });
+  const dangers = listDangers(view, { shown, toAnchor: formatResourceAnchor, renderPlace });
   return {
     heading: view.title,
     notes: [view.compared, ...view.notes].filter(Boolean),
@@ -194,7 +194,7 @@ function createDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPa
     body: [
       ...(isPart ? [] : [renderDriftCounts(view.counts), renderDangerSection(view.dangerCount, dangers)]),
       html`${view.hints.map((hint) => html`<p class="note">${hint}</p>\n`)}`,
-      ...renderDriftedResources(view, renderPlace),
+      ...renderDriftGroups(view, renderPlace),
       renderDiagnostics(view.diagnostics),
       renderUnmanagedResources(view.unmanaged),
     ],
@@ -208,7 +208,7 @@ function createValidationPage({ validation }: ValidationReport): HtmlPage {
     heading: isValid ? 'The manifests are valid' : 'The manifests are invalid',
     notes: [],
     conclusion: [html`${formatResourceAndFileCounts(validation)}.`, renderPointers([], diagnostics)],
-    body: [renderDiagnostics(diagnostics.map(escapeDiagnosticText))],
+    body: [renderDiagnostics(diagnostics.map(toPrintableDiagnostic))],
   };
 }
 
@@ -291,7 +291,7 @@ function renderToken({ address, place, rescued }: ApplyView['tokens'][number]): 
   return html`<code>${address}</code>: ${rescued ? html`<strong>rescued</strong> to ` : ''}${place}`;
 }
 
-function renderFile({ address, path, outcome, message = '' }: FileOutcomeView): Html {
+function renderFile({ address, path, outcome, message = '' }: WrittenFileView): Html {
   const end = outcome === 'applied' ? '' : html` <strong>${outcome}</strong>: ${message}`;
   return html`<code>${path}</code> of <code>${address}</code>${end}`;
 }

@@ -12,7 +12,7 @@ import type { ComparisonReport, Failure, FormatOptions, Report } from '../report
 import { describeNotStartedWrites, isSkippedAsUnreachable, locateFailedWrite } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
-import { escapeDiagnosticText, findApiKeyRemedy, toPrintablePlace } from '../view/diagnostic-view.ts';
+import { findApiKeyRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
   collectDriftAddressesById,
   createDriftedView,
@@ -150,7 +150,7 @@ export function joinNotStartedAnnotations(annotations: readonly Annotation[]): r
 }
 
 function createDiagnosticAnnotation(diagnostic: Diagnostic): Annotation {
-  const { code, severity, ...rest } = escapeDiagnosticText(diagnostic);
+  const { code, severity, ...rest } = toPrintableDiagnostic(diagnostic);
   return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };
 }
 

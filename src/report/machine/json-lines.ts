@@ -4,7 +4,7 @@ import { countDriftStates, type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { isCoveredByApproval, isSamePlan } from '../../model/plan-comparison.ts';
+import { isCoveredByApproval, isSamePlan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ApplyReport, FormatOptions, Report, WrittenEvents } from '../report.ts';
 import { countDangersInReports } from '../view/danger-view.ts';

@@ -1,5 +1,5 @@
 import type { SubmittedKind } from '../../kinds/kind.ts';
-import { createPlanDocument } from '../../kinds/request-body.ts';
+import { createPlanFileContent } from '../../kinds/plan-file-content.ts';
 import { countActionsForDisplay, formatChangeAddress } from '../../model/change.ts';
 import { countDangersByGroup } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
@@ -14,7 +14,8 @@ import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { type ExtraChange, type ExtraChanges, isCoveredByApproval, isSamePlan } from '../../model/plan-comparison.ts';
+import { type ExtraChange, type ExtraChanges, isCoveredByApproval, isSamePlan } from '../../model/plan.ts';
+import type { PolicyTestResults } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
@@ -66,7 +67,7 @@ export function renderJsonReport(report: Report): string {
 
 /** Renders the content of a plan file, as its published schema describes it. Equal plans give equal text. */
 export function renderPlanJson(plan: Plan): string {
-  return renderStableJson(createPlanDocument(redactPlan(plan)))
+  return renderStableJson(createPlanFileContent(redactPlan(plan)))
     .split('\n')
     .map(toPrintable)
     .join('\n');
@@ -92,7 +93,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     next: createApplyView(plan, result).next,
     diagnostics: [...result.diagnostics, ...diagnostics],
     ...(error !== undefined && { error: createErrorDocument(error) }),
-    plan: createPlanDocument(redactPlan(plan)),
+    plan: createPlanFileContent(redactPlan(plan)),
   });
 }
 
@@ -151,7 +152,7 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
     ...(error !== undefined && { error: createErrorDocument(error) }),
     ...(plan !== undefined && {
       totals: countActionsForDisplay(plan.changes),
-      plan: createPlanDocument(redactPlan(plan)),
+      plan: createPlanFileContent(redactPlan(plan)),
     }),
   });
 }
@@ -229,4 +230,21 @@ function createFieldDocument(
     ...(to !== undefined && { to }),
     ...(other !== undefined && { other }),
   };
+}
+
+/** The results of policy tests as a JSON document. `ok`: all cases pass. */
+export function renderPolicyTestsJson({ cases, untested }: PolicyTestResults): string {
+  const failed = cases.filter(({ failure }) => failure !== undefined).length;
+  return renderPrintableJson({
+    format: 1,
+    command: 'test-policy',
+    ok: failed === 0,
+    totals: { passed: cases.length - failed, failed },
+    cases: cases.map(({ failure, ...one }) => ({
+      ...one,
+      ok: failure === undefined,
+      ...(failure !== undefined && { failure }),
+    })),
+    untested,
+  });
 }

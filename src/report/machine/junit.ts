@@ -1,6 +1,8 @@
 import { assertNever } from '../../model/errors.ts';
+import type { PolicyTestResults } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
+import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { type Annotation, listAnnotations, listRelatedPlaceTexts } from './annotations.ts';
 
@@ -153,3 +155,22 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
   '\t': '&#9;',
 };
+
+/** The results of policy tests as JUnit test results: a suite for each policy. */
+export function renderPolicyTestsJunit({ cases }: PolicyTestResults): string {
+  return renderJunitDocument(
+    cases.map(({ policy, name, place, failure }): JunitCase => {
+      const one = { suite: toPrintable(policy), name: toPrintable(name) };
+      if (failure === undefined) return one;
+      const message = toPrintable(failure);
+      const annotation = {
+        rule: 'policy',
+        level: 'error',
+        nature: 'finding',
+        message,
+        place: toPrintablePlace(place),
+      } as const;
+      return { ...one, annotation };
+    }),
+  );
+}

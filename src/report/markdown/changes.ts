@@ -11,17 +11,17 @@ import {
   splitAtBackticks,
 } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
-import { type FieldValueLine, type FieldView, formatShortField, replaceIdsWithNames } from '../view/field-view.ts';
+import { type FieldValueLine, type FieldView, formatShortField, removeIdsBeforeNames } from '../view/field-view.ts';
 import { formatUnchangedFieldCount } from '../view/plan-wording.ts';
 import { formatCount, shortenCommit } from '../view/wording.ts';
 import {
-  escapeProse,
   joinMarkdownCells,
   renderAnchor,
   renderCodeSpan,
   renderFence,
   renderUnescapedLink,
   type Section,
+  toShortProse,
   wrapSectionsInFold,
 } from './text.ts';
 
@@ -70,7 +70,7 @@ export function listChangeSections(changes: readonly ChangeView[], context: Tabl
   return [
     ...listTableSections(open, rows),
     ...(folded.length === 0 ? [] : listFoldedSections(folded, rows)),
-    { text: context.footnote === undefined ? '' : `${escapeProse(context.footnote)}\n\n`, priority: 'create' },
+    { text: context.footnote === undefined ? '' : `${toShortProse(context.footnote)}\n\n`, priority: 'create' },
     ...listDiffSections(diffs, isFolded),
   ];
 }
@@ -105,7 +105,7 @@ function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room 
     `${renderCodeSpan(glyph)}&nbsp;${formatAction(action)}${isDrift ? '<br>reverts drift' : ''}`,
     [...names, ...(at === '' ? [] : [at])].join('<br>'),
     listDetails(change, { room, linkField }).join('<br>'),
-    ...(hasOwners ? [owner === undefined ? '' : escapeProse(owner)] : []),
+    ...(hasOwners ? [owner === undefined ? '' : toShortProse(owner)] : []),
   ];
   return {
     text: joinMarkdownCells(cells),
@@ -141,8 +141,8 @@ function listDetails(change: ChangeView, options: BriefOptions): readonly string
   const isWhole = action === 'create' || action === 'delete';
   return [
     ...(protect ? ['protected'] : []),
-    ...joinClauses([...(reason === undefined ? [] : [escapeProse(reason)]), ...traits.map(formatClause)]),
-    ...notes.map(escapeProse),
+    ...joinClauses([...(reason === undefined ? [] : [toShortProse(reason)]), ...traits.map(formatClause)]),
+    ...notes.map(toShortProse),
     ...(isWhole && traits.length > 0 ? [] : listShortFieldTexts(fields, { ...options, dangers })),
   ];
 }
@@ -152,7 +152,7 @@ function joinClauses(clauses: readonly string[]): readonly string[] {
 }
 
 function formatClause({ said, values }: ChangeView['traits'][number]): string {
-  return values === '' ? escapeProse(said) : `${escapeProse(said)} ${renderCodeSpan(values)}`;
+  return values === '' ? toShortProse(said) : `${toShortProse(said)} ${renderCodeSpan(values)}`;
 }
 
 interface BriefOptions {
@@ -170,10 +170,10 @@ export function listShortFieldTexts(
 ): readonly string[] {
   const hidden = fields.length - room.fields;
   const briefs = fields.slice(0, room.fields).map((field) => {
-    const notes = field.notes.length === 0 ? '' : ` (${escapeProse(field.notes.join(', '))})`;
+    const notes = field.notes.length === 0 ? '' : ` (${toShortProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isFieldCoveredByDanger(one, field));
     if (danger !== undefined)
-      return `${renderCodeSpan(replaceIdsWithNames(field.path))}: ${linkToDanger(danger)}${notes}`;
+      return `${renderCodeSpan(removeIdsBeforeNames(field.path))}: ${linkToDanger(danger)}${notes}`;
     return [`${renderCodeSpan(formatShortField(field, room.value))}${notes}`, linkField(field)]
       .filter(Boolean)
       .join(' ');
@@ -287,7 +287,7 @@ export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormatOp
       ? []
       : [renderUnescapedLink(`run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), pipeline.runUrl)]),
     ...listTimeTexts(made?.at),
-    `edgewise ${escapeProse(tool.version)}`,
+    `edgewise ${toShortProse(tool.version)}`,
   ];
   return `<sub>${parts.join(' · ')}</sub>`;
 }
@@ -323,9 +323,9 @@ export function renderDangerItem(
   link: string,
   lead?: string,
 ): Section {
-  const whose = owner === undefined || lead !== undefined ? '' : ` (${escapeProse(owner)})`;
+  const whose = owner === undefined || lead !== undefined ? '' : ` (${toShortProse(owner)})`;
   const values = clause.values === '' ? '' : ` ${renderCodeSpan(clause.values)}`;
-  const said = `${escapeQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${escapeProse(then)}`}`;
+  const said = `${escapeQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${toShortProse(then)}`}`;
   // Only rows of fields link to a danger, so a danger without a field needs no anchor.
   const target = path === undefined ? '' : renderAnchor(anchor);
   const text = `> - ${lead ?? ''}**${group}** ${renderCodeSpan(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
@@ -335,13 +335,13 @@ export function renderDangerItem(
 /** Escapes prose, except that text in backticks becomes code. */
 function escapeQuotingProse(text: string): string {
   return splitAtBackticks(text)
-    .map(({ piece, isCode }) => (isCode ? renderCodeSpan(piece) : escapeProse(piece)))
+    .map(({ piece, isCode }) => (isCode ? renderCodeSpan(piece) : toShortProse(piece)))
     .join('');
 }
 
 /** A caution box with the number of dangers and a list of them. Empty if there are no items. */
 export function wrapDangersInCautionBox(dangerCount: string, items: readonly Section[]): readonly Section[] {
   if (items.length === 0) return [];
-  const heading = `> [!CAUTION]\n> **${escapeProse(dangerCount)}**\n>\n`;
+  const heading = `> [!CAUTION]\n> **${toShortProse(dangerCount)}**\n>\n`;
   return [{ text: heading, priority: 'always' }, ...items, { text: '\n', priority: 'always' }];
 }

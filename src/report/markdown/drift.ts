@@ -22,12 +22,12 @@ import {
 } from './changes.ts';
 import {
   createDiagnosticSection,
-  escapeProse,
   joinMarkdownCells,
   renderCodeSpan,
   renderDetails,
   renderFence,
   type Section,
+  toShortProse,
 } from './text.ts';
 
 /** The top of a drift report: its headline, title and dangers. With `isPart`, it is only the title. */
@@ -37,8 +37,8 @@ export function listDriftHeadSections(
   { isPart = false }: Pick<FormatOptions, 'isPart'>,
 ): readonly Section[] {
   return [
-    ...(isPart ? [] : [createParagraph(`## ${escapeProse(view.headline)}`)]),
-    createParagraph([`${view.title}.`, ...listLimits(view)].map(escapeProse).join(' ')),
+    ...(isPart ? [] : [createParagraph(`## ${toShortProse(view.headline)}`)]),
+    createParagraph([`${view.title}.`, ...listLimits(view)].map(toShortProse).join(' ')),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
 }
@@ -56,20 +56,20 @@ function createParagraph(text: string): Section {
 export function listDriftSections(view: DriftView, drift: Drift, options: FormatOptions): readonly Section[] {
   const context = {
     hasOwners: view.hasOwners,
-    linkTo: createDriftManifestLinks(drift, options),
+    linkTo: createDriftManifestLinkRenderer(drift, options),
     locate: options.locate,
   };
   return [
     ...view.groups.flatMap((group) => listGroupSections(group, context)),
-    ...view.hints.map((hint) => createParagraph(escapeProse(hint))),
+    ...view.hints.map((hint) => createParagraph(toShortProse(hint))),
     ...view.diagnostics.map(createDiagnosticSection),
     ...listUnmanagedSections(view.unmanaged),
-    createParagraph(escapeProse(view.coverage)),
+    createParagraph(toShortProse(view.coverage)),
     createParagraph(renderFooter({ made: getProvenance(drift), tool: { version: options.version ?? '' } }, options)),
   ];
 }
 
-export function createDriftManifestLinks(drift: Drift, options: FormatOptions): RenderManifestLink {
+export function createDriftManifestLinkRenderer(drift: Drift, options: FormatOptions): RenderManifestLink {
   return createManifestLinks({ made: getProvenance(drift) }, options);
 }
 
@@ -84,7 +84,7 @@ function getProvenance({ at, against, commit }: Drift): NonNullable<Plan['made']
 function listGroupSections({ heading, resources }: DriftGroup, context: TableContext): readonly Section[] {
   const heads = ['Resource', 'What happened', 'Next apply', ...(context.hasOwners ? ['Owner'] : [])];
   return [
-    { text: `### ${escapeProse(heading)}\n\n`, priority: 'always' },
+    { text: `### ${toShortProse(heading)}\n\n`, priority: 'always' },
     { text: `${joinMarkdownCells(heads)}${joinMarkdownCells(heads.map(() => '---'))}`, priority: 'always' },
     ...resources.map((one) => createDriftRow(one, context)),
     { text: '\n', priority: 'always' },
@@ -97,12 +97,12 @@ function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableC
   const { at, linkField } = createRowManifestLinks(resource, context);
   const name = [renderCodeSpan(address), ...(id === undefined ? [] : [renderCodeSpan(id)]), ...(at === '' ? [] : [at])];
   const what = [
-    ...[reason, expected].flatMap((text) => (text === undefined ? [] : [escapeProse(text)])),
+    ...[reason, expected].flatMap((text) => (text === undefined ? [] : [toShortProse(text)])),
     ...listShortFieldTexts(fields, { dangers, linkField }),
-    ...driftedFields.map((path) => `${renderCodeSpan(path)}: ${escapeProse(UNKNOWN_OLD_VALUE_WORDING)}`),
+    ...driftedFields.map((path) => `${renderCodeSpan(path)}: ${toShortProse(UNKNOWN_OLD_VALUE_WORDING)}`),
   ];
-  const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listShortFieldTexts(pending, { linkField })];
-  const cells = [name, what, then, ...(hasOwners ? [[escapeProse(owner)]] : [])].map((lines) => lines.join('<br>'));
+  const then = [...(next === undefined ? [] : [toShortProse(next)]), ...listShortFieldTexts(pending, { linkField })];
+  const cells = [name, what, then, ...(hasOwners ? [[toShortProse(owner)]] : [])].map((lines) => lines.join('<br>'));
   return { text: joinMarkdownCells(cells), priority: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
@@ -123,12 +123,12 @@ const CUT = /…|^and \d+ more/;
 function listUnmanagedSections(unmanaged: readonly UnmanagedResourceView[]): readonly Section[] {
   if (unmanaged.length === 0) return [];
   return [
-    { text: `### ${escapeProse(UNMANAGED_WORDING.heading)}\n\n`, priority: 'always' },
+    { text: `### ${toShortProse(UNMANAGED_WORDING.heading)}\n\n`, priority: 'always' },
     ...unmanaged.map((one): Section => {
-      const said = one.description === '' ? '' : ` ${escapeProse(one.description)}`;
+      const said = one.description === '' ? '' : ` ${toShortProse(one.description)}`;
       const text = `- ${one.kind} ${renderCodeSpan(one.id)}${said}\n`;
       return { text, priority: 'unchanged', names: ['unmanaged resource', 'unmanaged resources'] };
     }),
-    { text: `\n${escapeProse(UNMANAGED_WORDING.hint)}\n\n`, priority: 'always' },
+    { text: `\n${toShortProse(UNMANAGED_WORDING.hint)}\n\n`, priority: 'always' },
   ];
 }

@@ -19,11 +19,11 @@ import {
 } from './changes.ts';
 import {
   createDiagnosticSection,
-  escapeProse,
   renderCodeSpan,
   renderDetails,
   renderFence,
   type Section,
+  toShortProse,
 } from './text.ts';
 
 /** The maximum number of addresses listed for a violation. The table below has all changes. */
@@ -43,9 +43,9 @@ export function listPlanHeadSections(
 ): readonly Section[] {
   const { title, notes, violations, diagnostics } = view;
   return [
-    ...(isPart ? [] : [{ text: `## ${escapeProse(view.headline)}\n\n`, priority: 'always' } as const]),
+    ...(isPart ? [] : [{ text: `## ${toShortProse(view.headline)}\n\n`, priority: 'always' } as const]),
     {
-      text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].filter(Boolean).map(escapeProse).join(' ')}\n\n`,
+      text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].filter(Boolean).map(toShortProse).join(' ')}\n\n`,
       priority: 'always',
     },
     ...violations.map(createViolationSection),
@@ -99,19 +99,19 @@ function createViolationSection({ rule, message, remedy, addresses, places = [] 
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const lines = [
     '> [!CAUTION]',
-    `> **Refused (${escapeProse(rule)}):** ${escapeProse(message)}`,
+    `> **Refused (${toShortProse(rule)}):** ${toShortProse(message)}`,
     ...(addresses.length === 0
       ? []
       : ['>', `> ${addresses.slice(0, MAX_LISTED).map(renderCodeSpan).join(', ')}${more}`]),
     ...(places.length === 0 ? [] : ['>', `> ${places.map(formatPosition).join(', ')}`]),
     '>',
-    `> ${escapeProse(remedy)}`,
+    `> ${toShortProse(remedy)}`,
   ];
   return { text: `${lines.join('\n')}\n\n`, priority: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
 function formatPosition({ message, place }: NonNullable<SafetyViolation['places']>[number]): string {
-  return `${escapeProse(message)}: ${renderCodeSpan(`${place.file}:${place.line}`)}`;
+  return `${toShortProse(message)}: ${renderCodeSpan(`${place.file}:${place.line}`)}`;
 }
 
 /** The footnote on creates, for a plan that also has drift. */
@@ -135,14 +135,14 @@ function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
 
 /** A list of sentences below its heading. Empty if there are no sentences. */
 function listListSections(list: keyof typeof PLAN_LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
-  return listItemSections(list, sentences.map(escapeProse));
+  return listItemSections(list, sentences.map(toShortProse));
 }
 
 /** Lint warnings by rule. Positions are formatted as code, so that users can copy them. */
 function listLintSections(lint: PlanView['lint']): readonly Section[] {
   const items = lint.map(({ rule, places }) => {
     const texts = places.map(
-      ({ position, said }) => (position === undefined ? '' : `${renderCodeSpan(position)} `) + escapeProse(said),
+      ({ position, said }) => (position === undefined ? '' : `${renderCodeSpan(position)} `) + toShortProse(said),
     );
     return `${renderCodeSpan(rule)}: ${texts.join(', ')}`;
   });
@@ -189,9 +189,9 @@ function escapeLabel(text: string): string {
 
 /** The top of a comment on two compared plans: its title, the result, and the remedy. */
 export function listComparisonHeadSections({ title, summary, remedy, isRefused }: ComparisonView): readonly Section[] {
-  const said = [`**${escapeProse(summary)}**`, ...(remedy === undefined ? [] : [escapeProse(remedy)])].join(' ');
+  const said = [`**${toShortProse(summary)}**`, ...(remedy === undefined ? [] : [toShortProse(remedy)])].join(' ');
   return [
-    { text: `## ${escapeProse(title)}\n\n`, priority: 'always' },
+    { text: `## ${toShortProse(title)}\n\n`, priority: 'always' },
     { text: `${isRefused ? '> [!CAUTION]\n> ' : ''}${said}\n\n`, priority: 'always' },
   ];
 }
@@ -199,7 +199,7 @@ export function listComparisonHeadSections({ title, summary, remedy, isRefused }
 /** The differences between two plans, shown like a plan. */
 export function listComparisonSections({ parts }: ComparisonView, linkTo: RenderManifestLink): readonly Section[] {
   return parts.flatMap(({ heading, changes, files }: OneSidedChanges) => [
-    { text: `### ${escapeProse(heading)}\n\n`, priority: 'always' } as const,
+    { text: `### ${toShortProse(heading)}\n\n`, priority: 'always' } as const,
     ...listChangeSections(changes, { hasOwners: false, linkTo }),
     ...listListSections('files', files),
   ]);

@@ -23,7 +23,7 @@ import {
   type RenderManifestLink,
   renderFooter,
 } from './changes.ts';
-import { createDriftManifestLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
+import { createDriftManifestLinkRenderer, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
   listApplyCommandSections,
   listComparisonHeadSections,
@@ -34,20 +34,20 @@ import {
 } from './plan.ts';
 import {
   createDiagnosticSection,
-  escapeProse,
   joinMarkdownCells,
-  joinSectionsWithinLimit,
+  joinSectionsWithinCommentLimit,
   renderCodeSpan,
   renderCommentMarker,
   renderFence,
   type Section,
+  toShortProse,
 } from './text.ts';
 
 /** A report as a comment on a pull request. If the comment would be too long, omits sections and names them. */
 export function renderMarkdownComment(report: Report, options: FormatOptions): string {
   const { command, stack, head, body } = createComment(report, options);
   const marker: Section = { text: `${renderCommentMarker(command, stack)}\n\n`, priority: 'always' };
-  return `${joinSectionsWithinLimit([marker, ...head], body).trimEnd()}\n`;
+  return `${joinSectionsWithinCommentLimit([marker, ...head], body).trimEnd()}\n`;
 }
 
 /** The sections of a report for use in a longer report, without the marker of a comment. */
@@ -87,7 +87,7 @@ function createComment(report: Report, options: FormatOptions): Comment {
         stack: report.drift.stack,
         head: listDriftHeadSections(
           view,
-          createDangerManifestLinker(createDriftManifestLinks(report.drift, options), options),
+          createDangerManifestLinker(createDriftManifestLinkRenderer(report.drift, options), options),
           options,
         ),
         body: listDriftSections(view, report.drift, options),
@@ -168,17 +168,17 @@ function createFailureComment(failure: Failure): Comment {
   return {
     command: failure.command ?? 'edgewise',
     ...(failure.stack !== undefined && { stack: failure.stack }),
-    head: [{ text: `## ${escapeProse(formatCommandNotCompleted(failure.command))}\n\n`, priority: 'always' }, why],
+    head: [{ text: `## ${toShortProse(formatCommandNotCompleted(failure.command))}\n\n`, priority: 'always' }, why],
     body: diagnostics.map(createDiagnosticSection),
   };
 }
 
 /** The top of an apply's result: its title, its totals, and the next steps for the user. */
 function listResultHeadSections({ title, isComplete, summary, next }: ApplyView): readonly Section[] {
-  const steps = next.map((step) => `- ${escapeProse(step)}\n`).join('');
+  const steps = next.map((step) => `- ${toShortProse(step)}\n`).join('');
   return [
-    { text: `## ${escapeProse(title)}\n\n`, priority: 'always' },
-    { text: `**${isComplete ? '' : INCOMPLETE_APPLY_PREFIX}${escapeProse(summary)}.**\n\n`, priority: 'always' },
+    { text: `## ${toShortProse(title)}\n\n`, priority: 'always' },
+    { text: `**${isComplete ? '' : INCOMPLETE_APPLY_PREFIX}${toShortProse(summary)}.**\n\n`, priority: 'always' },
     { text: steps === '' ? '' : `${RESULT_SECTION_HEADINGS.next}:\n\n${steps}\n`, priority: 'always' },
   ];
 }
@@ -194,7 +194,7 @@ function listResultSections({
   diagnostics,
 }: ApplyView): readonly Section[] {
   return [
-    ...(notStarted === undefined ? [] : [{ text: `${escapeProse(notStarted)}\n\n`, priority: 'always' } as const]),
+    ...(notStarted === undefined ? [] : [{ text: `${toShortProse(notStarted)}\n\n`, priority: 'always' } as const]),
     ...listTableSections(
       ['', 'Write', 'What'],
       [...failed.map(createFailedSection), ...skipped.map(createSkippedSection), ...applied.map(createAppliedSection)],
@@ -212,7 +212,7 @@ function listResultSections({
       ['', 'File', 'What'],
       files.map(({ address, path, outcome, message = '' }) =>
         createRowSection(
-          [outcome, renderCodeSpan(path), `${renderCodeSpan(address)} ${escapeProse(message)}`.trim()],
+          [outcome, renderCodeSpan(path), `${renderCodeSpan(address)} ${toShortProse(message)}`.trim()],
           'of a file',
         ),
       ),
@@ -234,16 +234,16 @@ function createRowSection(cells: readonly string[], what: string, priority: Sect
 function createFailedSection({ name, request, sentences, place }: FailedView): Section {
   const where = request === undefined ? '' : `${renderCodeSpan(request)}: `;
   const at = place === undefined ? '' : ` at ${renderCodeSpan(`${place.file}:${place.line}:${place.column}`)}`;
-  const why = `${where}${sentences.map(escapeProse).join('. ')}`;
+  const why = `${where}${sentences.map(toShortProse).join('. ')}`;
   return createRowSection(['**failed**', `${renderCodeSpan(name)}${at}`, why], 'of what failed', 'error');
 }
 
 function createSkippedSection({ name, reasons }: SkippedView): Section {
-  const shown = reasons.slice(0, 5).map(escapeProse).join('; ');
+  const shown = reasons.slice(0, 5).map(toShortProse).join('; ');
   return createRowSection(['**skipped**', renderCodeSpan(name), shown], 'of what was skipped', 'warning');
 }
 
 function createAppliedSection({ name, id, note }: AppliedWriteView): Section {
-  const what = [...(id === undefined ? [] : [renderCodeSpan(id)]), ...(note === undefined ? [] : [escapeProse(note)])];
+  const what = [...(id === undefined ? [] : [renderCodeSpan(id)]), ...(note === undefined ? [] : [toShortProse(note)])];
   return createRowSection(['applied', renderCodeSpan(name), what.join(': ')], 'of what was applied', 'create');
 }

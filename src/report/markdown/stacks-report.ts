@@ -13,14 +13,14 @@ import {
   renderDangerItem,
   wrapDangersInCautionBox,
 } from './changes.ts';
-import { createDriftManifestLinks } from './drift.ts';
+import { createDriftManifestLinkRenderer } from './drift.ts';
 import { createDangerManifestLinker, listReportSections } from './report.ts';
 import {
-  escapeProse,
   joinMarkdownCells,
-  joinSectionsWithinLimit,
+  joinSectionsWithinCommentLimit,
   renderCommentMarker,
   type Section,
+  toShortProse,
   wrapSectionsInFold,
 } from './text.ts';
 
@@ -46,7 +46,7 @@ export function renderStacksMarkdown(run: StacksRunReport, options: FormatOption
   const hasTable = busy.length > MAX_FOLDS;
   const head: readonly Section[] = [
     { text: `${renderCommentMarker(`${run.command}-stacks`, run.root)}\n\n`, priority: 'always' },
-    { text: `## ${escapeProse(headline)}\n\n${escapeProse(summary)}\n\n`, priority: 'always' },
+    { text: `## ${toShortProse(headline)}\n\n${toShortProse(summary)}\n\n`, priority: 'always' },
     ...wrapDangersInCautionBox(
       dangerCount,
       dangers.flatMap((one) => listDangersOfStack(one, links(one.index))),
@@ -63,7 +63,7 @@ export function renderStacksMarkdown(run: StacksRunReport, options: FormatOption
     rows.filter(({ isQuiet }) => isQuiet),
     run,
   );
-  return `${joinSectionsWithinLimit(head, [...body.filter((section) => !isFooter(section)), ...quiet, ...footers]).trimEnd()}\n`;
+  return `${joinSectionsWithinCommentLimit(head, [...body.filter((section) => !isFooter(section)), ...quiet, ...footers]).trimEnd()}\n`;
 }
 
 /** Returns a function that takes the index of a stack and returns its RenderDangerManifestLink. */
@@ -72,7 +72,8 @@ function createLinksOfStacks(
   options: FormatOptions,
 ): (index: number) => RenderDangerManifestLink {
   const createLinksTo = (report: Report, own: FormatOptions): RenderDangerManifestLink => {
-    if (report.about === 'drift') return createDangerManifestLinker(createDriftManifestLinks(report.drift, own), own);
+    if (report.about === 'drift')
+      return createDangerManifestLinker(createDriftManifestLinkRenderer(report.drift, own), own);
     return report.about === 'plan' ? createDangerManifestLinker(createManifestLinks(report.plan, own), own) : () => '';
   };
   const all = parts.map((part) => createLinksTo(part.report, { ...options, ...part.options }));
@@ -83,7 +84,7 @@ function listDangersOfStack(
   { title, owner, dangers }: StackOwnerDangers,
   linkTo: RenderDangerManifestLink,
 ): readonly Section[] {
-  const lead = `**${escapeProse(title)}**${owner === undefined ? '' : ` (${escapeProse(owner)})`}: `;
+  const lead = `**${toShortProse(title)}**${owner === undefined ? '' : ` (${toShortProse(owner)})`}: `;
   return dangers.map((danger) => renderDangerItem(danger, linkTo(danger), lead));
 }
 
@@ -100,7 +101,7 @@ function listPartSections(
   const shown = inner.map(lowerHeading).map(makeDispensable);
   const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;
   if (isFolded && !row.isBad) return [...wrapSectionsInFold({ code: row.title, rest: said }, shown), ...footers];
-  const heading: Section = { text: `### ${escapeProse(row.title)}: ${escapeProse(said)}\n\n`, ...DISPENSABLE };
+  const heading: Section = { text: `### ${toShortProse(row.title)}: ${toShortProse(said)}\n\n`, ...DISPENSABLE };
   return [heading, ...shown, ...footers];
 }
 
@@ -121,7 +122,7 @@ function listTableSections(rows: readonly StackRow[]): readonly Section[] {
   const cells = ({ name, folder, said, time }: StackRow) => [name, folder, said, ...(hasTime ? [time] : [])];
   return [
     { text: `${joinMarkdownCells(columns)}${joinMarkdownCells(columns.map(() => '---'))}`, priority: 'always' },
-    ...rows.map((row): Section => ({ text: joinMarkdownCells(cells(row).map(escapeProse)), priority: 'always' })),
+    ...rows.map((row): Section => ({ text: joinMarkdownCells(cells(row).map(toShortProse)), priority: 'always' })),
     { text: '\n', priority: 'always' },
   ];
 }
@@ -131,7 +132,7 @@ function listQuietSections(rows: readonly StackRow[], run: StacksRunReport): rea
   const names = ['name of a stack', 'names of stacks'] as const;
   const items = rows.map((row, index): Section => {
     return {
-      text: `${index === 0 ? '' : ', '}${escapeProse(formatStackRowTitle(row))}`,
+      text: `${index === 0 ? '' : ', '}${toShortProse(formatStackRowTitle(row))}`,
       priority: 'unchanged',
       names,
     };

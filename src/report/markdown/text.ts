@@ -25,7 +25,7 @@ const LINKED = /\b(?:www(?=\.)|gh(?=-)|[0-9a-f](?=[0-9a-f]{6,39}\b))/gi;
 const GAP = '&#8203;';
 
 /** Text as prose on one line. URLs become code, so that readers can copy them but not click them. */
-export function escapeProse(text: string): string {
+export function toShortProse(text: string): string {
   return shortenText(text)
     .split(URL_TEXT)
     .map((part, index) => (index % 2 === 1 ? renderCodeSpan(part) : escapeWords(part, index === 0)))
@@ -188,7 +188,7 @@ const RESERVE = 1500;
  * Joins sections. If they are too long for a comment, omits sections with a lower priority first and, among equal
  * priorities, the last sections first.
  */
-export function joinSectionsWithinLimit(head: readonly Section[], body: readonly Section[]): string {
+export function joinSectionsWithinCommentLimit(head: readonly Section[], body: readonly Section[]): string {
   const whole = [...head, ...body];
   const kept = new Set(whole);
   let length = whole.reduce((sum, { text }) => sum + text.length, 0);

@@ -6,13 +6,13 @@ import {
   type ApplyView,
   createApplyView,
   type FailedView,
-  type FileOutcomeView,
   RESULT_SECTION_HEADINGS,
   type SkippedView,
+  type WrittenFileView,
 } from '../view/apply-view.ts';
 import { listSourcePlaceLines } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
-import { renderDiagnosticLines, renderLabelledLines } from './diagnostics.ts';
+import { renderDiagnosticLines, renderDiagnosticTextLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToWidth, wrapWithPrefix } from './layout.ts';
 
 /**
@@ -82,7 +82,7 @@ function renderFailed({ name, request, sentences, place }: FailedView, options: 
     `  ${createPainter(color)('error', name)}`,
     ...(request === undefined ? [] : [`    ${request}`]),
     ...sentences.flatMap((sentence) => wrapWithPrefix('    ', sentence, { width, rest: 4 })),
-    ...renderLabelledLines(listSourcePlaceLines(place), 'error', options).map((line) => `  ${line}`),
+    ...renderDiagnosticTextLines(listSourcePlaceLines(place), 'error', options).map((line) => `  ${line}`),
   ];
 }
 
@@ -97,7 +97,7 @@ function renderToken({ address, place, rescued }: ApplyView['tokens'][number]): 
   return `  ${address}: ${rescued ? 'rescued to ' : ''}${place}`;
 }
 
-function renderFile({ address, path, outcome, message = '' }: FileOutcomeView): string {
+function renderFile({ address, path, outcome, message = '' }: WrittenFileView): string {
   const what = `${path} of ${address}`;
   return outcome === 'applied' ? `  ${what}` : `  ${what} ${outcome}: ${message}`;
 }

@@ -12,7 +12,7 @@ import {
   isTooWide,
   type Paint,
   padToWidth,
-  type TextStyle,
+  type TextRole,
   wrapWithPrefix,
 } from './layout.ts';
 
@@ -31,7 +31,7 @@ const MAX_TITLE_COLUMNS = 72;
 const MIN_ACTION_COLUMNS = 24;
 
 /** The column at which the actions of changes start: after the widest title of at most MAX_TITLE_COLUMNS columns. */
-export function getActionColumnStart(changes: readonly ChangeView[]): number {
+export function computeSharedActionColumn(changes: readonly ChangeView[]): number {
   const widths = changes
     .map((change) => countColumns(formatHeading(change)))
     .filter((width) => width <= MAX_TITLE_COLUMNS);
@@ -76,7 +76,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
     ...(reason === undefined ? [] : [{ text: reason }]),
     ...warnings.map((text) => ({ text, style: 'warning' }) as const),
   ];
-  return renderCompactLineParts(
+  return renderCompactLine(
     {
       heading: formatHeading(change),
       column: layout.actionColumn,
@@ -126,7 +126,7 @@ function formatActionLine({ action, reason, protect, isContinued }: ChangeView):
   return `${formatAction(action)}${reason === undefined ? '' : `: ${reason}`}${protect ? ' (protected)' : ''}`;
 }
 
-function getStyle(action: ChangeView['action']): TextStyle {
+function getStyle(action: ChangeView['action']): TextRole {
   switch (action) {
     case 'delete':
       return 'removed';
@@ -220,7 +220,7 @@ function renderValues(
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
-  const breakValue = (style: TextStyle, text: string) =>
+  const breakValue = (style: TextRole, text: string) =>
     hardWrapWithPrefix('      ', text, { width, rest: 6 }).map((line) => paintBehind(line, style, paint));
   return [
     ...(from === undefined ? [] : breakValue('removed', from)),
@@ -229,12 +229,12 @@ function renderValues(
 }
 
 /** Paints a line except for its leading spaces. */
-function paintBehind(line: string, style: TextStyle | undefined, paint: Paint): string {
+function paintBehind(line: string, style: TextRole | undefined, paint: Paint): string {
   const text = line.trimStart();
   return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
 }
 
-function formatFieldLine({ role, text }: FieldValueLine): { readonly style?: TextStyle; readonly text: string } {
+function formatFieldLine({ role, text }: FieldValueLine): { readonly style?: TextRole; readonly text: string } {
   switch (role) {
     case 'added':
       return { style: 'added', text: `+ ${text}`.trimEnd() };
@@ -264,11 +264,11 @@ interface CompactLine {
 /** A clause on the line. It has a `style` if readers must not miss it; otherwise it is not painted. */
 interface CompactPiece {
   readonly text: string;
-  readonly style?: TextStyle;
+  readonly style?: TextRole;
 }
 
 /** Renders the line, cut to the width of the terminal. Paints the heading, and clauses that have a style. */
-export function renderCompactLineParts(
+export function renderCompactLine(
   { heading, column, said, why, fields, paint }: CompactLine,
   { width, color }: Pick<TextStyleOptions, 'width' | 'color'>,
 ): string {

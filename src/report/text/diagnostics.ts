@@ -3,7 +3,7 @@ import { assertNever, InvariantError } from '../../model/errors.ts';
 import type { Failure, FormatOptions, Report, TextStyleOptions, Validation } from '../report.ts';
 import { createFailureView, type DiagnosticTextLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { formatResourceAndFileCounts, formatSeverityCounts } from '../view/wording.ts';
-import { createPainter, type TextStyle, wrapWithPrefix } from './layout.ts';
+import { createPainter, type TextRole, wrapWithPrefix } from './layout.ts';
 
 /** Diagnostics in the style of a compiler, separated by blank lines, then their number. Empty if there are none. */
 export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextStyleOptions): string {
@@ -14,13 +14,13 @@ export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], option
 
 /** One diagnostic: the message, its place, related places, the remedy. All lines but the first are indented. */
 export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextStyleOptions): readonly string[] {
-  return renderLabelledLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
+  return renderDiagnosticTextLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
 }
 
 /** The lines of a message. Wraps sentences, and paints the headline's label in `style`. All texts must be printable. */
-export function renderLabelledLines(
+export function renderDiagnosticTextLines(
   lines: readonly DiagnosticTextLine[],
-  style: TextStyle,
+  style: TextRole,
   options: TextStyleOptions,
 ): readonly string[] {
   return lines.flatMap((line) => renderLine(line, style, options));
@@ -30,7 +30,7 @@ export function renderLabelledLines(
  * Never wraps positions and excerpts. A terminal can open an unbroken position, and wrapping would misplace the caret
  * of an excerpt.
  */
-function renderLine(line: DiagnosticTextLine, style: TextStyle, options: TextStyleOptions): readonly string[] {
+function renderLine(line: DiagnosticTextLine, style: TextRole, options: TextStyleOptions): readonly string[] {
   const { role, label, text } = line;
   const paint = createPainter(options.color);
   switch (role) {
@@ -57,7 +57,7 @@ function renderLine(line: DiagnosticTextLine, style: TextStyle, options: TextSty
 
 function renderSentence(
   { label, text }: DiagnosticTextLine,
-  style: TextStyle,
+  style: TextRole,
   { color, width }: TextStyleOptions,
 ): readonly string[] {
   const [first = '', ...rest] = wrapWithPrefix(`${label} `, text, { width, rest: label.length + 1 });

@@ -11,9 +11,9 @@ import {
 import { clipToColumns, countColumns } from '../view/escape.ts';
 import { formatOwnerNote } from '../view/plan-wording.ts';
 import { formatSeverityCounts } from '../view/wording.ts';
-import { renderCompactLineParts, renderFields } from './change.ts';
+import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
-import { createPainter, isTooWide, padToWidth, type TextStyle, wrapWithPrefix } from './layout.ts';
+import { createPainter, isTooWide, padToWidth, type TextRole, wrapWithPrefix } from './layout.ts';
 
 /** Drift for a terminal: dangers, differences by state, unmanaged resources, and totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextStyleOptions): string {
@@ -64,7 +64,7 @@ function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextStyleOp
 /** The maximum number of unmanaged resources shown without --verbose. An account may have thousands. */
 const MAX_UNMANAGED = 20;
 
-const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, TextStyle>> = {
+const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, TextRole>> = {
   drifted: 'changed',
   'drifted-and-pending': 'changed',
   differs: 'changed',
@@ -87,7 +87,7 @@ function renderGroup({ state, heading, resources }: DriftGroup, options: TextSty
 function renderCompact(resources: readonly DriftedView[], options: TextStyleOptions): readonly string[] {
   const column = Math.max(...resources.map((one) => countColumns(formatHeading(one)))) + 4;
   return resources.map((one) =>
-    renderCompactLineParts(
+    renderCompactLine(
       {
         heading: `  ${formatHeading(one)}`,
         column,
@@ -102,7 +102,7 @@ function renderCompact(resources: readonly DriftedView[], options: TextStyleOpti
 }
 
 /** The danger groups of a resource, then its reason. The dangers are shown in full above. */
-function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof renderCompactLineParts>[0]['why'] {
+function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof renderCompactLine>[0]['why'] {
   const groups = [...new Set(dangers.map(({ group }) => group))];
   return [
     ...groups.map((group) => ({ text: `! ${group}`, style: 'error' }) as const),
@@ -151,9 +151,9 @@ const INDENT = '  ';
 function renderTotals(view: DriftView, options: TextStyleOptions): readonly string[] {
   const paint = createPainter(options.color);
   const found = formatSeverityCounts(view.diagnostics);
-  const lines: readonly (readonly [TextStyle, string])[] = [
+  const lines: readonly (readonly [TextRole, string])[] = [
     ['strong', view.summary],
-    ...view.hints.map((hint): readonly [TextStyle, string] => ['warning', hint]),
+    ...view.hints.map((hint): readonly [TextRole, string] => ['warning', hint]),
     ['muted', view.coverage],
     ['muted', view.requests],
     ['warning', found === '' ? '' : `${found}: see above.`],

@@ -90,9 +90,9 @@ function breakExactly(text: string, width: number, { first, rest }: Indent): rea
 }
 
 /** The meaning of a piece of text. LOOKS maps it to colours. */
-export type TextStyle = 'added' | 'removed' | 'changed' | 'replaced' | 'muted' | 'warning' | 'error' | 'strong';
+export type TextRole = 'added' | 'removed' | 'changed' | 'replaced' | 'muted' | 'warning' | 'error' | 'strong';
 
-export type Paint = (style: TextStyle, text: string) => string;
+export type Paint = (style: TextRole, text: string) => string;
 
 const LOOKS = {
   added: ['green'],
@@ -103,7 +103,7 @@ const LOOKS = {
   warning: ['bold', 'yellow'],
   error: ['bold', 'red'],
   strong: ['bold'],
-} as const satisfies Record<TextStyle, readonly InspectColor[]>;
+} as const satisfies Record<TextRole, readonly InspectColor[]>;
 
 /** Creates a painter. Without `color`, it returns texts unchanged. Never reads the environment. */
 export function createPainter(color: boolean): Paint {

@@ -16,15 +16,15 @@ import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
 import { formatOwnerNote } from '../view/plan-wording.ts';
 import {
   createStacksView,
-  describeFilesWithoutStack,
   formatStackSelectionSummary,
   formatStackTitle,
+  listFilesWithoutStackLines,
   type StackRow,
 } from '../view/stacks-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
 import { createPainter, isTooWide, padToWidth, renderTable, type TableColumn, wrapWithPrefix } from './layout.ts';
-import { formatApplyCommandLine } from './plan.ts';
+import { formatApplyCommandWithLead } from './plan.ts';
 import { renderTextReport } from './report.ts';
 
 const COLUMNS: readonly TableColumn<InventoryRow>[] = [
@@ -141,7 +141,7 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextStyl
   ];
   const [heading = '', ...lines] = stacks.length === 0 ? [] : renderTable(stacks, columns);
   const table = stacks.length === 0 ? [] : [paint('strong', heading), ...lines, ''];
-  const words = [formatStackSelectionSummary(listing), ...describeFilesWithoutStack(listing)].map(
+  const words = [formatStackSelectionSummary(listing), ...listFilesWithoutStackLines(listing)].map(
     (line) => `${toPrintable(line)}\n`,
   );
   return `${table.map((line) => `${line}\n`).join('')}${words.join('')}`;
@@ -172,7 +172,7 @@ const TIME: TableColumn<StackRow> = ['LEAST TIME', ({ time }) => time];
  * The reports of stacks with something to act on, all dangers, a table of all stacks, and the command to apply them.
  */
 export function renderStacksRunText(run: StacksRunReport, options: FormatOptions): string {
-  const command = formatApplyCommandLine(run.applyCommand, options);
+  const command = formatApplyCommandWithLead(run.applyCommand, options);
   const end = command === undefined ? '' : `${command}\n`;
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
 }

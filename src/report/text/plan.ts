@@ -3,7 +3,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonView, OneSidedChanges } from '../view/comparison-view.ts';
-import { type DiagnosticTextLine, listRelatedLines, listRemedyLines } from '../view/diagnostic-view.ts';
+import { type DiagnosticTextLine, formatRemedyLines, listRelatedLines } from '../view/diagnostic-view.ts';
 import { formatLintRuleLine, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
   formatApplyCommandLead,
@@ -14,13 +14,13 @@ import {
 } from '../view/plan-wording.ts';
 import {
   type ChangeLayout,
-  getActionColumnStart,
+  computeSharedActionColumn,
   listShownFields,
   renderChange,
   renderCompactChange,
 } from './change.ts';
-import { renderDiagnosticLines, renderLabelledLines } from './diagnostics.ts';
-import { createPainter, hardWrapWithPrefix, type TextStyle, wrapWithPrefix } from './layout.ts';
+import { renderDiagnosticLines, renderDiagnosticTextLines } from './diagnostics.ts';
+import { createPainter, hardWrapWithPrefix, type TextRole, wrapWithPrefix } from './layout.ts';
 
 /** Options for the text of a plan. Without `isPart`, the text ends with the command that applies the plan. */
 type PlanTextOptions = TextStyleOptions & Pick<FormatOptions, 'applyCommand' | 'isPart'>;
@@ -59,11 +59,11 @@ function renderViolation(
   const headline: DiagnosticTextLine = { role: 'headline', label: `refused[${rule}]:`, text: message };
   const hidden = addresses.length - MAX_LISTED;
   return [
-    ...renderLabelledLines([headline], 'error', options),
+    ...renderDiagnosticTextLines([headline], 'error', options),
     ...addresses.slice(0, MAX_LISTED).map((address) => `    ${address}`),
     ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
-    ...renderLabelledLines(listRelatedLines(places), 'error', options),
-    ...renderLabelledLines(listRemedyLines(remedy), 'error', options),
+    ...renderDiagnosticTextLines(listRelatedLines(places), 'error', options),
+    ...renderDiagnosticTextLines(formatRemedyLines(remedy), 'error', options),
   ];
 }
 
@@ -78,7 +78,7 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextStyleOptio
  * without fields share a block.
  */
 function renderParts({ parts }: PlanView, options: TextStyleOptions): readonly (readonly string[])[] {
-  const layout = { ...options, actionColumn: getActionColumnStart(parts.flatMap(({ changes }) => changes)) };
+  const layout = { ...options, actionColumn: computeSharedActionColumn(parts.flatMap(({ changes }) => changes)) };
   const paint = createPainter(options.color);
   return parts.flatMap(({ heading, changes }) => {
     const blocks =
@@ -148,7 +148,7 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextStyleO
 }
 
 function renderTotals(view: PlanView, { color, width }: TextStyleOptions): readonly string[] {
-  const sentences: readonly (readonly [TextStyle, string])[] = [
+  const sentences: readonly (readonly [TextRole, string])[] = [
     ['strong', view.summary],
     ['muted', view.requests],
     [view.violations.length > 0 ? 'error' : 'warning', formatConclusion(view)],
@@ -165,7 +165,7 @@ function listCommandLines(
   { isApplicable }: PlanView,
   { applyCommand, isPart = false, width }: PlanTextOptions,
 ): readonly string[] {
-  const line = isPart || !isApplicable ? undefined : formatApplyCommandLine(applyCommand, { width });
+  const line = isPart || !isApplicable ? undefined : formatApplyCommandWithLead(applyCommand, { width });
   return line === undefined ? [] : [line];
 }
 
@@ -173,7 +173,7 @@ function listCommandLines(
  * The line with the command that applies a plan. Undefined if output is not a terminal, or if the command is unknown or
  * has unprintable characters.
  */
-export function formatApplyCommandLine(
+export function formatApplyCommandWithLead(
   command: CommandLine | undefined,
   { width }: Pick<TextStyleOptions, 'width'>,
 ): string | undefined {
@@ -210,7 +210,7 @@ function renderPart(
   { heading, changes, files }: OneSidedChanges,
   options: TextStyleOptions,
 ): readonly (readonly string[])[] {
-  const layout = { ...options, actionColumn: getActionColumnStart(changes) };
+  const layout = { ...options, actionColumn: computeSharedActionColumn(changes) };
   const list = renderList(PLAN_LIST_HEADINGS.files, files, options);
   return [
     [createPainter(options.color)('strong', `${heading}:`)],

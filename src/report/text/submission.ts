@@ -1,10 +1,10 @@
-import type { SubmissionDecision, SubmissionPartsField, SubmittedKind } from '../../kinds/kind.ts';
+import type { DecidedPartsField, SubmissionPartDecision, SubmittedKind } from '../../kinds/kind.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextStyleOptions } from '../report.ts';
 import { countColumns, quoteIfNeeded } from '../view/escape.ts';
 import { formatCount } from '../view/wording.ts';
-import { createPainter, padToWidth, type TextStyle } from './layout.ts';
+import { createPainter, padToWidth, type TextRole } from './layout.ts';
 
 /** A submission as printable texts. */
 interface SubmissionView {
@@ -22,7 +22,7 @@ interface PartView {
   readonly name: string;
   readonly status: string;
   /** Undefined if the kind does not define the status of the part. */
-  readonly decision: SubmissionDecision | undefined;
+  readonly decision: SubmissionPartDecision | undefined;
 }
 
 /** Fields that are missing from the response become empty texts. */
@@ -39,7 +39,7 @@ export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): Su
   };
 }
 
-function createPartView({ name, status, decisions }: SubmissionPartsField, part: JsonObject): PartView {
+function createPartView({ name, status, decisions }: DecidedPartsField, part: JsonObject): PartView {
   const shown = toText(part[status]);
   const decision = Object.hasOwn(decisions, shown) ? decisions[shown] : undefined;
   return { name: quoteIfNeeded(toText(part[name])), status: quoteIfNeeded(shown), decision };
@@ -74,7 +74,7 @@ function renderTable({ parts, partTitle }: SubmissionView, { color }: TextStyleO
   return ['', paint('muted', `  ${padToWidth(heading, width)}  STATUS`), ...rows];
 }
 
-const STYLES: Readonly<Record<SubmissionDecision, TextStyle>> = {
+const STYLES: Readonly<Record<SubmissionPartDecision, TextRole>> = {
   open: 'changed',
   rejected: 'removed',
   accepted: 'added',

@@ -6,7 +6,7 @@ import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions } from '../report.ts';
-import { escapeDiagnosticText, toPrintablePlace } from './diagnostic-view.ts';
+import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { formatPlanOrApplyTitle } from './plan-wording.ts';
 import {
@@ -41,7 +41,7 @@ export interface ApplyView {
   readonly notStarted?: string;
   /** The tokens of new credentials, each with the place where it was delivered. */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
-  readonly files: readonly FileOutcomeView[];
+  readonly files: readonly WrittenFileView[];
   readonly diagnostics: readonly Diagnostic[];
   /** Sentences on the next steps of the user: after failures, or with values that the service computed. */
   readonly next: readonly string[];
@@ -74,7 +74,7 @@ export interface SkippedView {
 }
 
 /** A file that the plan had to write, and whether it was written. */
-export interface FileOutcomeView {
+export interface WrittenFileView {
   readonly address: string;
   readonly path: string;
   readonly outcome: FileOutcome['outcome'];
@@ -113,7 +113,7 @@ export function createApplyView(
     }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
     files: files.map(createFileView),
-    diagnostics: diagnostics.map(escapeDiagnosticText),
+    diagnostics: diagnostics.map(toPrintableDiagnostic),
     next: [...outcomes.flatMap(listFollowUps), ...listWaitSteps(result), ...listNextSteps(plan, result)],
   };
 }
@@ -157,7 +157,7 @@ function createSkippedView({ write, waitedFor }: Skipped, ends: ReadonlyMap<stri
   };
 }
 
-function createFileView({ address, path, outcome, message }: FileOutcome): FileOutcomeView {
+function createFileView({ address, path, outcome, message }: FileOutcome): WrittenFileView {
   return {
     address: quoteIfNeeded(address),
     path: toPrintable(path),

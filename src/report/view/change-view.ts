@@ -7,7 +7,7 @@ import {
   type Change,
   type ChangingAction,
   type Difference,
-  isAdoptOrTakeOver,
+  isAdoptOrTakeOverAction,
   isProtected,
 } from '../../model/change.ts';
 import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
@@ -17,7 +17,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
 import { type DangerView, formatShortList, listDangerViews, listScalarTexts } from './danger-view.ts';
-import { escapeDiagnosticText } from './diagnostic-view.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
   type CauseLabels,
@@ -30,7 +30,7 @@ import {
   type ResourceNames,
   type ValueRenderingContext,
 } from './field-view.ts';
-import { CHANGE_GROUP_HEADINGS, formatAdoptNote } from './plan-wording.ts';
+import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording.ts';
 
 /**
  * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:
@@ -63,7 +63,7 @@ export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
     changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
   );
   const hasDrift = shares.some(({ part }) => part === 'drift');
-  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? CHANGE_GROUP_HEADINGS : {};
+  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? CHANGE_ORIGIN_HEADINGS : {};
   const choosePart = ({ part }: Share): PlanPart['part'] => (part === 'missing' && !hasDrift ? 'change' : part);
   return (['losses', 'change', 'missing', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
     const own = shares.filter((share) => choosePart(share) === part);
@@ -171,7 +171,7 @@ class LazyFields {
   get traits(): readonly SummaryClauseView[] {
     const { change } = this.#share;
     const spec = this.#created ?? this.#deleted;
-    return spec === undefined ? [] : listSummaryClauses(findKind(change.kind), spec, this.#names);
+    return spec === undefined ? [] : listResourceSummaryClauses(findKind(change.kind), spec, this.#names);
   }
 
   get fields(): readonly FieldView[] {
@@ -257,7 +257,7 @@ function createFieldContext({ change, action }: ChangeShare, names: ResourceName
 }
 
 function chooseOrigins(action: ChangingAction): CauseLabels {
-  return isAdoptOrTakeOver(action) ? {} : ORIGINS;
+  return isAdoptOrTakeOverAction(action) ? {} : ORIGINS;
 }
 
 function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {
@@ -267,13 +267,13 @@ function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart 
 /** The reason for a change. Undefined if its differences explain it. */
 function formatReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
-  return action === 'adopt' && live !== undefined ? formatAdoptNote(quoteIfNeeded(live.id)) : undefined;
+  return action === 'adopt' && live !== undefined ? formatDefaultAdoptReason(quoteIfNeeded(live.id)) : undefined;
 }
 
 /** The number of fields that the change keeps, without fields at their defaults. */
 function countUnchanged({ action, kind: kindName, desired, differences }: Change): number {
   const kind = findKind(kindName);
-  const isKept = action === 'update' || action === 'replace' || isAdoptOrTakeOver(action);
+  const isKept = action === 'update' || action === 'replace' || isAdoptOrTakeOverAction(action);
   if (kind === undefined || desired === undefined || !isKept) return 0;
   const paths = differences.map(({ path }) => parsePath(path) ?? []);
   return listNonDefaultLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => pathsOverlap(changed, path)))
@@ -282,7 +282,7 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
 
 /** A warning as a note: the message, then its position or, if it has no position, the remedy. */
 function formatWarningNote(diagnostic: Diagnostic): string {
-  const { code, message, address, place, remedy } = escapeDiagnosticText(diagnostic);
+  const { code, message, address, place, remedy } = toPrintableDiagnostic(diagnostic);
   const said = message.replace(`${address}: `, '');
   const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`;
   return `warning[${code}]: ${said}${at}${at === '' && remedy !== undefined ? `. ${remedy.replaceAll('\n', ' ')}` : ''}`;
@@ -318,7 +318,7 @@ interface SummaryClauseView {
  * Describes a resource in clauses: where it listens, what its target is, who may use it. The kind's table defines the
  * clause of a field in `summary`.
  */
-export function listSummaryClauses(
+export function listResourceSummaryClauses(
   kind: Kind | undefined,
   spec: Spec,
   names: ResourceNames,

@@ -7,7 +7,7 @@ import {
   type ExtraField,
   isCoveredByApproval,
   isSamePlan,
-} from '../../model/plan-comparison.ts';
+} from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
 import type { ComparisonReport } from '../report.ts';

@@ -4,12 +4,12 @@ import type { Diagnostic, ManifestStart, SourcePlace } from '../../model/diagnos
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { parseRenderSource } from '../../model/stack.ts';
+import { parseRenderOutputName } from '../../model/stack.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 
 /** Makes every text of the diagnostic printable. Only excerpts and remedies have line breaks. */
-export function escapeDiagnosticText(diagnostic: Diagnostic): Diagnostic {
+export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
   const { message, remedy, address, place, related } = diagnostic;
   return {
     ...diagnostic,
@@ -62,13 +62,13 @@ export interface DiagnosticTextLine {
  * first are indented.
  */
 export function listDiagnosticLines(diagnostic: Diagnostic): readonly DiagnosticTextLine[] {
-  const printable = escapeDiagnosticText(diagnostic);
+  const printable = toPrintableDiagnostic(diagnostic);
   const { severity, code, message, remedy, place, related = [] } = printable;
   return [
     { role: 'headline', label: `${severity}[${toPrintable(code)}]:`, text: message },
     ...listSourcePlaceLines(place, findUnmentionedAddress(printable)),
     ...listRelatedLines(related),
-    ...(remedy === undefined ? [] : listRemedyLines(remedy)),
+    ...(remedy === undefined ? [] : formatRemedyLines(remedy)),
   ];
 }
 
@@ -81,7 +81,7 @@ export function listRelatedLines(related: NonNullable<Diagnostic['related']>): r
 }
 
 /** Lines of a remedy: a sentence, then lines for the user to copy. The text must be printable. */
-export function listRemedyLines(remedy: string): readonly DiagnosticTextLine[] {
+export function formatRemedyLines(remedy: string): readonly DiagnosticTextLine[] {
   const label = '  help:';
   const [sentence = '', ...lines] = remedy.split('\n');
   const indent = ' '.repeat(label.length);
@@ -119,7 +119,7 @@ export interface ErrorView {
 
 export function createFailureView({ command, diagnostics = [], error }: Failure): FailureView {
   return {
-    diagnostics: diagnostics.map(escapeDiagnosticText),
+    diagnostics: diagnostics.map(toPrintableDiagnostic),
     ...(error !== undefined && { error: createErrorView(error, command) }),
   };
 }
@@ -190,7 +190,7 @@ export function findRepositoryPosition(
     toOriginPath = (path) => path,
   }: Pick<FormatOptions, 'toRepositoryPath' | 'toOriginPath'>,
 ): FilePosition | undefined {
-  const printer = parseRenderSource(file);
+  const printer = parseRenderOutputName(file);
   if (origin !== undefined) return { file: toOriginPath(origin, printer?.file), line: 1, column: 1 };
   if (file === '<stdin>') return undefined;
   if (printer !== undefined) return { file: toRepositoryPath(printer.file), line: printer.line, column: 1 };

@@ -18,9 +18,9 @@ import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions } from '../report.ts';
-import { listSummaryClauses } from './change-view.ts';
+import { listResourceSummaryClauses } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
-import { escapeDiagnosticText } from './diagnostic-view.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
 import {
   createDifferenceView,
@@ -144,7 +144,7 @@ export function createDriftView(
     }),
     hints: listHints(drift),
     requests: isPart ? '' : formatReadRequestsSentence(drift.requests),
-    diagnostics: drift.diagnostics.map(escapeDiagnosticText),
+    diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
   };
 }
 
@@ -280,7 +280,7 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
   const next = formatNextClause(resource);
   const first = differences.find(isOfService) ?? differences[0];
   const traits = (
-    resource.expected === undefined ? [] : listSummaryClauses(context.kind, resource.expected, names)
+    resource.expected === undefined ? [] : listResourceSummaryClauses(context.kind, resource.expected, names)
   ).map(({ said, values }) => `${said} ${values}`.trim());
   return {
     kind: quoteIfNeeded(kind),

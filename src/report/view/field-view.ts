@@ -1,6 +1,6 @@
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
 import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
-import { getNormalUnsetValue } from '../../kinds/normalize.ts';
+import { normalizeUnsetField } from '../../kinds/normalize.ts';
 import { findMemberType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import type { Difference, DifferenceCause } from '../../model/change.ts';
@@ -9,7 +9,7 @@ import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { listCutCommandWords, type PlannedTokenSink } from '../../model/token-sink.ts';
+import { listFullWordsOfCutCommand, type PlannedTokenSink } from '../../model/token-sink.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
 import { NO_LONGER_SET_WORDING } from './wording.ts';
 
@@ -140,7 +140,7 @@ export function listTokenCommandFields(
   token: PlannedTokenSink | undefined,
   other?: PlannedTokenSink,
 ): readonly FieldView[] {
-  const [before, after] = [listCutCommandWords(other), listCutCommandWords(token)];
+  const [before, after] = [listFullWordsOfCutCommand(other), listFullWordsOfCutCommand(token)];
   if (before.length + after.length === 0) return [];
   return [
     { path: 'token', notes: [], forcesReplace: false, lines: foldUnchanged(diffLines(before, after), CONTEXT_LINES) },
@@ -234,7 +234,7 @@ function isPlainList(value: Json | undefined): value is readonly Json[] {
 
 /** A field on one line: `hostports: a → b`. Cuts values to `room` characters. The whole values are shown elsewhere. */
 export function formatShortField(field: FieldView, room: number): string {
-  return `${replaceIdsWithNames(field.path)}: ${formatBriefValues(field, room)}`;
+  return `${removeIdsBeforeNames(field.path)}: ${formatBriefValues(field, room)}`;
 }
 
 function formatBriefValues({ inline, lines }: FieldView, room: number): string {
@@ -253,7 +253,7 @@ function formatBriefValues({ inline, lines }: FieldView, room: number): string {
 export function listBareValues({ inline, lines }: FieldView): readonly string[] {
   const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {
-    const bare = replaceIdsWithNames(value ?? '')
+    const bare = removeIdsBeforeNames(value ?? '')
       .replace(/^(?:\s|• )*/, '')
       .replace(/^[\w-]+:(?: (?=[^ ])|$)/, '');
     return bare === '' || bare === NO_VALUE ? [] : [bare];
@@ -277,12 +277,12 @@ function formatSides(from: string | undefined, to: string | undefined): string {
 }
 
 function cutText(text: string, room: number): string {
-  const named = replaceIdsWithNames(text);
+  const named = removeIdsBeforeNames(text);
   return named.length <= room ? named : `${named.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Replaces `id (name)` by the name. Does not change quoted text, because it may come from outside. */
-export function replaceIdsWithNames(text: string): string {
+export function removeIdsBeforeNames(text: string): string {
   return text.replace(NAMED_ID, (whole, name: string | undefined) => name ?? whole);
 }
 
@@ -450,7 +450,7 @@ function hasOnlyDefaults(type: ObjectType, value: JsonObject): boolean {
 
 function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
   const field = findField(type, name);
-  return field !== undefined && !field.required && isSameJson(member, getNormalUnsetValue(field));
+  return field !== undefined && !field.required && isSameJson(member, normalizeUnsetField(field));
 }
 
 function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
@@ -468,7 +468,7 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
 function isTelling(type: OptionalFieldType, name: string): boolean {
   const field = type?.type === 'object' ? findField(type, name) : undefined;
   if (field === undefined) return true;
-  const byDefault = getNormalUnsetValue(field);
+  const byDefault = normalizeUnsetField(field);
   return byDefault !== '' && !isAbsentOrEmptyCollection(byDefault);
 }
 

@@ -20,7 +20,7 @@ import {
   type PlanPart,
 } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
-import { escapeDiagnosticText, toPrintablePlace } from './diagnostic-view.ts';
+import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
 import {
@@ -137,7 +137,7 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
-    diagnostics: apart.filter((one) => !isLintWarning(one)).map(escapeDiagnosticText),
+    diagnostics: apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
     lint: createLintViews(apart.filter(isLintWarning)),
     found: formatSeverityCounts(diagnostics),
     totals,
@@ -214,7 +214,7 @@ export function formatLintRuleLine({ rule, places }: LintView): string {
 function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[] {
   return [...Map.groupBy(diagnostics, ({ code }) => code)].map(([rule, found]) => ({
     rule,
-    places: found.map(escapeDiagnosticText).map(({ message, address, place }) => {
+    places: found.map(toPrintableDiagnostic).map(({ message, address, place }) => {
       if (place === undefined) return { said: message };
       const position = `${place.file}:${place.line}:${place.column}`;
       return { position, said: address === undefined ? '' : `(${address})` };

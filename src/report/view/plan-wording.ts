@@ -50,7 +50,7 @@ export const PLAN_LIST_HEADINGS = {
 } as const;
 
 /** The headings of the parts of a plan that has both manifest changes and drift. */
-export const CHANGE_GROUP_HEADINGS = {
+export const CHANGE_ORIGIN_HEADINGS = {
   change: 'This change',
   missing: 'To create: new in the manifests, or deleted at the service',
   drift: 'Drift to revert',
@@ -67,7 +67,7 @@ export const DELETES_AND_REPLACEMENTS_HEADING = 'Deletes and replacements';
 export const SEE_ABOVE_NOTE = 'see above';
 
 /** The reason for an adoption without any other reason. */
-export function formatAdoptNote(id: string): string {
+export function formatDefaultAdoptReason(id: string): string {
   return `adds the mark to ${id}`;
 }
 

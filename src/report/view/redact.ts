@@ -3,8 +3,7 @@ import type { Change, Difference } from '../../model/change.ts';
 import type { Drift, ResourceDrift, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { MarkDraft } from '../../model/mark.ts';
-import type { Plan } from '../../model/plan.ts';
-import type { ExtraChanges, PlanComparison } from '../../model/plan-comparison.ts';
+import type { ExtraChanges, Plan, PlanComparison } from '../../model/plan.ts';
 import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 

@@ -374,7 +374,7 @@ function formatStacks(count: number): string {
 const MAX_LISTED = 10;
 
 /** Lines on manifests and changed files that belong to no stack. */
-export function describeFilesWithoutStack({ filesWithoutStack, changes }: StackListing): readonly string[] {
+export function listFilesWithoutStackLines({ filesWithoutStack, changes }: StackListing): readonly string[] {
   const changed = changes?.filesWithoutStack ?? [];
   const rest = filesWithoutStack.filter((file) => !changed.includes(file));
   return [

@@ -1,0 +1,312 @@
+import { type Claim, listClaims } from '../kinds/claims.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { findKind } from '../kinds/tables/registry.ts';
+import { type Address, isAddress, isResourceName, toAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { formatPath } from '../model/field-path.ts';
+import { isJsonArray, isJsonObject, isSameJson, type JsonObject } from '../model/json.ts';
+import { parseRenderOutputName } from '../model/stack.ts';
+import type { Spec } from '../model/state.ts';
+import { MANIFEST_API_VERSION } from '../schemas/document.ts';
+import { joinToManifestFolder } from './environment.ts';
+import {
+  type DocumentFinding,
+  type DocumentsByAddress,
+  type FindingPlace,
+  getDocumentFolder,
+  type ManifestDocument,
+} from './finding.ts';
+import { chooseSettingDocument } from './stack-settings.ts';
+
+/** Reports a second Defaults in one folder, because it is unclear which of the two is the nearest. */
+export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
+  const defaults = documents.filter(({ kind }) => kind === 'Defaults');
+  return [...Map.groupBy(defaults, getDocumentFolder).values()].flatMap(([first, ...others]) =>
+    others.map((document) => ({
+      document,
+      finding: {
+        code: 'multiple-defaults',
+        message: 'the folder has a second Defaults document',
+        remedy: 'Put the settings into one of them, and remove the other.',
+        path: ['kind'],
+        target: 'value',
+        related: first === undefined ? [] : [{ message: 'the first is here', place: toKindPlace(first) }],
+      },
+    })),
+  );
+}
+
+function toKindPlace({ position }: ManifestDocument): FindingPlace {
+  return { position, path: ['kind'], target: 'value' };
+}
+
+/** Reports every `Stack` except the first. Allows an unchanged copy of the first in the output of `spec.render`. */
+export function listExtraStackFindings([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
+  if (first === undefined) return [];
+  return others
+    .filter((document) => !isHandedThrough(document, first))
+    .map((document) => ({
+      document,
+      finding: {
+        code: 'multiple-stacks',
+        ...(isPrinted(document) ? PRINTED_STACK : SECOND_STACK),
+        path: ['metadata', 'name'],
+        target: 'value',
+        related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
+      },
+    }));
+}
+
+/** The maximum number of stacks that a message names, so that it stays one sentence. */
+const MAX_NAMED = 5;
+
+/**
+ * Returns the error for Stacks in several folders, which are separate stacks. All other findings are then meaningless.
+ * `undefined` if there is at most one Stack, or if all are in one folder.
+ */
+export function findStacksInSeveralFoldersError(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
+  const own = stacks.filter((document) => !isPrinted(document));
+  const folders = [...new Set(own.map(getDocumentFolder))].sort();
+  const [first = ''] = folders;
+  if (folders.length < 2) return undefined;
+  const names = own.map((stack) => (isResourceName(stack.name) ? stack.name : getDocumentFolder(stack))).sort();
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return {
+    code: 'multiple-stacks',
+    severity: 'error',
+    message: `these are ${names.length} stacks: ${names.slice(0, MAX_NAMED).join(', ')}${more}`,
+    remedy: `Add -R (--recursive) for all of them, or give the path of one, such as ${first}.`,
+  };
+}
+
+const SECOND_STACK = {
+  message: 'a run has one Stack, but this is the second',
+  remedy: 'Remove one of them, give the path of one stack only, or run every stack with -R (--recursive).',
+};
+const PRINTED_STACK = {
+  message: 'the command of spec.render prints a Stack that differs from the Stack that names the command',
+  remedy: 'Print no Stack, or print it unchanged: the settings come from the file.',
+};
+
+/** Whether a document comes from the output of `spec.render`. */
+function isPrinted({ position }: ManifestDocument): boolean {
+  return parseRenderOutputName(position.source.file) !== undefined;
+}
+
+function isHandedThrough(document: ManifestDocument, first: ManifestDocument): boolean {
+  const isSame =
+    document.name === first.name && isSameJson(document.value['spec'] ?? null, first.value['spec'] ?? null);
+  return isPrinted(document) && isSame;
+}
+
+/** Reports documents whose kind is not in the Stack's `spec.kinds`. */
+export function listDisabledKindFindings(
+  documents: readonly ManifestDocument[],
+  stack: ManifestDocument | undefined,
+): readonly DocumentFinding[] {
+  const spec = stack?.value['spec'];
+  const kinds = isJsonObject(spec) ? spec['kinds'] : undefined;
+  if (stack === undefined || !isJsonArray(kinds)) return [];
+  const { position } = chooseSettingDocument(stack, ['spec', 'kinds']);
+  const place = { position, path: ['spec', 'kinds'], target: 'value' } as const;
+  return documents
+    .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
+    .map((document) => ({
+      document,
+      finding: {
+        code: 'kind-not-enabled',
+        message: `spec.kinds of the Stack does not list the kind ${document.kind}`,
+        remedy: `Add ${document.kind} to spec.kinds of the Stack, or remove this document.`,
+        path: ['kind'],
+        target: 'value',
+        related: [{ message: 'the kinds that it uses are here', place }],
+      },
+    }));
+}
+
+/** Reports addresses that a Stack hands over although a document still describes them. */
+export function listHandOversWithManifest(
+  index: DocumentsByAddress,
+  stack: ManifestDocument | undefined,
+): readonly DocumentFinding[] {
+  const spec = stack?.value['spec'];
+  const handedOver = isJsonObject(spec) ? spec['handed_over'] : undefined;
+  if (stack === undefined || handedOver === undefined || !isJsonArray(handedOver)) return [];
+  return handedOver.flatMap((address, at): DocumentFinding[] => {
+    const described = typeof address === 'string' && isAddress(address) ? index.get(address) : undefined;
+    if (described === undefined) return [];
+    const finding = {
+      code: 'bad-value',
+      message: `spec.handed_over names ${described.address}, which a document still describes`,
+      remedy: 'Remove the line; or remove the document, once another stack takes the resource over.',
+      path: ['spec', 'handed_over', at],
+      target: 'value',
+      related: [{ message: 'described here', place: toNamePlace(described) }],
+    } as const;
+    return [{ document: chooseSettingDocument(stack, ['spec', 'handed_over']), finding }];
+  });
+}
+
+/** The error for manifests without a Stack. Its remedy contains the lines to add. */
+export const NO_STACK_DIAGNOSTIC: Diagnostic = {
+  code: 'no-stack',
+  severity: 'error',
+  message: 'the manifests have no Stack document',
+  remedy: [
+    'Add these lines to one of the files, with a unique name:',
+    '---',
+    `apiVersion: ${MANIFEST_API_VERSION}`,
+    'kind: Stack',
+    'metadata:',
+    '  name: production',
+  ].join('\n'),
+};
+
+/** Reports documents that have the same address as an earlier document. */
+export function checkDuplicateAddresses(
+  documents: readonly ManifestDocument[],
+  index: DocumentsByAddress,
+): readonly DocumentFinding[] {
+  return documents.flatMap((document): DocumentFinding[] => {
+    const first = document.address === undefined ? undefined : index.get(document.address);
+    if (first === undefined || first === document || document.kind === 'Stack') return [];
+    const finding = {
+      code: 'duplicate-address',
+      message: 'two documents have this address',
+      remedy: 'Rename or remove one of them.',
+      path: ['metadata', 'name'],
+      target: 'value',
+      related: [{ message: 'first defined here', place: toNamePlace(first) }],
+    } as const;
+    return [{ document, finding }];
+  });
+}
+
+function toNamePlace({ position }: ManifestDocument): FindingPlace {
+  return { position, path: ['metadata', 'name'], target: 'value' };
+}
+
+/** Reports unique values that a second document claims. References in the specs must be resolved. */
+export function listDuplicateClaims(specs: ReadonlyMap<ManifestDocument, Spec>): readonly DocumentFinding[] {
+  const holders = new Map<string, DocumentClaim>();
+  return [...specs].flatMap(([document, spec]) =>
+    listDocumentClaims(document, spec).flatMap((claim): DocumentFinding[] => {
+      const first = holders.get(claim.key);
+      if (first === undefined) holders.set(claim.key, claim);
+      return first === undefined || first.document === document ? [] : [createClaimFinding(claim, first)];
+    }),
+  );
+}
+
+/** A claim in a document's spec or lifecycle. `path` starts at the document. */
+interface DocumentClaim extends Claim {
+  readonly document: ManifestDocument;
+}
+
+function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly DocumentClaim[] {
+  const kind = findKind(document.kind);
+  if (kind === undefined) return [];
+  const inSpec = listClaims(kind, spec).map((claim) => ({ ...claim, document, path: ['spec', ...claim.path] }));
+  if (document.value['lifecycle'] === undefined) return inSpec;
+  return [
+    ...inSpec,
+    ...listAdoptions(document, kind),
+    ...listRenames(document, kind),
+    ...listWrittenFiles(document, kind),
+  ];
+}
+
+/** Lists the id in `lifecycle.adopt`, because only one document can adopt a resource. */
+function listAdoptions(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+  return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
+}
+
+/** Lists the name in `lifecycle.renamed_from`, because no two documents can have the same former name. */
+function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+  const toClaim = (name: string): Pick<Claim, 'value' | 'key'> => ({
+    value: name,
+    key: `${kind.name} lifecycle.renamed_from ${name}`,
+  });
+  return listLifecycleClaims(document, 'renamed_from', toClaim, ({ stack, name }) => {
+    return typeof stack === 'string' && typeof name === 'string' ? `${name} of the stack ${stack}` : undefined;
+  });
+}
+
+/** Reports a `renamed_from` that is still the name of a document. */
+export function listRenamedFromInUseFindings(
+  documents: readonly ManifestDocument[],
+  index: DocumentsByAddress,
+): readonly DocumentFinding[] {
+  return documents.flatMap((document): DocumentFinding[] => {
+    const before = findFormerAddress(document);
+    const holder = before === undefined ? undefined : index.get(before);
+    if (before === undefined || holder === undefined) return [];
+    if (holder !== document && findFormerAddress(holder) !== undefined) return [];
+    const message =
+      holder === document
+        ? 'lifecycle.renamed_from is its current name'
+        : `lifecycle.renamed_from names ${before}, which another document still describes`;
+    const finding = {
+      code: 'renamed-from-in-use',
+      message,
+      remedy: 'Remove the line or the other document. If that one was renamed too, add lifecycle.renamed_from to it.',
+      path: ['lifecycle', 'renamed_from'],
+      target: 'value',
+      related: holder === document ? [] : [{ message: 'described here', place: toNamePlace(holder) }],
+    } as const;
+    return [{ document, finding }];
+  });
+}
+
+function findFormerAddress({ value, kind }: ManifestDocument): Address | undefined {
+  const name = isJsonObject(value['lifecycle']) ? value['lifecycle']['renamed_from'] : undefined;
+  return typeof name === 'string' ? toAddress(kind, name) : undefined;
+}
+
+/** Lists the paths in `lifecycle`, because no two documents can write the same file. */
+function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+  const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
+  return paths.flatMap(([name]) =>
+    listLifecycleClaims(document, name, (path) => {
+      const file = joinToManifestFolder(document.position.source.file, path);
+      return { value: file, key: `file ${file}` };
+    }),
+  );
+}
+
+function listLifecycleClaims(
+  document: ManifestDocument,
+  name: string,
+  toClaim: (value: string) => Pick<Claim, 'value' | 'key'>,
+  toText: (value: JsonObject) => string | undefined = () => undefined,
+): readonly DocumentClaim[] {
+  const { lifecycle } = document.value;
+  const given = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
+  const stated = given !== undefined && isJsonObject(given) ? toText(given) : given;
+  if (typeof stated !== 'string') return [];
+  const { value, key } = toClaim(stated);
+  return [{ document, field: name, path: ['lifecycle', name], given: value, value, key }];
+}
+
+function createClaimFinding({ document, path, given }: DocumentClaim, first: DocumentClaim): DocumentFinding {
+  const isAttachment = path[0] === 'spec' && findKind(document.kind)?.role === 'attached';
+  const message = isAttachment
+    ? `${formatPath(path)} is ${given}, to which ${first.document.address} already attaches modules`
+    : `${formatPath(path)} claims ${given}, which ${first.document.address} already claims`;
+  return {
+    document,
+    finding: {
+      code: 'duplicate-claim',
+      message,
+      remedy: isAttachment ? 'Put the modules into one document.' : 'Remove it from one of them.',
+      path,
+      target: 'value',
+      related: [
+        {
+          message: 'first claimed here',
+          place: { position: first.document.position, path: first.path, target: 'value' },
+        },
+      ],
+    },
+  };
+}

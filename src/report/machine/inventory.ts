@@ -1,0 +1,114 @@
+import type { FieldType } from '../../kinds/field.ts';
+import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
+import { getKind } from '../../kinds/tables/registry.ts';
+import { findMemberType } from '../../kinds/walk.ts';
+import { getAddressName } from '../../model/address.ts';
+import type { OwnedResource, StackInventory } from '../../model/drift.ts';
+import { formatPath } from '../../model/field-path.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { FieldPath } from '../../model/state.ts';
+import { formatAddressWithDuplicateId } from '../view/inventory-view.ts';
+import { redactInventory } from '../view/redact.ts';
+import { renderPrintableJson } from './json.ts';
+
+/**
+ * A JSON document with the resources of a stack. Each resource has its spec, as in a manifest, and the fields that the
+ * service computed.
+ */
+export function createStackResourcesDocument(inventory: StackInventory): JsonObject {
+  const { stack, baseUrl, requests, resources } = redactInventory(inventory);
+  return {
+    format: 1,
+    command: 'get',
+    ok: true,
+    stack,
+    baseUrl,
+    requests,
+    resources: resources.map(createResourceDocument),
+  };
+}
+
+export function renderStackResourcesJson(inventory: StackInventory): string {
+  return renderPrintableJson(createStackResourcesDocument(inventory));
+}
+
+/** The address of each resource, one per line. */
+export function renderInventoryAddressLines({ resources }: StackInventory): string {
+  return resources.map((one) => `${formatAddressWithDuplicateId(one)}\n`).join('');
+}
+
+function createResourceDocument({ address, live }: OwnedResource): JsonObject {
+  const { kind, id, spec, computed, mark } = live;
+  const hasToken = getKind(kind).oneTimeFields.length > 0;
+  return {
+    address,
+    kind,
+    name: getAddressName(address),
+    id,
+    ...(mark !== undefined && { protected: mark.protect }),
+    ...(mark !== undefined && hasToken && { delivered: mark.delivered }),
+    spec,
+    computed,
+  };
+}
+
+/** Properties of every resource that are not fields of its kind. */
+const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
+  address: ({ address }) => address,
+  kind: ({ live }) => live.kind,
+  name: ({ address }) => getAddressName(address),
+  id: ({ live }) => live.id,
+};
+
+/** Returns an error message if a kind cannot have a readable value at the path; otherwise undefined. */
+export function checkKindHasReadablePath(kind: Kind, path: FieldPath): string | undefined {
+  const [first = '', ...rest] = path;
+  if (kind.oneTimeFields.includes(String(first)))
+    return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
+  if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
+  const end = path.reduce<FieldType | 'free' | 'none'>(
+    (type, step) => computeTypeAt(type, step),
+    toObjectTypeOfKind(kind),
+  );
+  return end === 'none' ? `a ${kind.title} has no field ${formatPath(path)}` : undefined;
+}
+
+/**
+ * The value at `path` of each resource, one per line. Text is not quoted, each member of a list has its own line, and
+ * any other value is JSON. Resources without a value are omitted. With `isNamed`, each line starts with the address of
+ * its resource, to tell several resources apart.
+ */
+export function renderResourceFieldValues(inventory: StackInventory, path: FieldPath, isNamed: boolean): string {
+  const lines = redactInventory(inventory).resources.flatMap((resource) => {
+    const value = readPath(resource, path);
+    const texts = isJsonArray(value) ? value.map(formatValue) : value === null ? [] : [formatValue(value)];
+    return isNamed ? texts.map((text) => `${formatAddressWithDuplicateId(resource)}\t${text}`) : texts;
+  });
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function readPath(resource: OwnedResource, [first = '', ...rest]: FieldPath): Json {
+  const { spec, computed } = resource.live;
+  const name = String(first);
+  const fields = { ...spec, ...computed };
+  const value = Object.hasOwn(fields, name) ? fields[name] : Object.hasOwn(OWN, name) ? OWN[name]?.(resource) : null;
+  return rest.reduce<Json>(readStep, value ?? null);
+}
+
+function readStep(value: Json, step: string | number): Json {
+  if (isJsonArray(value)) return typeof step === 'number' ? (value[step] ?? null) : null;
+  return isJsonObject(value) && Object.hasOwn(value, step) ? (value[step] ?? null) : null;
+}
+
+/** Removes a final line break, because the caller adds one. Escapes other unprintable characters. */
+function formatValue(value: Json): string {
+  return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : toCanonicalJson(value));
+}
+
+function computeTypeAt(type: FieldType | 'free' | 'none', step: string | number): FieldType | 'free' | 'none' {
+  if (type === 'free' || type === 'none') return type;
+  if (type.type === 'json' || type.type === 'metadata') return 'free';
+  if (type.type === 'list' && typeof step !== 'number') return 'none';
+  return findMemberType(type, step) ?? 'none';
+}

@@ -38,21 +38,21 @@ export {
 } from './export/export-live.ts';
 export {
   type CelNamesOrFinding,
-  type CelNamesReader,
+  type ReadCelNames,
   readCelNames,
 } from './expressions/read-cel.ts';
 export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';
 export type { Kind } from './kinds/kind.ts';
 export { createPlanFileContent, type PlanFileContent, type PlanFileWrite } from './kinds/plan-file-content.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
-export { type LintEnvironment, lintManifests } from './lint/lint.ts';
+export { type LintOptions, lintManifests } from './lint/lint.ts';
 export type { ManifestEnvironment } from './manifest/environment.ts';
 export {
   createFieldFileReader,
   type LoadContext,
   type LoadedManifestSources,
   type ManifestBytes,
-  type ManifestSource,
+  type ManifestContent,
   type ManifestText,
   readManifestFiles,
 } from './manifest/load.ts';

@@ -1,6 +1,6 @@
 import type { TokenSinks } from './apply/token-sinks.ts';
 import type { ClientOptions } from './client/client.ts';
-import type { ManifestSource } from './manifest/load.ts';
+import type { ManifestContent } from './manifest/load.ts';
 import type { TokenSettings } from './model/stack.ts';
 import type { Transport } from './model/transport.ts';
 import type { Host, OpenTakeOverLookUp, Rehearse } from './stack/host.ts';
@@ -21,7 +21,7 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
   /** Files and folders with manifests. Default: the working folder, or none if `manifests` is given. */
   readonly paths?: readonly string[];
   /** Manifests in memory: `{ file, text }` or `{ file, bytes }`. */
-  readonly manifests?: readonly ManifestSource[];
+  readonly manifests?: readonly ManifestContent[];
   /**
    * URL of the service. `embedded:` or `embedded:FILE` selects the bundled server instead. Default: EDGEWISE_BASE_URL,
    * else `spec.api.base_url` of the Stack.

@@ -39,7 +39,7 @@ export interface ApplyContext {
   /** Receives an entry before and after each request. Absent: no journal is written. */
   readonly journal?: JournalWriter | undefined;
   /** Set if plans of other stacks are applied at the same time. Absent: this plan is applied alone. */
-  readonly sideBySide?: MultiStackCoordination | undefined;
+  readonly sideBySide?: MultiStackRounds | undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface ApplyContext {
  * wait for a write of another plan is assigned to a numbered round. Rounds run after all other writes. A round begins
  * only when every plan has finished the previous round.
  */
-export interface MultiStackCoordination {
+export interface MultiStackRounds {
   /**
    * Whether plans of other stacks wait for the writes of this plan. If so, the check for duplicates runs before
    * `onWritten` is called, which then gets final outcomes. Otherwise the check waits until all plans are ready for

@@ -80,7 +80,7 @@ const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefi
  * delivered or, if no token was delivered, the oldest. A list without the created resource is stale and is read again.
  * The promise rejects with the client's error if a list request fails.
  */
-export async function resolveConcurrentDuplicates(
+export async function findConcurrentDuplicates(
   { write, id }: CreatedResource,
   context: DuplicateSearchContext,
 ): Promise<ConcurrentDuplicates> {
@@ -277,7 +277,7 @@ interface Seen extends Omit<ConcurrentDuplicates, 'winner'> {
 
 async function lookUp(made: CreatedResource, context: DuplicateSearchContext): Promise<Seen> {
   try {
-    return await resolveConcurrentDuplicates(made, context);
+    return await findConcurrentDuplicates(made, context);
   } catch (error) {
     if (isExternalError(error)) return { winner: getErrorMessage(error), losers: [], lacksMark: false };
     throw error;
@@ -288,7 +288,7 @@ async function lookUp(made: CreatedResource, context: DuplicateSearchContext): P
  * Warns if a concurrent apply has created the resource. Called when the service rejects a creation as a duplicate.
  * Looks up each kind once in a run, and records the kind in `looked`. Ignores a failed look-up.
  */
-export async function noteConcurrentApplyOnRejection(
+export async function warnOfConcurrentCreation(
   write: CreateWrite,
   { duplicates, note }: DuplicateResolutionContext,
   looked: Set<string>,

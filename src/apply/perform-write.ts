@@ -9,7 +9,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import type { CreateWrite, RedeliverWrite, Write, WriteId } from '../model/write.ts';
-import { formatValueAsFileContent } from '../plan/plan-input.ts';
+import { formatTextAsFileContent } from '../plan/plan-input.ts';
 import {
   listUnacceptedFieldMessages,
   listUnpersistedValueMessages,
@@ -22,15 +22,15 @@ import {
   type DuplicateSearchContext,
   deleteOwnCreation,
   listUnplannedResourcesWithMark,
-  noteConcurrentApplyOnRejection,
+  warnOfConcurrentCreation,
   withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
 import { JournalWriteError } from './journal.ts';
 import {
   type ApplyRequests,
   type DeliveryRecordWrite,
-  findIdOfExistingResource,
-  isResourceGone,
+  findResourceIdOfWrite,
+  isNotFoundError,
   markReplacementsUndelivered,
 } from './requests.ts';
 import type { TokenDeliveries } from './token-sinks.ts';
@@ -49,7 +49,7 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
-  /** Names of the kinds that `noteConcurrentApplyOnRejection` has looked up. */
+  /** Names of the kinds that `warnOfConcurrentCreation` has looked up. */
   readonly looked: Set<string>;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
@@ -63,7 +63,7 @@ export async function performWrite(write: Write, context: WriteContext): Promise
     return await perform(write, context);
   } catch (error) {
     if (write.type === 'create' && error instanceof ApiError && error.response.status === 409)
-      await noteConcurrentApplyOnRejection(write, context.settle, context.looked);
+      await warnOfConcurrentCreation(write, context.settle, context.looked);
     return classifyFailure(write, error);
   }
 }
@@ -123,7 +123,7 @@ async function exchange(write: Write, { requests, settle, ids, now, by }: WriteC
 function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Outcome {
   const failures = live === undefined ? [] : listUnacceptedFieldMessages(write, sent, live);
   if (failures.length > 0) return createFailure(write, failures.join('; '));
-  return { outcome: 'applied', write, id: findIdOfExistingResource(write) ?? ids.get(write.address) };
+  return { outcome: 'applied', write, id: findResourceIdOfWrite(write) ?? ids.get(write.address) };
 }
 
 /**
@@ -138,7 +138,7 @@ async function recordDelivery(write: DeliveryRecordWrite, context: WriteContext)
     if (outcome.outcome === 'failed') context.unrecorded.add(write.id);
     return outcome;
   } catch (error) {
-    if (!isResourceGone(error)) throw error;
+    if (!isNotFoundError(error)) throw error;
     const { requests, settle } = context;
     return createFailure(
       write,
@@ -228,7 +228,7 @@ function storeCreation(
   { ids, texts }: WriteContext,
 ): readonly string[] {
   ids.set(write.address, live.id);
-  const text = formatValueAsFileContent(live.computed[getKind(write.kind).fileField ?? '']);
+  const text = formatTextAsFileContent(live.computed[getKind(write.kind).fileField ?? '']);
   if (text !== undefined) texts.set(write.address, text);
   return listUnpersistedValueMessages(write, sent, live);
 }

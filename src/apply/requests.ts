@@ -126,13 +126,13 @@ async function sendAside<T>(
 
 function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
   const { id, address } = write;
-  const resourceId = findIdOfExistingResource(write);
+  const resourceId = findResourceIdOfWrite(write);
   const known = resourceId === undefined ? {} : { id: resourceId };
   return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
 }
 
 /** The id of the resource that a write changes. `undefined` if the plan creates the resource. */
-export function findIdOfExistingResource(write: Write): string | undefined {
+export function findResourceIdOfWrite(write: Write): string | undefined {
   if ('resourceId' in write) return write.resourceId;
   return 'ids' in write ? write.ids.id : undefined;
 }
@@ -157,7 +157,7 @@ function findId(answer: JsonObject | null): string | undefined {
 /** A write that records in a mark that a token was delivered. */
 export type DeliveryRecordWrite = RecordDeliveryWrite | RedeliverWrite;
 
-export function isResourceGone(error: unknown): boolean {
+export function isNotFoundError(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
 }
 

@@ -74,7 +74,7 @@ function readDetails(json: JsonObject | undefined, redact: Redactor): Readonly<R
 }
 
 /** Finds the id that the service gave the request, in the headers, else in the body. `undefined`: it sent none. */
-export function findOperationId(
+export function findOperationIdInResponse(
   { headers, body }: { readonly headers: Headers; readonly body: string },
   redact: Redactor,
 ): string | undefined {

@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type AttachedResourceModules, toModulePath } from '../kinds/paths.ts';
+import { type AttachedModulesToRead, toModulePath } from '../kinds/paths.ts';
 import { readAttachedResource, readResource } from '../kinds/read-response.ts';
 import type { Address } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -12,7 +12,7 @@ import { assertModuleMatchesSchema } from './parse-response.ts';
 export interface LiveRequest {
   /** Owned kinds. `readLive` reads the whole list of each kind. */
   readonly kinds: readonly Kind[];
-  readonly attachments: readonly AttachedResourceModules[];
+  readonly attachments: readonly AttachedModulesToRead[];
   /** When aborted, `readLive` rejects with the reason of the abort. */
   readonly signal?: AbortSignal;
 }
@@ -72,7 +72,7 @@ function readResources(
 
 async function readAttachments(
   client: ModuleReader,
-  attachments: readonly AttachedResourceModules[],
+  attachments: readonly AttachedModulesToRead[],
   stop: AbortController,
 ): Promise<readonly (readonly [Address, LiveResource])[]> {
   const read = await Promise.all(attachments.map((each) => readModules(client, each, stop)));
@@ -86,7 +86,7 @@ type ModuleReader = Pick<Client, 'readModule' | 'excerpt' | 'shown'>;
 
 async function readModules(
   client: ModuleReader,
-  attachment: AttachedResourceModules,
+  attachment: AttachedModulesToRead,
   stop: AbortController,
 ): Promise<LiveResource> {
   const { kind, ids, modules } = attachment;

@@ -1,7 +1,7 @@
 import { getErrorMessage } from '../model/errors.ts';
 import { isSuccess } from '../model/http.ts';
 import {
-  findOperationId,
+  findOperationIdInResponse,
   formatUrlPath,
   type ReceivedResponse,
   type Redactor,
@@ -77,7 +77,10 @@ type AnswerFacts = Pick<AnsweredNotice, 'status' | 'operationId' | 'bytes' | 'he
 function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor): AnswerFacts {
   return {
     status: response.status,
-    operationId: findOperationId({ headers: response.headers, body: isSuccess(response) ? '' : body }, redact),
+    operationId: findOperationIdInResponse(
+      { headers: response.headers, body: isSuccess(response) ? '' : body },
+      redact,
+    ),
     bytes: Buffer.byteLength(body),
     headers: collectHeaders(response.headers, redact),
   };

@@ -82,7 +82,7 @@ export function createCorrectedExample({ bad, good }: Explanation): RunnableExam
 }
 
 /** Formats a manifest document. `lines` follow its metadata. */
-export function formatExampleManifest(kind: string, name: string, ...lines: readonly string[]): string {
+export function formatManifestWithLines(kind: string, name: string, ...lines: readonly string[]): string {
   return ['apiVersion: edgewise/v1', `kind: ${kind}`, 'metadata:', `  name: ${name}`, ...lines, ''].join('\n');
 }
 

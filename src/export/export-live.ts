@@ -1,7 +1,7 @@
 import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { type Kind, toHyphenated } from '../kinds/kind.ts';
-import { normalizeSpec, normalizeUnsetField } from '../kinds/normalize.ts';
+import { getNormalUnsetFieldValue, normalizeSpec } from '../kinds/normalize.ts';
 import { fillHiddenFields } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -336,7 +336,7 @@ function minimizeSpec(kind: Kind, spec: Spec): Spec {
 function minimizeFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
   const entries = fields.flatMap(([name, field]): [string, Json][] => {
     const value = values[name];
-    if (value === undefined || (!field.required && isSameJson(value, normalizeUnsetField(field)))) return [];
+    if (value === undefined || (!field.required && isSameJson(value, getNormalUnsetFieldValue(field)))) return [];
     return [[name, minimizeValue(field.type, value)]];
   });
   return Object.fromEntries(entries);

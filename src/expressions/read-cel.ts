@@ -6,7 +6,7 @@ export type CelNamesOrFinding =
   | { readonly finding: string; readonly column: number };
 
 /** Lists the names that a CEL expression uses. Never throws: returns a finding if the expression cannot be parsed. */
-export type CelNamesReader = (text: string) => CelNamesOrFinding;
+export type ReadCelNames = (text: string) => CelNamesOrFinding;
 
 /**
  * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once. Does

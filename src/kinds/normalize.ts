@@ -32,7 +32,7 @@ export function normalizeField(field: Field, value: Json | undefined): Json {
 }
 
 /** Returns the normal form of a field that a manifest does not set. */
-export function normalizeUnsetField(field: Field): Json {
+export function getNormalUnsetFieldValue(field: Field): Json {
   return normalizeField(field, undefined);
 }
 
@@ -126,7 +126,7 @@ export function listFieldsWithDigest(kind: Kind, normal: Spec): readonly string[
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];
     if (value === undefined) return [];
-    return field.serviceDefault || !isSameJson(value, normalizeUnsetField(field)) ? [name] : [];
+    return field.serviceDefault || !isSameJson(value, getNormalUnsetFieldValue(field)) ? [name] : [];
   });
 }
 

@@ -127,7 +127,7 @@ function encodeId(kind: Kind, name: string, ids: Spec): string {
 }
 
 /** Modules of an existing resource, each read at its own path. */
-export interface AttachedResourceModules {
+export interface AttachedModulesToRead {
   /** Address of the manifest that attaches the modules. */
   readonly address: Address;
   readonly kind: Kind;
@@ -145,10 +145,10 @@ interface AttachmentSource {
 }
 
 /** Selects which modules of an attached resource are read. */
-export function selectAttachedModulesToRead(
+export function selectModulesOfAttachedResource(
   kind: Kind,
   { address, spec, isRead = () => true }: AttachmentSource,
-): AttachedResourceModules {
+): AttachedModulesToRead {
   const ids = Object.fromEntries(listPathIdNamesOfKind(kind).map((name) => [name, spec[name] ?? null]));
   const modules = kind.specFields.flatMap(([name, field]) => (isModule(field) && isRead(name) ? [name] : []));
   return { address, kind, ids, modules };

@@ -1,4 +1,4 @@
-import type { CelNamesOrFinding, CelNamesReader } from '../expressions/read-cel.ts';
+import type { CelNamesOrFinding, ReadCelNames } from '../expressions/read-cel.ts';
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
 import { shortenMessage } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
@@ -28,11 +28,11 @@ import { LINT_RULES, lintPlaceholdersInSinkCommands } from './rules.ts';
  * that the service would reject are errors of validation, not of lint.
  */
 
-export interface LintEnvironment {
+export interface LintOptions {
   /** The current time. Used as the start of a validity whose start is not set. */
   readonly now: Date;
   /** Parses CEL. If absent, rules about expressions are not checked. */
-  readonly readCel?: CelNamesReader | undefined;
+  readonly readCel?: ReadCelNames | undefined;
   /**
    * Whether the findings are for a plan. Warnings are then not sorted, because `limitWarningsPerLintRule` sorts them. Rules
    * for which the plan has its own warning are skipped, unless the Stack sets their severity to `error`.
@@ -41,7 +41,7 @@ export interface LintEnvironment {
 }
 
 /** Returns the findings of all rules, sorted by position. With `isForPlan`, the warnings are last and unsorted. */
-export function lintManifests(state: DesiredState, options: LintEnvironment): readonly Diagnostic[] {
+export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
   const context = createContext(state, options);
   const found = [
@@ -72,7 +72,7 @@ interface CheckedRule {
   readonly isReported: boolean;
 }
 
-function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintEnvironment): readonly CheckedRule[] {
+function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintOptions): readonly CheckedRule[] {
   return LINT_RULES.flatMap((rule): CheckedRule[] => {
     const severity = getRuleSeverity(rule, settings);
     if (severity === 'off' || (rule.usesCel && readCel === undefined)) return [];
@@ -80,7 +80,7 @@ function listChecked(settings: LintSettings, { readCel, isForPlan = false }: Lin
   });
 }
 
-function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintEnvironment): LintContext {
+function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): LintContext {
   const readings = new Map<string, CelNamesOrFinding>();
   return {
     settings: state.stack.lint,

@@ -5,7 +5,7 @@ import { type Address, isAddress, isResourceName, toAddress } from '../model/add
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type JsonObject } from '../model/json.ts';
-import { parseRenderOutputName } from '../model/stack.ts';
+import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { joinToManifestFolder } from './environment.ts';
@@ -16,7 +16,7 @@ import {
   getDocumentFolder,
   type ManifestDocument,
 } from './finding.ts';
-import { chooseSettingDocument } from './stack-settings.ts';
+import { getDocumentThatSetsPath } from './stack-settings.ts';
 
 /** Reports a second Defaults in one folder, because it is unclear which of the two is the nearest. */
 export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
@@ -90,7 +90,7 @@ const PRINTED_STACK = {
 
 /** Whether a document comes from the output of `spec.render`. */
 function isPrinted({ position }: ManifestDocument): boolean {
-  return parseRenderOutputName(position.source.file) !== undefined;
+  return parseRenderCommandAndPosition(position.source.file) !== undefined;
 }
 
 function isHandedThrough(document: ManifestDocument, first: ManifestDocument): boolean {
@@ -107,7 +107,7 @@ export function listDisabledKindFindings(
   const spec = stack?.value['spec'];
   const kinds = isJsonObject(spec) ? spec['kinds'] : undefined;
   if (stack === undefined || !isJsonArray(kinds)) return [];
-  const { position } = chooseSettingDocument(stack, ['spec', 'kinds']);
+  const { position } = getDocumentThatSetsPath(stack, ['spec', 'kinds']);
   const place = { position, path: ['spec', 'kinds'], target: 'value' } as const;
   return documents
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
@@ -143,7 +143,7 @@ export function listHandOversWithManifest(
       target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;
-    return [{ document: chooseSettingDocument(stack, ['spec', 'handed_over']), finding }];
+    return [{ document: getDocumentThatSetsPath(stack, ['spec', 'handed_over']), finding }];
   });
 }
 

@@ -30,7 +30,7 @@ import {
   toManifestFinding,
 } from './finding.ts';
 import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
-import { findKnownSecretInDocument, withRefusalOfSecretFiles } from './secrets.ts';
+import { findRunSecretInDocument, withRefusalOfSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
 
@@ -150,7 +150,7 @@ interface Inspected {
 
 function inspect(candidate: Candidate, context: ReadContext): Inspected {
   // Skip a broken value: aliases can make it huge, and only its address is used.
-  const held = candidate.isBroken ? undefined : findKnownSecretInDocument(candidate.value, context.secrets);
+  const held = candidate.isBroken ? undefined : findRunSecretInDocument(candidate.value, context.secrets);
   if (held === undefined) return inspectValue(candidate, context);
   const { value, path, message, remedy } = held;
   const inspected = inspectValue({ ...candidate, value }, context);
@@ -388,4 +388,22 @@ function createFileFinding(name: string, path: string, finding: string): Manifes
     remedy: 'The path is relative to the folder of this manifest.',
     path: ['spec', name, 'file'],
   };
+}
+
+interface LabelsAndAnnotations {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export function getDocumentLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
+  const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
+  if (labels === undefined && annotations === undefined) return NO_TEXTS;
+  return { labels: toTexts(labels), annotations: toTexts(annotations) };
+}
+
+const NO_TEXTS: LabelsAndAnnotations = { labels: {}, annotations: {} };
+
+function toTexts(texts: Json | undefined): Readonly<Record<string, string>> {
+  const entries = isJsonObject(texts) ? Object.entries(texts) : [];
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

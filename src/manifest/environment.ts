@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { isVariableForbiddenInManifests } from '../model/api-key.ts';
-import { parseRenderOutputName } from '../model/stack.ts';
+import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
 /** Environment variables, and the names of those that manifests may read. */
@@ -99,6 +99,6 @@ export const REFUSE_FIELD_FILES: ReadFieldFile = () => ({
  * Resolves a path in a manifest against the manifest's folder. The result is relative to the same folder as `manifest`.
  */
 export function joinToManifestFolder(manifest: string, path: string): string {
-  const file = parseRenderOutputName(manifest)?.file ?? manifest;
+  const file = parseRenderCommandAndPosition(manifest)?.file ?? manifest;
   return isAbsolute(path) ? path : join(file === STDIN_FILE_NAME ? '.' : dirname(file), path);
 }

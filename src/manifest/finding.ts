@@ -19,11 +19,11 @@ import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, DiagnosticCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
-import { parseRenderOutputName } from '../model/stack.ts';
+import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
 import { composeFirstDocument, getNodeSpan } from './parse.ts';
-import { findSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
+import { getSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
 import { suggestRemedy } from './suggest.ts';
 
 /** A document whose kind is known. */
@@ -142,7 +142,7 @@ export function locateSource(
 ): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
-  const found = source.toPlace(part === undefined ? span : findSpanOfValuePart(source.text, span, part));
+  const found = source.toPlace(part === undefined ? span : getSpanOfValuePart(source.text, span, part));
   return origin === undefined ? found : { ...found, origin };
 }
 
@@ -360,6 +360,6 @@ function locateFirst(node: Node): Span {
 }
 
 export function getDocumentFolder({ position }: Pick<ManifestDocument, 'position'>): string {
-  const file = parseRenderOutputName(position.source.file)?.file ?? position.source.file;
+  const file = parseRenderCommandAndPosition(position.source.file)?.file ?? position.source.file;
   return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '.';
 }

@@ -34,11 +34,11 @@ import {
 import { suggest } from './suggest.ts';
 
 /** Manifests as the bytes of a file, or as text from a program. */
-export type ManifestSource = ManifestBytes | ManifestText;
+export type ManifestContent = ManifestBytes | ManifestText;
 
 /** A manifest as bytes, such as a file that was read. */
 export interface ManifestBytes {
-  /** The path from the user, or `<stdin>` for `-`. For output of a command, the name from `formatRenderOutputName`. */
+  /** The path from the user, or `<stdin>` for `-`. For output of a command, the name from `formatRenderCommandAndPosition`. */
   readonly file: string;
   readonly bytes: Uint8Array;
   /** Set if only the Defaults in this file are used, because it is above the stack or the user did not name it. */
@@ -52,7 +52,7 @@ export interface ManifestText {
 }
 
 /** Converts a source to bytes. Encodes text as UTF-8. */
-export function encodeSource(source: ManifestSource): ManifestBytes {
+export function encodeSource(source: ManifestContent): ManifestBytes {
   return 'bytes' in source ? source : { file: source.file, bytes: Buffer.from(source.text, 'utf8') };
 }
 
@@ -509,7 +509,7 @@ function hasField(json: JsonObject): boolean {
 }
 
 /** Lists the addresses in manifests for command-line completion, without checks. Stops when `isLate` returns true. */
-export function listAddressesForCompletion(
+export function parseAddressesForCompletion(
   sources: readonly ManifestBytes[],
   isLate: () => boolean,
 ): readonly Address[] {

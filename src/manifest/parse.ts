@@ -31,7 +31,7 @@ import {
   YamlLimitError,
 } from './bounded-yaml.ts';
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
-import { findSpanOfValuePart, type Span } from './source-text.ts';
+import { getSpanOfValuePart, type Span } from './source-text.ts';
 
 export interface ParsedDocument {
   /** The position in the file. The text of this span can be parsed on its own. */
@@ -431,7 +431,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
       span,
     });
   const toPart = (part: string) => ({
-    span: findSpanOfValuePart(walk.text, span, { of: part, start: 0, length: part.length }),
+    span: getSpanOfValuePart(walk.text, span, { of: part, start: 0, length: part.length }),
     within: span,
   });
   for (const part of new Set(malformed)) walk.findings.push({ ...createMalformedFinding(part), ...toPart(part) });

@@ -45,7 +45,7 @@ interface HeldSecret {
 }
 
 /** Returns the first secret in a document. `undefined` if there is no secret. */
-export function findKnownSecretInDocument(value: Json, secrets: Search): HeldSecret | undefined {
+export function findRunSecretInDocument(value: Json, secrets: Search): HeldSecret | undefined {
   const held = findSecret(value, secrets);
   if (held === undefined) return undefined;
   const { path, found } = held;

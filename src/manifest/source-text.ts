@@ -49,7 +49,7 @@ class CountedText implements SourceText {
 }
 
 /** Returns the span of a part of a value, or of the whole value if the source spells the value differently. */
-export function findSpanOfValuePart(source: string, span: Span, part: TextRange): Span {
+export function getSpanOfValuePart(source: string, span: Span, part: TextRange): Span {
   const { of, start, length } = part;
   const written = source.slice(span.start, span.end);
   const at = written.indexOf(of);

@@ -43,7 +43,7 @@ export interface ReadableFileDocuments {
   readonly isBroken: boolean;
 }
 
-export function parseReadableDocuments(bytes: Uint8Array, env: ManifestEnvironment): ReadableFileDocuments {
+export function parseReadableFileDocuments(bytes: Uint8Array, env: ManifestEnvironment): ReadableFileDocuments {
   const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createYamlBudget())];
   return {
     documents: parsed.flatMap(({ value }) => expandListDocument(value)),
@@ -53,7 +53,7 @@ export function parseReadableDocuments(bytes: Uint8Array, env: ManifestEnvironme
 
 /** Lists the documents of a file and ignores YAML errors. */
 export function listReadableDocuments(bytes: Uint8Array, env: ManifestEnvironment): readonly JsonObject[] {
-  return parseReadableDocuments(bytes, env).documents;
+  return parseReadableFileDocuments(bytes, env).documents;
 }
 
 /** Whether a file may contain a `Stack`. Searches the bytes without parsing, because most files contain none. */

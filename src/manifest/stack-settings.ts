@@ -16,6 +16,7 @@ import {
 import type { FieldPath } from '../model/state.ts';
 import { WITHOUT_CODE_GENERATION } from '../schemas/findings.ts';
 import { createStackSpecSchema, type StackSpec } from '../schemas/stack.ts';
+import { getDocumentLabelsAndAnnotations } from './documents.ts';
 import { joinToManifestFolder } from './environment.ts';
 import {
   createReparsingLocator,
@@ -34,7 +35,7 @@ export function readStackSettings(
   const resolvePath = (path: string, ...stated: FieldPath): string =>
     document === undefined
       ? path
-      : joinToManifestFolder(chooseSettingDocument(document, stated).position.source.file, path);
+      : joinToManifestFolder(getDocumentThatSetsPath(document, stated).position.source.file, path);
   const spec = value?.['spec'];
   const stated = createStackSpecSchema().parse(spec ?? {}, WITHOUT_CODE_GENERATION);
   const {
@@ -202,7 +203,7 @@ function toSteps(folder: string): Steps {
 }
 
 /** Returns the document that sets a setting of a Stack: the Stack itself, or one of its Defaults. */
-export function chooseSettingDocument(stack: ManifestDocument, path: FieldPath): ManifestDocument {
+export function getDocumentThatSetsPath(stack: ManifestDocument, path: FieldPath): ManifestDocument {
   return stack.layers?.find(({ value }) => holdsPath(value, path)) ?? stack;
 }
 
@@ -213,7 +214,7 @@ function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
 }
 
 export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
-  return locateSource({ position: chooseSettingDocument(stack, path).position, path, target: 'value' }, locator);
+  return locateSource({ position: getDocumentThatSetsPath(stack, path).position, path, target: 'value' }, locator);
 }
 
 export interface EffectiveStackSetting {
@@ -250,22 +251,4 @@ function listLeaves(settings: JsonObject, before: readonly string[]): readonly L
     const path = [...before, name];
     return isJsonObject(value) && DIVISIBLE.has(path.join('.')) ? listLeaves(value, path) : [{ path, value }];
   });
-}
-
-interface LabelsAndAnnotations {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
-export function getDocumentLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
-  const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
-  if (labels === undefined && annotations === undefined) return NO_TEXTS;
-  return { labels: toTexts(labels), annotations: toTexts(annotations) };
-}
-
-const NO_TEXTS: LabelsAndAnnotations = { labels: {}, annotations: {} };
-
-function toTexts(texts: Json | undefined): Readonly<Record<string, string>> {
-  const entries = isJsonObject(texts) ? Object.entries(texts) : [];
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

@@ -24,12 +24,12 @@ import {
   IGNORED_FIELD_DIGEST,
   MARK_KEY,
   renderMetadata,
-  renderUserMetadataOnly,
+  renderUserMetadata,
   splitMetadata,
 } from '../model/mark.ts';
 import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_SECRETS, type SecretRedactor } from '../model/secrets.ts';
-import { parseRenderOutputName } from '../model/stack.ts';
+import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type {
   DesiredResource,
   DesiredState,
@@ -57,7 +57,7 @@ import {
   listRenamedFromInUseFindings,
   NO_STACK_DIAGNOSTIC,
 } from './check-documents.ts';
-import { type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
+import { getDocumentLabelsAndAnnotations, type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
 import {
   joinToManifestFolder,
   type ManifestEnvironment,
@@ -75,14 +75,13 @@ import {
   type ManifestDocument,
   type ManifestFinding,
 } from './finding.ts';
-import { encodeSource, type ManifestBytes, type ManifestSource } from './load.ts';
+import { encodeSource, type ManifestBytes, type ManifestContent } from './load.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 import { redactSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeManifestSource } from './stack-render.ts';
 import {
   type EffectiveStackSetting,
-  getDocumentLabelsAndAnnotations,
   listEffectiveStackSettings,
   locateSetting,
   mergeDefaultsIntoStack,
@@ -130,7 +129,7 @@ interface FoundStack {
 }
 
 /** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
-export function validateManifests(given: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
+export function validateManifests(given: readonly ManifestContent[], options: ValidateOptions): ValidatedManifests {
   const sources = given.map(encodeSource);
   const locator = createReparsingLocator();
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.
@@ -435,7 +434,7 @@ const DECLARATION = /\bapiVersion["']?\s*:\s*["']?edgewise\//;
 
 /** Whether diagnostics may quote a text. Standard input and command output are always meant as manifests. */
 function isQuotable({ file, text }: { readonly file: string; readonly text: string }): boolean {
-  if (file === STDIN_FILE_NAME || parseRenderOutputName(file) !== undefined) return true;
+  if (file === STDIN_FILE_NAME || parseRenderCommandAndPosition(file) !== undefined) return true;
   return DECLARATION.test(text) && !text.includes('\0');
 }
 
@@ -472,7 +471,7 @@ export function findMetadataFinding(marked: MarkContent): ManifestFinding | unde
   const user = spec['metadata'];
   if (type?.type !== 'metadata' || (typeof user !== 'string' && !isJsonObject(user))) return undefined;
   if (mayHoldMark(user)) {
-    const { mark, error } = splitMetadata(renderUserMetadataOnly(user));
+    const { mark, error } = splitMetadata(renderUserMetadata(user));
     if (mark !== undefined || error !== undefined) return createReservedFinding(user);
   }
   if (isSurelyShort(marked, user, type.maxBytes)) return undefined;

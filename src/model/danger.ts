@@ -15,7 +15,7 @@ const GROUPS: Readonly<Record<DangerGroup, true>> = {
 };
 
 /** Every group, in the order of reports. */
-export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // `Object.keys` returns plain strings
+export const DANGER_GROUP_NAMES = Object.keys(GROUPS) as readonly DangerGroup[]; // `Object.keys` returns plain strings
 
 /**
  * The name of a fact that deserves a second look. Most are found by comparing two states of a resource, field by field
@@ -119,7 +119,7 @@ export function sortDangersByGroup(dangers: readonly Danger[]): readonly Danger[
 }
 
 function computeRank({ group, danger }: Danger): number {
-  return DANGER_GROUPS.indexOf(group) * DANGER_NAMES.length + DANGER_NAMES.indexOf(danger);
+  return DANGER_GROUP_NAMES.indexOf(group) * DANGER_NAMES.length + DANGER_NAMES.indexOf(danger);
 }
 
 /** Number of dangers in each group. */

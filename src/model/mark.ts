@@ -116,7 +116,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
  * Renders the metadata of the user without a mark, such as for a released resource. Sorts the keys, because they are
  * sorted in plan files, and a plan must give the same text before and after it is saved.
  */
-export function renderUserMetadataOnly(user: string | JsonObject): string {
+export function renderUserMetadata(user: string | JsonObject): string {
   // Parse again, so that integer keys come first: JavaScript moves them there when a plan file is parsed.
   return typeof user === 'string' ? user : JSON.stringify(JSON.parse(toCanonicalJson(user)));
 }

@@ -9,7 +9,7 @@ export interface ServerFaults {
 /** A fault, and the requests that it affects. */
 export type FaultRule = FaultRequestSelector &
   (
-    | { readonly fault: 'latency'; readonly ms: NumberOrRangeText }
+    | { readonly fault: 'latency'; readonly ms: NumberOrRange }
     | { readonly fault: 'throttle'; readonly retry_after?: number }
     | { readonly fault: 'status'; readonly code?: 500 | 502 | 503 | 504; readonly when?: FaultTime }
     | { readonly fault: 'reset' | 'content_type'; readonly when?: FaultTime }
@@ -29,7 +29,7 @@ export interface FaultRequestSelector {
    */
   readonly on: string;
   /** Which of the matching requests, counted from 1. Default: all of them. */
-  readonly nth?: NumberOrRangeText | readonly NumberOrRangeText[];
+  readonly nth?: NumberOrRange | readonly NumberOrRange[];
   /** Probability of the fault for each selected request, 0 to 1. */
   readonly rate?: number;
   /** Maximum number of times that the fault is injected. Default: no limit. */
@@ -37,7 +37,7 @@ export interface FaultRequestSelector {
 }
 
 /** A number, or a range such as `3-5`. */
-export type NumberOrRangeText = number | string;
+export type NumberOrRange = number | string;
 
 /** Whether the fault happens before or after the request takes effect. */
 export type FaultTime = 'before' | 'after';

@@ -76,7 +76,7 @@ export interface StackTree {
 }
 
 /** A changed stack, and why it counts as changed. */
-export interface StackChange {
+export interface ChangedStack {
   readonly stack: StackFolder;
   /** The changed files: manifests, files named in fields, and files that `spec.inputs` selects. */
   readonly files: readonly string[];
@@ -88,7 +88,7 @@ export interface StackChange {
 export interface TreeChanges {
   /** The commit, as the user gave it. */
   readonly since: string;
-  readonly changed: readonly StackChange[];
+  readonly changed: readonly ChangedStack[];
   /** Changed files below the root that belong to no stack. */
   readonly filesWithoutStack: readonly string[];
 }

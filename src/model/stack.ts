@@ -172,7 +172,10 @@ export interface RenderCommandPosition {
 const MAX_SHOWN = 60;
 
 /** Returns the name by which messages refer to the output of a command: `kustomize build . (web/edgewise.yaml:7)`. */
-export function formatRenderOutputName(words: readonly string[], { file, line }: RenderCommandPosition): string {
+export function formatRenderCommandAndPosition(
+  words: readonly string[],
+  { file, line }: RenderCommandPosition,
+): string {
   return `${formatShortenedRenderCommand(words)} (${file}:${line})`;
 }
 
@@ -182,8 +185,8 @@ export function formatShortenedRenderCommand(words: readonly string[]): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-/** Parses a name that `formatRenderOutputName` returned. `undefined` for any other text. */
-export function parseRenderOutputName(name: string): RenderCommandPosition | undefined {
+/** Parses a name that `formatRenderCommandAndPosition` returned. `undefined` for any other text. */
+export function parseRenderCommandAndPosition(name: string): RenderCommandPosition | undefined {
   if (!name.endsWith(')')) return undefined;
   const [, file, line] = /^.* \((.+):(\d+)\)$/s.exec(name) ?? [];
   return file === undefined ? undefined : { file, line: Number(line) };

@@ -12,7 +12,7 @@ import type {
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { addExpiryDangerToDrift, listDangersCausedByDrift } from './dangers.ts';
+import { addEndedDangerToDrift, listDangersCausedByDrift } from './dangers.ts';
 import { createAdoptionCandidateSearch, createUnownedHolderSearch } from './duplicates.ts';
 
 /** Input of `computeDrift` in addition to the plan. */
@@ -49,7 +49,7 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
     at: now.toISOString(),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources.map((resource) => addExpiryDangerToDrift(resource, now))),
+    resources: sortDriftByAddress(resources.map((resource) => addEndedDangerToDrift(resource, now))),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,
@@ -109,7 +109,7 @@ function formatAdoptLine({ id }: LiveResource): string {
 }
 
 /** Sorts by the address as shown in reports, which includes the id of a duplicate. */
-export function sortByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
+export function sortDriftByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
   const shown = resources.map((resource) => ({ resource, address: formatAddress(resource) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ resource }) => resource);
 }

@@ -10,7 +10,7 @@ import { computeChangesWithDangers } from './dangers.ts';
 import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { countDuplicateCheckRequests } from './duplicates.ts';
-import { checkGuardAndProtection, countOwnedByKind } from './guard.ts';
+import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
 import { listChangedWriteToFiles, listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
 
@@ -91,7 +91,7 @@ function listChanges(decisions: readonly ChangeDecision[], input: PlanInput): re
 }
 
 function listViolations(changes: readonly Change[], { desired, live, mode, targets }: PlanInput): Plan['violations'] {
-  return checkGuardAndProtection({
+  return listGuardAndProtectionViolations({
     changes,
     owned: countOwnedByKind(live, desired.stack.name),
     settings: desired.stack.guard,

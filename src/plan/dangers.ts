@@ -251,7 +251,7 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
   return path === PROTECT_PATH && expected === true;
 }
 
-export function addExpiryDangerToDrift(resource: ResourceDrift, now: Date): ResourceDrift {
+export function addEndedDangerToDrift(resource: ResourceDrift, now: Date): ResourceDrift {
   const { kind, validUntil, dangers = [] } = resource;
   const path = getKind(kind).validity?.until;
   if (path === undefined || validUntil === undefined || Date.parse(validUntil) > now.getTime()) return resource;
@@ -259,9 +259,6 @@ export function addExpiryDangerToDrift(resource: ResourceDrift, now: Date): Reso
 }
 
 /** The dangers of a delete that was made at the service, without a plan. */
-export function listDeletedOutsidePlanDangers({
-  kind,
-  expected,
-}: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
+export function listDangersOfDriftedDelete({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
   return expected === undefined ? [] : listResourceTransitionDangers(getKind(kind), { spec: expected }, undefined);
 }

@@ -18,7 +18,7 @@ import {
   VALIDITY_WARNING_SHARE,
 } from './decide.ts';
 import { listAdoptionHints, listMissingFormerNameWarnings, listRenameHints } from './duplicates.ts';
-import { checkDeletesTakenOverElsewhere, createHandOverCheck, listPossibleTakeOverWarnings } from './handed-over.ts';
+import { checkDeletesTakenOverElsewhere, createHandOverCheck, listKeptForHandOverWarnings } from './handed-over.ts';
 import { matchResources } from './match.ts';
 import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
@@ -64,7 +64,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
       findTaker: input.findTaker,
     }),
     ...listCrossStackUsers(decisions, live, stack),
-    ...listPossibleTakeOverWarnings(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(
+    ...listKeptForHandOverWarnings(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(
       selected.concerns,
     ),
     ...checkDeletesTakenOverElsewhere(decisions, input),

@@ -14,7 +14,7 @@ import {
   computeDesiredSpecForms,
   type DesiredSpecForms,
   type KnownIds,
-  keepLiveValues,
+  keepLiveValuesOfFields,
   listUnresolvedAddresses,
 } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
@@ -112,7 +112,7 @@ function decideAction(pair: ResourcePair, ids: KnownIds, context: DecisionContex
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
-  const form = kept.length === 0 ? asked : keepLiveValues(pair.kind, asked, live, kept);
+  const form = kept.length === 0 ? asked : keepLiveValuesOfFields(pair.kind, asked, live, kept);
   const differences = listDifferences({ ...compared, normal: form.normal, kept });
   const renewal = decideRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);

@@ -35,7 +35,7 @@ export function computeDesiredSpecForms(
 }
 
 /** Returns a copy of the form in which the named fields have their live values, so that no write changes them. */
-export function keepLiveValues(
+export function keepLiveValuesOfFields(
   kind: Kind,
   form: DesiredSpecForms,
   live: LiveResource,

@@ -37,7 +37,7 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
  * Whether the resource must be replaced, because an immutable field differs or is no longer set. Skips ignored fields
  * and fields that the service does not show.
  */
-export function mustReplaceResource(described: DescribedResource, desired: Spec): boolean {
+export function mustReplaceResource(described: LiveResourceToCompare, desired: Spec): boolean {
   const { kind, live, ignored } = described;
   const normal = normalizeSpec(kind, desired);
   const known = fillHiddenFields(kind, live.spec, normal);
@@ -127,7 +127,7 @@ function findValueAt(value: Json | undefined, path: FieldPath): Json | undefined
 }
 
 /** A live resource, and the settings of its manifest that affect the comparison. */
-export interface DescribedResource {
+export interface LiveResourceToCompare {
   readonly kind: Kind;
   readonly live: Pick<LiveResource, 'spec' | 'mark'>;
   /** Fields in `lifecycle.ignore`. */
@@ -142,7 +142,7 @@ export interface DescribedResource {
  * default only for a new resource. `normal`: the desired spec in normal form.
  */
 export function diffNoLongerSetFields(
-  described: DescribedResource,
+  described: LiveResourceToCompare,
   normal: Spec,
 ): readonly (Difference & { readonly field: string })[] {
   const { live } = described;
@@ -160,11 +160,11 @@ export function diffNoLongerSetFields(
 }
 
 /** Whether the manifest no longer sets a field whose value the service chooses only for a new resource. */
-export function needsReplaceForServiceDefault(described: DescribedResource, normal: Spec): boolean {
+export function needsReplaceForServiceDefault(described: LiveResourceToCompare, normal: Spec): boolean {
   return listUnsetFields(described, normal).some(([name, field]) => needsReplace(described, name, field));
 }
 
-function listUnsetFields({ kind, ignored, live }: DescribedResource, normal: Spec): readonly NamedField[] {
+function listUnsetFields({ kind, ignored, live }: LiveResourceToCompare, normal: Spec): readonly NamedField[] {
   const isOurs = (name: string) => isStated(live.mark, name) && !ignored.includes(name);
   return listChosenFields(kind).filter(([name]) => normal[name] === undefined && isOurs(name));
 }
@@ -182,7 +182,7 @@ function isStated(mark: Mark | undefined, name: string): boolean {
  * Whether a change of the field requires a new resource. False for the times of a certificate if the manifest sets
  * `lifecycle.valid_for`, because then the length of the validity is compared instead.
  */
-function needsReplace({ kind, validForMs }: DescribedResource, name: string, field: Field): boolean {
+function needsReplace({ kind, validForMs }: LiveResourceToCompare, name: string, field: Field): boolean {
   const isTime = kind.validity?.after === name || kind.validity?.until === name;
   const isCovered = isTime && validForMs !== undefined;
   return field.lifecycle === 'immutable' && !field.keepsLiveValue && !isCovered;

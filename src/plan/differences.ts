@@ -1,6 +1,6 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listFieldsWithDigest, normalizeField, normalizeUnsetField } from '../kinds/normalize.ts';
+import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
 import { fillHiddenFields, isValueHidden } from '../kinds/read-response.ts';
 import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause } from '../model/change.ts';
@@ -8,11 +8,11 @@ import { isSameJson, type Json } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, type MarkDraft, toFieldDigest } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { containsUnknownId } from './desired-form.ts';
-import { type DescribedResource, diffNoLongerSetFields, diffSpecs } from './diff.ts';
+import { diffNoLongerSetFields, diffSpecs, type LiveResourceToCompare } from './diff.ts';
 import { listValidityDifference } from './validity.ts';
 
 /** Everything from which the differences of a resource are computed, in a plan and in the check of a plan file. */
-export interface ComparedResource extends DescribedResource {
+export interface ComparedResource extends LiveResourceToCompare {
   readonly address: Address;
   /** The stack that owns the resource after the apply. */
   readonly stack: string;
@@ -79,7 +79,7 @@ interface OriginInput {
  */
 function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): DifferenceCause {
   if (mark === undefined) return 'unknown';
-  const applied = mark.fields[name] ?? computeFieldDefaultDigest(kind, name);
+  const applied = mark.fields[name] ?? findFieldDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
   if (applied === IGNORED_FIELD_DIGEST) return 'unknown';
   const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
@@ -120,9 +120,9 @@ export function computeMarkDigests(
 }
 
 /** The digest of a field's default value. `undefined` if the service chooses the default. */
-export function computeFieldDefaultDigest(kind: Kind, name: string): string | undefined {
+export function findFieldDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
-  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(normalizeUnsetField(field));
+  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getNormalUnsetFieldValue(field));
 }
 
 /**
@@ -174,7 +174,7 @@ interface HiddenField extends Subject {
 function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;
   const applied =
-    live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? computeFieldDefaultDigest(kind, name));
+    live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? findFieldDefaultDigest(kind, name));
   if (applied === IGNORED_FIELD_DIGEST)
     return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
   return containsUnknownId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;

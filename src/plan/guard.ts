@@ -32,7 +32,7 @@ export interface Allowances {
 }
 
 /** Returns the safety rules that a plan breaks. The limits on deletes do not apply to a plan to destroy. */
-export function checkGuardAndProtection(input: GuardInput): readonly SafetyViolation[] {
+export function listGuardAndProtectionViolations(input: GuardInput): readonly SafetyViolation[] {
   const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
   return [...protect, ...listNothingDescribed(input), ...listDeleteShare(input)];

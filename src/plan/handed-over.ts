@@ -25,7 +25,7 @@ export function createHandOverCheck({
  * Warnings on resources that are kept because another stack may take them over. `decided`: ids of the live resources in
  * the plan, for which no warning is needed.
  */
-export function listPossibleTakeOverWarnings(
+export function listKeptForHandOverWarnings(
   { desired, live, mode, findTaker }: PlanInput,
   decided: ReadonlySet<string | undefined>,
 ): readonly Diagnostic[] {

@@ -4,7 +4,7 @@ import { suggestAddress } from '../manifest/suggest.ts';
 import { isAddress, parseAddress, stripDuplicateId, toAddress } from '../model/address.ts';
 import type { OwnedResource, StackInventory } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
-import { listModulesToRead, listStackKinds, type ReadRequest } from './select-targets.ts';
+import { listKindsEnabledForStack, listModulesToRead, type ReadRequest } from './select-targets.ts';
 
 interface InventoryQuery {
   /** Addresses and names of kinds. Empty: all resources. */
@@ -19,7 +19,8 @@ export function createInventoryRequest(
   { names, mayRead = () => true }: InventoryQuery,
 ): ReadRequest {
   const kinds = new Set(names.map(toKindName));
-  const listed = names.length === 0 ? listStackKinds(desired.stack) : OWNED_KINDS.filter(({ name }) => kinds.has(name));
+  const listed =
+    names.length === 0 ? listKindsEnabledForStack(desired.stack) : OWNED_KINDS.filter(({ name }) => kinds.has(name));
   const described = [...desired.resources.values()].filter((resource) => isNamed(resource, names));
   return {
     kinds: listed.filter(mayRead),

@@ -106,13 +106,13 @@ export function listChangedWriteToFiles(
     if (path === undefined || kind.fileField === undefined) return [];
     const replaces = present.has(path) && ({ replaces: true } as const);
     if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
-    const text = formatValueAsFileContent(live?.computed[kind.fileField]);
+    const text = formatTextAsFileContent(live?.computed[kind.fileField]);
     return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
   });
 }
 
 /** The content of the file to which a field's value is written. `undefined` if the field has no value. */
-export function formatValueAsFileContent(value: Json | undefined): string | undefined {
+export function formatTextAsFileContent(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
 }
 

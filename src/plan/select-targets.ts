@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type AttachedResourceModules, selectAttachedModulesToRead } from '../kinds/paths.ts';
+import { type AttachedModulesToRead, selectModulesOfAttachedResource } from '../kinds/paths.ts';
 import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { parseAddress, stripDuplicateId } from '../model/address.ts';
@@ -14,7 +14,7 @@ import type { ResourcePair } from './match.ts';
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
   /** The edges and routes whose modules are read, each with these modules. */
-  readonly attachments: readonly AttachedResourceModules[];
+  readonly attachments: readonly AttachedModulesToRead[];
 }
 
 /**
@@ -26,7 +26,9 @@ export function createReadRequest(desired: DesiredState, targets: readonly strin
   const isWanted = (address: string) => wanted === undefined || wanted.has(address);
   const wantedKinds = new Set([...(wanted ?? [])].map((address) => parseAddress(address)?.kind));
   const resources = [...desired.resources.values()].filter(({ address }) => isWanted(address));
-  const used = listStackKinds(desired.stack).filter(({ name }) => wanted === undefined || wantedKinds.has(name));
+  const used = listKindsEnabledForStack(desired.stack).filter(
+    ({ name }) => wanted === undefined || wantedKinds.has(name),
+  );
   const foreign = new Set(listCrossStackReferenceKinds(desired));
   return {
     kinds: OWNED_KINDS.filter((kind) => used.includes(kind) || foreign.has(kind.name)),
@@ -35,7 +37,7 @@ export function createReadRequest(desired: DesiredState, targets: readonly strin
 }
 
 /** The kinds that a stack uses and that the service can list. */
-export function listStackKinds({ kinds }: Pick<StackSettings, 'kinds'>): readonly Kind[] {
+export function listKindsEnabledForStack({ kinds }: Pick<StackSettings, 'kinds'>): readonly Kind[] {
   return OWNED_KINDS.filter(({ name }) => kinds === undefined || kinds.includes(name));
 }
 
@@ -121,8 +123,8 @@ export function listModulesToRead({
   kind: name,
   spec,
   lifecycle,
-}: DesiredResource): readonly AttachedResourceModules[] {
+}: DesiredResource): readonly AttachedModulesToRead[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);
-  return kind.role === 'attached' ? [selectAttachedModulesToRead(kind, { address, spec, isRead })] : [];
+  return kind.role === 'attached' ? [selectModulesOfAttachedResource(kind, { address, spec, isRead })] : [];
 }

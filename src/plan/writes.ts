@@ -1,6 +1,6 @@
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { normalizeField, normalizeUnsetField } from '../kinds/normalize.ts';
+import { getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
 import { getPathIdsOfResource } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue } from '../kinds/request-body.ts';
@@ -14,7 +14,7 @@ import {
   type Mark,
   type MarkDraft,
   renderMetadata,
-  renderUserMetadataOnly,
+  renderUserMetadata,
   toFieldDigest,
 } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
@@ -115,7 +115,7 @@ function createReleaseWrite(kind: Kind, change: Change): DraftWrite<ReleaseWrite
   const subject = pickSubject(change);
   const spec = getLive(change).spec ?? {};
   const user = spec['metadata'];
-  const metadata = renderUserMetadataOnly(typeof user === 'string' || isJsonObject(user) ? user : '');
+  const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
   return {
     type: 'release',
     ...subject,
@@ -284,7 +284,7 @@ function omitDefault(field: Field, normal: Json | undefined): Json | undefined {
   const isDefault =
     normal === undefined ||
     normal === null ||
-    (!field.serviceDefault && isSameJson(normal, normalizeUnsetField(field)));
+    (!field.serviceDefault && isSameJson(normal, getNormalUnsetFieldValue(field)));
   return isDefault ? undefined : normal;
 }
 

@@ -400,7 +400,7 @@ interface AddressedResource {
 }
 
 /** Whether a write may start or end a gap. */
-export function canWriteAffectGap(write: Write): boolean {
+export function canWriteAffectAnyGap(write: Write): boolean {
   if (write.type !== 'update' && write.type !== 'adopt' && write.type !== 'take-over') return true;
   const { fields } = getKind(write.kind);
   return Object.keys(write.body).some((name) => {

@@ -15,7 +15,7 @@ import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
   type CertainRejection,
-  canWriteAffectGap,
+  canWriteAffectAnyGap,
   collectRehearsalFindings,
   createAddressedResource,
   createReferrerQueries,
@@ -96,7 +96,7 @@ interface TrialResult extends Pick<RehearsedPlan, 'result' | 'simulated' | 'gaps
 async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<TrialResult> {
   const places = new TouchedResources(plan, live);
   const watch = new GapTracker();
-  const gapAddresses = new Set<string>(plan.writes.filter(canWriteAffectGap).map(({ address }) => address));
+  const gapAddresses = new Set<string>(plan.writes.filter(canWriteAffectAnyGap).map(({ address }) => address));
   const canHaveGap = ({ address = '' }: TouchedResource): boolean => gapAddresses.has(address);
   for (const place of places.list())
     if (place.like !== undefined && canHaveGap(place))

@@ -9,7 +9,7 @@ import { listSelfAndNestedTypes } from '../kinds/walk.ts';
 import { ApiError } from '../model/errors.ts';
 import { DEFAULT_VERSION_HEADER_NAME, decodeBodyText, isSuccess } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
-import { renderMetadata, renderUserMetadataOnly } from '../model/mark.ts';
+import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
 import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import type { ImportedResource } from '../server/seed.ts';
 import { createServer, parseApiKey, type Server } from '../server/server.ts';
@@ -166,7 +166,7 @@ function toImportedResource(resource: LiveResource): ImportedResource {
 function toRequestForm({ spec, mark }: LiveResource): Spec {
   const { metadata = '', ...fields } = spec;
   const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');
-  const text = mark === undefined ? renderUserMetadataOnly(user) : renderMetadata(user, mark);
+  const text = mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return { ...set, ...(text !== '' && { metadata: text }) };
 }

@@ -66,7 +66,7 @@ export type RereadStackClaims = (folder: StackFolder) => Promise<StackClaimsInpu
  * Maps each stack with conflicts to its errors. An error has the position of the stack's claim, and names the positions
  * of the other stacks' claims.
  */
-export async function createClaimDiagnosticsByStack(
+export async function createConflictDiagnosticsByStack(
   conflicts: ConflictingStacks,
   read: RereadStackClaims,
   context: Pick<Host, 'cwd'>,

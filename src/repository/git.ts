@@ -25,7 +25,7 @@ export interface ChangesSinceCommit {
  * Returns the differences between a commit and the working tree of the repository that contains `root`. Git starts no
  * shell, and no program that the repository configures. Rejects with a `StackError` if git fails.
  */
-export async function readChangedFiles(
+export async function readChangesSinceCommit(
   root: string,
   since: string,
   { cwd, env: given, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,

@@ -1,5 +1,5 @@
 import { createManifestEnvironment, type ManifestEnvironment } from '../manifest/environment.ts';
-import { listAddressesForCompletion, type ManifestBytes, visitManifestFiles } from '../manifest/load.ts';
+import { type ManifestBytes, parseAddressesForCompletion, visitManifestFiles } from '../manifest/load.ts';
 import { checkFileForFirstError } from '../manifest/validate.ts';
 import { type Address, getAddressName } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
@@ -193,7 +193,7 @@ export async function refuseTakeOverWithOldManifest(
       ...context,
       readStdin: async () => new Uint8Array(),
     });
-    if (!listAddressesForCompletion(sources, () => false).includes(resource)) continue;
+    if (!parseAddressesForCompletion(sources, () => false).includes(resource)) continue;
     const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;
     const remedy = 'Remove that document: only the stack that takes a resource over describes it.';
     throw new StackError(message, { reason: 'invalid', remedy });

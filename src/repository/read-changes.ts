@@ -4,19 +4,19 @@ import { readInput } from '../files/read-input.ts';
 import { isManifestName } from '../manifest/load.ts';
 import { hasStackDocument, mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
 import {
+  type ChangedStack,
   createNearestFolderSearch,
-  type StackChange,
   type StackFolder,
   type StackTree,
   type TreeChanges,
 } from '../model/stack-tree.ts';
 import type { Host } from '../stack/host.ts';
 import { readManifests } from '../stack/read-manifests.ts';
-import { type ChangesSinceCommit, readChangedFiles } from './git.ts';
+import { type ChangesSinceCommit, readChangesSinceCommit } from './git.ts';
 
 /** Finds the stacks of a tree that changed since a commit, with the changed files of each stack. */
 export async function readChangedStacks(tree: StackTree, since: string, context: Host): Promise<TreeChanges> {
-  const files = await readChangedFiles(tree.root, since, context);
+  const files = await readChangesSinceCommit(tree.root, since, context);
   const places = new Map(tree.stacks.map((stack) => [resolveRealPath(stack.folder, context), stack]));
   const causes: Causes = new Map(tree.stacks.map((stack) => [stack, new Set()]));
   const findOwner = createNearestFolderSearch(places.keys());
@@ -155,7 +155,7 @@ interface AssignContext {
   readonly context: Host;
 }
 
-function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly StackChange[] {
+function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly ChangedStack[] {
   const stacks = [...causes.keys()];
   const changed = new Set(stacks.filter((stack) => (causes.get(stack)?.size ?? 0) > 0));
   // A loop over a set also visits members that are added during the loop.

@@ -7,7 +7,7 @@ import {
   type FoundManifest,
   listReadableDocuments,
   mayContainStackDocument,
-  parseReadableDocuments,
+  parseReadableFileDocuments,
   type ReadableFileDocuments,
 } from '../manifest/stack-folders.ts';
 import { listDefaultsNearestFirst, mergeSettingsLayers } from '../manifest/stack-settings.ts';
@@ -157,7 +157,7 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   const standsApart = kinds.length > 0 && kinds.every((kind = '') => KINDS_APART.includes(kind));
   if (!CONCERNS_TREE.test(text))
     return { file, folder, stack: undefined, defaults: [], standsApart, dependsOn: [], takes: [] };
-  const raw = parseReadableDocuments(bytes, createManifestEnvironment(context));
+  const raw = parseReadableFileDocuments(bytes, createManifestEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
   return { file, folder, stack, defaults, standsApart, ...collectDependencies(raw) };
@@ -178,7 +178,7 @@ export function parseManifestStackDependencies(
     sources.map((source) => {
       const mistake = findManifestFileError(source, env);
       const unread = mistake === undefined ? [] : [mistake];
-      return { ...collectDependencies(parseReadableDocuments(source.bytes, env)), unread };
+      return { ...collectDependencies(parseReadableFileDocuments(source.bytes, env)), unread };
     }),
   );
 }

@@ -22,7 +22,7 @@ import {
   createTextSchema,
   createTimestampSchema,
   findSharedFieldSchemaName,
-  findSharedTypeSchemaName,
+  findSharedObjectSchemaName,
   nameSharedSchema,
   type SchemaUse,
 } from './text.ts';
@@ -50,7 +50,7 @@ export function createKindLifecycleShape(kind: Kind): Readonly<Record<string, z.
 }
 
 /** Schema of a request body. In an update, all fields are optional, and immutable fields are not allowed. */
-export function createRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
+export function createRequestBodySchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
   const fields = purpose === 'create' ? kind.specFields : listUpdateFields(kind);
   return createObjectSchema(Object.fromEntries(fields), 'request');
 }
@@ -186,7 +186,7 @@ function createTypeSchema(type: FieldType, use: SchemaUse): z.ZodType {
  * Creates the schema of an object inside a resource. In manifests, only a type with a title becomes a shared schema.
  */
 function createObjectTypeSchema(type: ObjectType, use: SchemaUse): z.ZodType {
-  const name = use === 'manifest' && type.title === undefined ? undefined : findSharedTypeSchemaName(type);
+  const name = use === 'manifest' && type.title === undefined ? undefined : findSharedObjectSchemaName(type);
   if (name === undefined || use === 'response') return createObjectSchema(type.fields, use);
   const partName = use === 'request' ? `${name}Mutate` : name;
   return rememberPart(use, type, () => nameSharedSchema(partName, createObjectSchema(type.fields, use)));

@@ -5,7 +5,7 @@ import { formatIdPattern, listPathIdNamesOfKind, listPathParameters } from '../k
 import { isReferable } from '../kinds/references.ts';
 import { DEFAULT_VERSION_HEADER_NAME, OPERATION_ID_HEADER, SERVICE_API_VERSION } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { createModuleBodySchema, createRequestSchema, createResourceResponseSchema } from './field.ts';
+import { createModuleBodySchema, createRequestBodySchema, createResourceResponseSchema } from './field.ts';
 import { TIME_SINCE_1970_PATTERN } from './text.ts';
 
 function refToSchema(name: string): JsonObject {
@@ -66,7 +66,7 @@ function createRequestEntries(operation: Operation): readonly Entry[] {
       createReplaceSchema(kind, body),
     );
   const isUpdate = action === 'update';
-  const schema = createRequestSchema(kind, isUpdate ? 'update' : 'create');
+  const schema = createRequestBodySchema(kind, isUpdate ? 'update' : 'create');
   return createEntries(name, schema, (body) => createTolerantBody(body, kind, isUpdate));
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PlanFileContent, PlanFileWrite } from '../kinds/plan-file-content.ts';
 import type { Address } from '../model/address.ts';
 import { ACTIONS } from '../model/change.ts';
-import { DANGER_GROUPS, DANGER_NAMES, type Danger } from '../model/danger.ts';
+import { DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { PLAN_FORMAT } from '../model/plan.ts';
@@ -90,7 +90,7 @@ const difference = z.strictObject({
 
 /** A danger of a change or of drift. */
 export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
-  group: z.enum(DANGER_GROUPS).describe('What the danger concerns.'),
+  group: z.enum(DANGER_GROUP_NAMES).describe('What the danger concerns.'),
   danger: z.enum(DANGER_NAMES),
   path: optional(z.string()).describe('The field. Absent if the danger concerns the whole resource.'),
   from: optional(json).describe('The old value, or the removed members of a list or map. Absent if there is none.'),

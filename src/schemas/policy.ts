@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { CHANGE_ACTIONS } from '../model/change.ts';
-import { DANGER_GROUPS, DANGER_NAMES } from '../model/danger.ts';
+import { DANGER_GROUP_NAMES, DANGER_NAMES } from '../model/danger.ts';
 import { once } from '../model/once.ts';
 import { EXPECTED_RESULTS } from '../model/policy.ts';
 import { createAnyJsonSchema, createTimestampSchema } from './text.ts';
@@ -51,7 +51,7 @@ const createMatchSchema = once(() =>
           'Actions on resources. Default: all of them. A rule that uses `after` applies only to resources that exist afterwards. A rule that uses `before` applies only to resources that exist now.',
         ),
       danger: z
-        .array(z.enum([...DANGER_GROUPS, ...DANGER_NAMES]))
+        .array(z.enum([...DANGER_GROUP_NAMES, ...DANGER_NAMES]))
         .min(1)
         .optional()
         .describe('Changes with one of these dangers, or with a danger of one of these groups.'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { FaultRule, NumberOrRangeText, ServerFaults } from '../model/server-faults.ts';
+import type { FaultRule, NumberOrRange, ServerFaults } from '../model/server-faults.ts';
 import { createAnyJsonSchema } from './text.ts';
 
 /** Extra members of a resource in a seed. The fields of its kind are checked like the body of a request. */
@@ -73,13 +73,13 @@ const optional = z.exactOptional;
 const RANGE = /^(\d{1,9})(?:-(\d{0,9}))?$/;
 
 /** Returns the limits of a range, both inclusive. Never throws: for invalid text, it returns an empty range. */
-export function parseNumberRangeOrEmpty(range: NumberOrRangeText): { readonly from: number; readonly to: number } {
+export function parseNumberRangeOrEmpty(range: NumberOrRange): { readonly from: number; readonly to: number } {
   if (typeof range === 'number') return { from: range, to: range };
   const [, from = '1', to = from] = RANGE.exec(range) ?? [undefined, '1', '0'];
   return { from: Number(from), to: to === '' ? Number.POSITIVE_INFINITY : Number(to) };
 }
 
-function isForward(range: NumberOrRangeText): boolean {
+function isForward(range: NumberOrRange): boolean {
   const { from, to } = parseNumberRangeOrEmpty(range);
   return from <= to;
 }

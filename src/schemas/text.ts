@@ -184,7 +184,7 @@ export function nameSharedSchema<Schema extends z.ZodType>(name: string, schema:
 }
 
 /** Returns the name of the shared schema for an object type. `undefined` if only one place uses the type. */
-export function findSharedTypeSchemaName(type: ObjectType): string | undefined {
+export function findSharedObjectSchemaName(type: ObjectType): string | undefined {
   return type.title === undefined
     ? listModuleNames().get(type)
     : convertSnakeToPascalCase(type.title.replaceAll(' ', '_'));

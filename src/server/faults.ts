@@ -21,7 +21,7 @@ import type { Server } from './server.ts';
  */
 
 /** Options of `withFaults`. */
-export interface FaultHooks {
+export interface FaultInjectionOptions {
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. Default: a timer of the system. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Called when a fault applies to a request, before the fault takes effect. */
@@ -40,7 +40,7 @@ export interface FaultLogEntry {
  * Returns a server that injects faults into the responses of `server`. Never throws, because `parseServerFaults` has
  * checked the faults.
  */
-export function withFaults(server: Server, faults: ServerFaults, options: FaultHooks = {}): Server {
+export function withFaults(server: Server, faults: ServerFaults, options: FaultInjectionOptions = {}): Server {
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
   const { sleep = sleepFor, onFault } = options;

@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { normalizeUnsetField } from '../kinds/normalize.ts';
+import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';
 import type { NamedModule } from '../kinds/operations.ts';
 import { describeIdPrefixes, isIdOf, toExternalResourcePath, toResourcePath } from '../kinds/paths.ts';
 import { mapDirectMembers } from '../kinds/walk.ts';
@@ -250,7 +250,7 @@ export function toResponseBody(
 export function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
   if (given !== null) return toResponseJson(field.type, given, baseUrl);
-  return isNullInResponses(field) ? null : normalizeUnsetField(field);
+  return isNullInResponses(field) ? null : getNormalUnsetFieldValue(field);
 }
 
 type Fields = Readonly<Record<string, Field>>;

@@ -3,10 +3,10 @@ export type {
   FaultRequestSelector,
   FaultRule,
   FaultTime,
-  NumberOrRangeText,
+  NumberOrRange,
   ServerFaults,
 } from '../model/server-faults.ts';
-export { type FaultHooks, type FaultLogEntry, parseServerFaults, withFaults } from './faults.ts';
+export { type FaultInjectionOptions, type FaultLogEntry, parseServerFaults, withFaults } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
 export type { ImportedResource } from './seed.ts';
 export {

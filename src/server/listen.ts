@@ -192,7 +192,7 @@ function refuseBytes(
   error: Error,
   { socket, exchange }: { readonly socket: Duplex; readonly exchange: Exchange | undefined },
 ): void {
-  const failure = findResponseToConnectionError(error);
+  const failure = findConnectionRequestError(error);
   if (failure === undefined || !socket.writable) {
     if (!socket.writableEnded) socket.destroy();
     return;
@@ -238,7 +238,7 @@ function renderResponse({ status, headers, body }: HttpResponse): string {
  * Returns the failure to report for a connection error. `undefined`: the client has closed the connection, so no
  * response is possible.
  */
-export function findResponseToConnectionError(error: Error): RequestError | undefined {
+export function findConnectionRequestError(error: Error): RequestError | undefined {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {
     case 'ECONNRESET':

@@ -6,11 +6,11 @@ import { formatPath } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { listUnstorableTexts } from '../model/printable.ts';
 import type { Spec } from '../model/state.ts';
-import { createModuleBodySchema, createRequestSchema } from '../schemas/field.ts';
+import { createModuleBodySchema, createRequestBodySchema } from '../schemas/field.ts';
 import { yieldSchemaFindings } from '../schemas/findings.ts';
 import { RequestError } from './failure.ts';
 
-type Schema = ReturnType<typeof createRequestSchema>;
+type Schema = ReturnType<typeof createRequestBodySchema>;
 
 /**
  * Returns the spec for the body of a POST, with defaults for absent fields. Ignores `id` and nulls. Throws
@@ -72,7 +72,7 @@ function getSchema(name: string, build: () => Schema): Schema {
 const MOST_FINDINGS = 20;
 
 function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {
-  const schema = getSchema(`${purpose} ${kind.name}`, () => createRequestSchema(kind, purpose));
+  const schema = getSchema(`${purpose} ${kind.name}`, () => createRequestBodySchema(kind, purpose));
   refuseUnfitValue(body, schema);
 }
 

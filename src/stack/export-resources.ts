@@ -3,10 +3,10 @@ import { type ExportResult, exportLive } from '../export/export-live.ts';
 import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
 import {
-  type AttachedResourceModules,
+  type AttachedModulesToRead,
   isIdOf,
   listPathIdNamesOfKind,
-  selectAttachedModulesToRead,
+  selectModulesOfAttachedResource,
 } from '../kinds/paths.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
@@ -125,10 +125,10 @@ function getListedKind(name: string): Kind {
   throw new StackError(`There is no kind ${name} to export.`, { reason: 'invalid', remedy });
 }
 
-function createAttachment(kind: Kind, ids: Spec): AttachedResourceModules {
-  return selectAttachedModulesToRead(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
+function createAttachment(kind: Kind, ids: Spec): AttachedModulesToRead {
+  return selectModulesOfAttachedResource(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
-function withoutDuplicates(attachments: readonly AttachedResourceModules[]): readonly AttachedResourceModules[] {
+function withoutDuplicates(attachments: readonly AttachedModulesToRead[]): readonly AttachedModulesToRead[] {
   return [...new Map(attachments.map((attachment) => [attachment.address, attachment])).values()];
 }

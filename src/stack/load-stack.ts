@@ -16,9 +16,9 @@ import { findRenderInFile, type LocatedRenderCommand } from '../manifest/stack-r
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import {
-  formatRenderOutputName,
+  formatRenderCommandAndPosition,
   formatShortenedRenderCommand,
-  parseRenderOutputName,
+  parseRenderCommandAndPosition,
   type RenderCommandPosition,
 } from '../model/stack.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
@@ -68,7 +68,7 @@ export async function loadStackManifests(
   const output = await runRender({ ...render, words }, context);
   if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
   return {
-    sources: [...own, { file: formatRenderOutputName(words, createOutputSource(render)), bytes: output }],
+    sources: [...own, { file: formatRenderCommandAndPosition(words, createOutputSource(render)), bytes: output }],
     diagnostics,
     isPartial: false,
   };
@@ -165,7 +165,7 @@ export function refuseOnlyFilesOfOtherTools(
   const { cwd, root } = context;
   const resolvePath = (path: string): string => resolve(cwd, path);
   const isFound = ({ file }: ManifestBytes): boolean =>
-    file !== STDIN_FILE_NAME && !paths.includes(file) && parseRenderOutputName(file) === undefined;
+    file !== STDIN_FILE_NAME && !paths.includes(file) && parseRenderCommandAndPosition(file) === undefined;
   const stacks = listFoldersOf(sources);
   const apart = sources
     .filter(({ bytes }) => !mayContainDefaultsDocument(bytes))

@@ -11,7 +11,7 @@ import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
 import { createDestroyState, listWriteToPaths, omitAllDesiredResources, type PlanInput } from '../plan/plan-input.ts';
-import { createReadRequest, listStackKinds } from '../plan/select-targets.ts';
+import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targets.ts';
 import type { PolicyCheckContext } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import type { Rehearse } from './host.ts';
@@ -147,7 +147,7 @@ async function openNeighbours(
 
 /** Removes kinds that were read only for cross-stack references, because this stack does not manage them. */
 function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState {
-  const used = new Set(listStackKinds(stack).map(({ name }) => name));
+  const used = new Set(listKindsEnabledForStack(stack).map(({ name }) => name));
   return { ...live, resources: new Map([...live.resources].filter(([kind]) => used.has(kind))) };
 }
 

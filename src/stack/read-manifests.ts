@@ -11,7 +11,7 @@ import {
   encodeSource,
   type LoadedManifestSources,
   type ManifestBytes,
-  type ManifestSource,
+  type ManifestContent,
   readManifestFiles,
 } from '../manifest/load.ts';
 import type { EffectiveStackSetting } from '../manifest/stack-settings.ts';
@@ -51,7 +51,7 @@ interface ReadOptions {
   /** `all` runs every lint rule, `for-plan` only the rules that a plan does not check itself. Absent: no rule runs. */
   readonly lint?: 'all' | 'for-plan';
   /** Manifests in memory, read after the paths. */
-  readonly manifests?: readonly ManifestSource[];
+  readonly manifests?: readonly ManifestContent[];
   /**
    * Paths of policies that are loaded in addition to the policies of the manifests and their Stack. Absent: no policies
    * are loaded at all.
@@ -140,7 +140,7 @@ function withinRoots({ default: all, credentials }: TokenSettings, roots: readon
   return { default: all && addRoots(all), credentials: Object.fromEntries(own) };
 }
 
-function withManifests(loaded: LoadedManifestSources, manifests: readonly ManifestSource[]): LoadedManifestSources {
+function withManifests(loaded: LoadedManifestSources, manifests: readonly ManifestContent[]): LoadedManifestSources {
   return { ...loaded, sources: [...loaded.sources, ...manifests.map(encodeSource)] };
 }
 

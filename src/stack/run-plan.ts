@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { applyPlan, type MultiStackCoordination } from '../apply/apply.ts';
+import { applyPlan, type MultiStackRounds } from '../apply/apply.ts';
 import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import { createPlannedFileWriter } from '../apply/write-files.ts';
@@ -44,7 +44,7 @@ export interface ApplyRunOptions {
   /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */
   readonly signal?: AbortSignal;
   /** Set if plans of other stacks of the account are applied at the same time. */
-  readonly sideBySide?: MultiStackCoordination;
+  readonly sideBySide?: MultiStackRounds;
 }
 
 /** A plan to apply, and the results of checking it against the live state. */

@@ -13,7 +13,12 @@ import { comparePlans } from '../plan/compare/compare-plans.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { findCrossStackReference } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import { type Allowances, checkGuardAndProtection, countOwnedByKind, listBlockingViolations } from '../plan/guard.ts';
+import {
+  type Allowances,
+  countOwnedByKind,
+  listBlockingViolations,
+  listGuardAndProtectionViolations,
+} from '../plan/guard.ts';
 import { listWriteToPaths } from '../plan/plan-input.ts';
 import {
   checkPlanAgainstLive,
@@ -25,8 +30,8 @@ import {
 import { listPlanMismatches } from '../plan/saved/list-plan-mismatches.ts';
 import {
   computeLiveBeforePlans,
-  listAwaitedCrossStackIds,
-  revertReplacementsOfAbandonedResources,
+  findIdsOfAwaitedResources,
+  restoreCreationsOfAbandonedResources,
 } from '../plan/saved/live-resource-look-up.ts';
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
@@ -121,7 +126,7 @@ function refuseUnsafe({ plan, allowances, guard }: SavedPlanToCheck, live: LiveS
   );
   // Always use the limits of `apply`. No command saves a plan of `destroy`, so if the file says `destroy`, it was
   // edited.
-  const violations = checkGuardAndProtection({
+  const violations = listGuardAndProtectionViolations({
     changes: known,
     owned,
     settings: guard,
@@ -190,7 +195,7 @@ export function compareWithApproved(plan: Plan, approved: NamedPlan, cwd: string
   const paths = plan.files.map(({ path }) => path);
   return comparePlans(
     withPaths(approved.plan, paths, cwd),
-    revertReplacementsOfAbandonedResources(plan, approved.plan).plan,
+    restoreCreationsOfAbandonedResources(plan, approved.plan).plan,
   );
 }
 
@@ -218,7 +223,7 @@ export async function recreateUnchangedPlan(
   const stale = checked.stale.filter(({ isAbandoned }) => isAbandoned !== true);
   refuseStale(file.name, [...stale, ...listOutputFilesCreatedSincePlan(file.plan, { present, texts: checked.texts })]);
   const again = await rehearseAndCheckPlan(withoutFinishedRotations(planned, file.plan, checked), request);
-  const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedCrossStackIds(file.plan, planned.whole)]) };
+  const check = { ...checked, ids: new Map([...checked.ids, ...findIdsOfAwaitedResources(file.plan, planned.whole)]) };
   const isSame = listPlanMismatches(file.plan, again, check).length === 0;
   // If some writes of this or another saved plan of the run were already sent, the totals in the file describe the
   // state before these writes. So the totals are compared with a plan of that earlier state.

@@ -341,7 +341,7 @@ export function parseEmbeddedDataFile(baseUrl: string): string {
  * Decisions of the user who starts edgewise, which manifests cannot make: whether the manifests are trusted, and which
  * variables they may read. `stack/settings.ts` contains the settings that untrusted manifests cannot change.
  */
-export interface ManifestPermissionFlags {
+export interface ManifestTrustFlags {
   readonly untrusted?: boolean;
   /** Names of environment variables that manifests may read, and prefixes that end in `*`. */
   readonly env?: readonly string[];
@@ -353,7 +353,7 @@ export interface ManifestPermissionFlags {
 const OFFER = /^[A-Za-z_][A-Za-z0-9_]*\*?$/;
 /** Reads the decisions from flags, else from EDGEWISE_UNTRUSTED, EDGEWISE_ENV and EDGEWISE_ROOT. */
 export function readManifestTrust(
-  { untrusted, env: names = [], root }: ManifestPermissionFlags,
+  { untrusted, env: names = [], root }: ManifestTrustFlags,
   { env }: Pick<Host, 'env'>,
 ): Required<Pick<Host, 'isUntrusted' | 'offered'>> & Pick<Host, 'root'> {
   const offered = listVariablesAllowedInManifests({ env: names }, env);
@@ -369,7 +369,7 @@ export function readManifestTrust(
 
 /** Returns the names from flags, else the names from EDGEWISE_ENV. */
 export function listVariablesAllowedInManifests(
-  { env: names = [] }: ManifestPermissionFlags,
+  { env: names = [] }: ManifestTrustFlags,
   env: Host['env'],
 ): readonly string[] {
   return names.length > 0 ? names : (env['EDGEWISE_ENV'] ?? '').split(/[\s,]+/).filter((name) => name !== '');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveConcurrentDuplicates, SharedListRequests } from '../../src/apply/duplicates.ts';
+import { findConcurrentDuplicates, SharedListRequests } from '../../src/apply/duplicates.ts';
 import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
@@ -30,7 +30,7 @@ async function find(ours: string, lists: readonly (readonly JsonObject[])[], kno
     return lists[Math.min(looks, lists.length) - 1] ?? [];
   }, new ObservedResponseFields());
   const context = { lookUps, known: new Set(known), sleep: async () => undefined };
-  const { winner, losers } = await resolveConcurrentDuplicates({ write: WRITE, id: ours }, context);
+  const { winner, losers } = await findConcurrentDuplicates({ write: WRITE, id: ours }, context);
   return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };
 }
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import { createApplyManifestsCommandLine, createSavedPlanCommand } from '../../src/cli/reconcile/apply-command.ts';
+import { createApplyManifestsCommandLine, createSavedPlanCommandLine } from '../../src/cli/reconcile/apply-command.ts';
 import { type FakeOptions, runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
@@ -32,7 +32,7 @@ test('the command has the paths and the flags that the run was given, and what i
 test('a path is one word of a shell, and no option', () => {
   const run = { paths: ['my files', '-x'], flags: NONE, env: {} };
   expect(createApplyManifestsCommandLine(run).line).toBe("edgewise apply 'my files' ./-x");
-  expect(createSavedPlanCommand('$(rm x).json', run).line).toBe(
+  expect(createSavedPlanCommandLine('$(rm x).json', run).line).toBe(
     "edgewise apply '$(rm x).json' --manifests 'my files' --manifests ./-x",
   );
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
-import type { AttachedResourceModules } from '../../src/kinds/paths.ts';
+import type { AttachedModulesToRead } from '../../src/kinds/paths.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type Answer, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
 
 const ROUTE = '/edges/https/edghts_1/routes/edghtsrt_1';
-const ATTACHED: AttachedResourceModules = {
+const ATTACHED: AttachedModulesToRead = {
   address: 'HTTPSEdgeRoute/shop',
   kind: getKind('HTTPSEdgeRoute'),
   ids: { edge_id: 'edghts_1', id: 'edghtsrt_1' },

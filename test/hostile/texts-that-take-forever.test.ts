@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
-import { readChangedFiles } from '../../src/repository/git.ts';
+import { readChangesSinceCommit } from '../../src/repository/git.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { makeCheckout } from './listener.ts';
@@ -110,7 +110,7 @@ describe('git', () => {
     git('add', '-A');
     git('commit', '-m', 'x');
     writeFileSync(join(deep, 'f'), 'y');
-    const { match } = await readChangedFiles('.', 'HEAD', { cwd: folder, env: process.env }, 2000);
+    const { match } = await readChangesSinceCommit('.', 'HEAD', { cwd: folder, env: process.env }, 2000);
     await expect(match('.', [`${'**/a/'.repeat(12)}b`])).rejects.toMatchObject({
       message: expect.stringContaining('git was stopped after 2 s'),
       remedy: expect.stringContaining('spec.inputs'),

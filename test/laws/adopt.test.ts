@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
-import { renderUserMetadataOnly } from '../../src/model/mark.ts';
+import { renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { createBehind } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
@@ -17,7 +17,7 @@ describe('adopting what is as its manifest says', () => {
       const world = new World();
       for (const resource of stack)
         await createBehind(world, resource, (user) =>
-          renderUserMetadataOnly(typeof user === 'string' || isJsonObject(user) ? user : ''),
+          renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : ''),
         );
       const before = world.resources();
       const adopting = listAdopting(world, stack);

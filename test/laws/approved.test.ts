@@ -9,7 +9,7 @@ import { isCoveredByApproval, isSamePlan } from '../../src/model/plan.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { computeChangesWithDangers } from '../../src/plan/dangers.ts';
 import { createOrderedWrites } from '../../src/plan/order.ts';
-import { revertReplacementsOfAbandonedResources } from '../../src/plan/saved/live-resource-look-up.ts';
+import { restoreCreationsOfAbandonedResources } from '../../src/plan/saved/live-resource-look-up.ts';
 import { verifyPlan } from '../../src/plan/saved/verify-plan.ts';
 import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
 import type { SentRequest } from '../cli/recorder.ts';
@@ -87,7 +87,7 @@ describe('an approved plan', () => {
       async (history, request, when) => {
         const { world, second, plan } = await prepare(history);
         await world.applyOver(plan, dieAt({ request, when }));
-        const again = revertReplacementsOfAbandonedResources(await world.plan(second), plan);
+        const again = restoreCreationsOfAbandonedResources(await world.plan(second), plan);
         expect(comparePlans(plan, again.plan).more).toEqual(NOTHING);
       },
     );

@@ -6,7 +6,7 @@ import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isAddress, parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { renderMetadata, renderUserMetadataOnly, splitMetadata } from '../../src/model/mark.ts';
+import { renderMetadata, renderUserMetadata, splitMetadata } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { listLiteralPrefixes, toUnnamedId } from './arbitrary-values.ts';
 import { toExternalId } from './settle-stack.ts';
@@ -97,7 +97,7 @@ async function patch(world: SharedService, path: string, body: JsonObject): Prom
 function toMetadata(live: JsonObject, value: Json | undefined): string {
   const { mark } = splitMetadata(String(live['metadata']));
   const user = typeof value === 'string' || isJsonObject(value) ? value : '';
-  return mark === undefined ? renderUserMetadataOnly(user) : renderMetadata(user, mark);
+  return mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
 }
 
 /** The kinds of which the service takes the same twice. */

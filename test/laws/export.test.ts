@@ -13,7 +13,7 @@ import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { toDigest } from '../../src/model/json.ts';
-import { renderUserMetadataOnly, splitMetadata } from '../../src/model/mark.ts';
+import { renderUserMetadata, splitMetadata } from '../../src/model/mark.ts';
 import { checkStorableText } from '../../src/model/printable.ts';
 import type { DesiredState, LiveResource, LiveState, Spec } from '../../src/model/state.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
@@ -114,7 +114,7 @@ async function createUnmanaged(stack: TestStack, isKept = (_: number) => false):
     for (const [index, { id, metadata }] of (world.resources()[kind.name] ?? []).entries())
       if (!isKept(index))
         await world.call('PATCH', `${kind.path}/${id}`, {
-          metadata: renderUserMetadataOnly(splitMetadata(String(metadata)).user),
+          metadata: renderUserMetadata(splitMetadata(String(metadata)).user),
         });
   return world;
 }

@@ -4,7 +4,7 @@ import type { FieldType, NamedField } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json } from '../../src/model/json.ts';
-import { renderUserMetadataOnly } from '../../src/model/mark.ts';
+import { renderUserMetadata } from '../../src/model/mark.ts';
 import type { FaultRule } from '../../src/model/server-faults.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
@@ -44,7 +44,7 @@ async function createWitness(world: World, kind: Kind, field: string): Promise<b
   const specs = fc.sample(arbitrarySpec(kind), { seed: 7, numRuns: 60 }).filter((spec) => isSaying(spec[field]));
   for (const spec of specs) {
     const witness = { kind: kind.name, name: WITNESS, spec, lifecycle: { protect: false, ignore: [] } };
-    await createBehind(world, witness, () => renderUserMetadataOnly(WITNESS)).catch(() => undefined);
+    await createBehind(world, witness, () => renderUserMetadata(WITNESS)).catch(() => undefined);
     const others = (world.resources()[kind.name] ?? []).filter((one) => one['metadata'] === WITNESS);
     if (others.some((one) => isSaying(one[field]))) return true;
   }

@@ -4,7 +4,7 @@ import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { isJsonObject } from '../../src/model/json.ts';
-import { renderUserMetadataOnly, splitMetadata } from '../../src/model/mark.ts';
+import { renderUserMetadata, splitMetadata } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';
@@ -51,7 +51,7 @@ function listHeld(world: World) {
   return OWNED_KINDS.map((kind) =>
     (resources[kind.name] ?? []).map(({ metadata: text, ...rest }) => {
       const { user } = splitMetadata(String(text ?? ''));
-      const metadata = isJsonObject(user) ? user : renderUserMetadataOnly(user);
+      const metadata = isJsonObject(user) ? user : renderUserMetadata(user);
       return [rest['id'], normalizeSpec(kind, rest), metadata];
     }),
   );

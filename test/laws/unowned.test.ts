@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hasErrors } from '../../src/model/diagnostic.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
-import { renderMetadata, renderUserMetadataOnly } from '../../src/model/mark.ts';
+import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { createBehind } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
@@ -50,7 +50,7 @@ const METADATA: readonly ((user: Json) => string)[] = [
 const NO_MARK = { protect: false, delivered: true, fields: {} };
 
 function renderUser(user: Json): string {
-  return renderUserMetadataOnly(toUser(user));
+  return renderUserMetadata(toUser(user));
 }
 
 function toUser(user: Json): string | JsonObject {

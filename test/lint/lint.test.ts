@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readCelNames } from '../../src/expressions/read-cel.ts';
-import { type LintEnvironment, lintManifests } from '../../src/lint/lint.ts';
+import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
 import { LINT_RULES } from '../../src/lint/rules.ts';
 import { type Diagnostic, LINT_RULE_IDS, limitWarningsPerLintRule } from '../../src/model/diagnostic.ts';
 import { toMarked, validate } from '../manifest/explain.ts';
@@ -8,7 +8,7 @@ import { toMarked, validate } from '../manifest/explain.ts';
 const NOW = new Date('2026-03-01T12:00:00Z');
 
 /** What lint has against a document of a kind. `more` stands before it: settings, and names. */
-function lint(kind: string, body: string, more = '', options: Partial<LintEnvironment> = {}): readonly Diagnostic[] {
+function lint(kind: string, body: string, more = '', options: Partial<LintOptions> = {}): readonly Diagnostic[] {
   const document = `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: it }\n${body}\n`;
   const { state, diagnostics } = validate(more === '' ? document : `${more}---\n${document}`);
   expect(diagnostics).toEqual([]);

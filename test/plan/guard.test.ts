@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { GuardInput } from '../../src/plan/guard.ts';
-import { checkGuardAndProtection } from '../../src/plan/guard.ts';
+import { listGuardAndProtectionViolations } from '../../src/plan/guard.ts';
 import { makeChange } from '../report/sample-plans.ts';
 
 const DELETES = Array.from({ length: 6 }, (_, index) => makeChange(`TCPEdge/edge-${index}`, 'delete'));
@@ -15,7 +15,7 @@ function guard(input: Partial<GuardInput>): readonly string[] {
     mode: 'apply',
     isTargeted: true,
   };
-  return checkGuardAndProtection({ ...base, ...input }).map(({ message }) => message);
+  return listGuardAndProtectionViolations({ ...base, ...input }).map(({ message }) => message);
 }
 
 it('the share of deletes is one of all that is owned, whatever the plan is narrowed to', () => {

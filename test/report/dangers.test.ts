@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Change, DifferenceCause } from '../../src/model/change.ts';
-import { countDangersByGroup, DANGER_GROUPS, DANGER_NAMES, type Danger } from '../../src/model/danger.ts';
+import { countDangersByGroup, DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../../src/model/danger.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { computeChangesWithDangers } from '../../src/plan/dangers.ts';
 import { loadReportRenderer, loadStacksReportRenderer } from '../../src/report/formats.ts';
@@ -411,7 +411,7 @@ async function expectEverywhere(plan: Plan): Promise<void> {
   const report: PlanReport = { about: 'plan', plan, blocking: [] };
   const { dangers } = createPlanView(plan);
   const counts = countDangersByGroup(dangers);
-  const groups = DANGER_GROUPS.filter((group) => counts[group] > 0).map((group) => `${counts[group]} ${group}`);
+  const groups = DANGER_GROUP_NAMES.filter((group) => counts[group] > 0).map((group) => `${counts[group]} ${group}`);
   const count = `${dangers.length} ${dangers.length === 1 ? 'danger' : 'dangers'} (${groups.join(', ')})`;
   expect(dangers).not.toEqual([]);
 
@@ -449,7 +449,7 @@ async function expectEverywhere(plan: Plan): Promise<void> {
   const { headline } = createPlanView(plan);
   expect(headline.startsWith(`⚠ ${count}`)).toBe(true);
   expect(createStacksView(run).rows.map(({ said }) => said)).toEqual([headline, headline]);
-  const twice = Object.fromEntries(DANGER_GROUPS.map((group) => [group, 2 * counts[group]]));
+  const twice = Object.fromEntries(DANGER_GROUP_NAMES.map((group) => [group, 2 * counts[group]]));
   const joined = JSON.parse((await loadStacksReportRenderer('json'))(run, WIDE));
   expect(joined).toMatchObject({ dangers: twice, stacks: [{ dangers: counts }, { dangers: counts }] });
   const [log] = JSON.parse((await loadStacksReportRenderer('sarif'))(run, WIDE)).runs;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { KINDS, OWNED_KINDS, SUBMITTED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
-import { DANGER_GROUPS, DANGER_NAMES } from '../../src/model/danger.ts';
+import { DANGER_GROUP_NAMES, DANGER_NAMES } from '../../src/model/danger.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { DRIFT_STATES, type Drift, type DriftedField } from '../../src/model/drift.ts';
 import { assertDefined } from '../../src/model/errors.ts';
@@ -224,7 +224,7 @@ const drift: fc.Arbitrary<Drift> = fc.record({
         next: fc.constantFrom('create' as const, 'update' as const, 'replace' as const, 'write-file' as const),
         dangers: fc.array(
           fc.record({
-            group: fc.constantFrom(...DANGER_GROUPS),
+            group: fc.constantFrom(...DANGER_GROUP_NAMES),
             danger: fc.constantFrom(...DANGER_NAMES),
             path: text,
             from: text,

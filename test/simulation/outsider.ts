@@ -6,7 +6,7 @@ import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
-import { renderMetadata, renderUserMetadataOnly } from '../../src/model/mark.ts';
+import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { changeField, createBehind, listChangeable, type SharedService } from '../laws/behind-the-back.ts';
 import { STACK_NAME, type TestResource, type TestStack } from '../laws/stack.ts';
@@ -147,7 +147,7 @@ async function create(service: SharedService, resource: TestResource | undefined
 const NO_MARK = { protect: false, delivered: true, fields: {} };
 
 const METADATA: readonly [(user: string | JsonObject) => string, ...((user: string | JsonObject) => string)[]] = [
-  renderUserMetadataOnly,
+  renderUserMetadata,
   () => '',
   (user) => renderMetadata(user, { ...NO_MARK, stack: 'another-stack', name: 'a' }),
   () => JSON.stringify({ edgewise: { stack: STACK_NAME, name: 'Not a name' } }),

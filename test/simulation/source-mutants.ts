@@ -142,7 +142,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'a module is removed before the mark is taken': {
     file: 'src/plan/writes.ts',
-    from: 'if (!isAdoptOrTakeOver(change.action)) {',
+    from: 'if (!isAdoptOrTakeOverAction(change.action)) {',
     to: 'if (change.address !== undefined) {',
     noticedAs: /before its mark was taken/,
     seenAt: 234,

@@ -3,16 +3,16 @@ import { resolve } from 'node:path';
 import { Argument, type Command, type Option } from 'commander';
 import type { Kind } from '../../kinds/kind.ts';
 import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
-import { listAddressesForCompletion, readManifestFiles } from '../../manifest/load.ts';
+import { parseAddressesForCompletion, readManifestFiles } from '../../manifest/load.ts';
 import { parseAddress } from '../../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
-import { checkKindHasReadablePath } from '../../report/machine/inventory.ts';
+import { checkKindHasReadableField } from '../../report/machine/inventory.ts';
 import { indexStackNames } from '../../repository/read-stack-tree.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { GET_FORMATS, isKindName, isResourceAddress } from './get.ts';
 import { TOPIC_NAMES } from './help.ts';
 import { addExamples, addExitCodes } from './options.ts';
@@ -27,7 +27,7 @@ export function configureCompletionCommand(command: Command, act: CommandBodyRun
     ['source <(edgewise completion bash)', 'in ~/.bashrc'],
     ['source <(edgewise completion zsh)', 'in ~/.zshrc, after compinit'],
   ]).action((shell: Shell) =>
-    act(TEXT_ONLY_FLAGS, async ({ stdout }) => {
+    act(TEXT_ONLY_FORMAT_FLAGS, async ({ stdout }) => {
       stdout.write(SCRIPTS[shell]);
       return EXIT.success;
     }),
@@ -39,7 +39,7 @@ export function configureWordCompletionCommand(command: Command, act: CommandBod
   command
     .argument('[words...]')
     .helpOption(false)
-    .action((words: string[]) => act(TEXT_ONLY_FLAGS, (context) => complete(program, words, context)));
+    .action((words: string[]) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => complete(program, words, context)));
 }
 
 /** Writes the candidates for the last word. Shows no errors, because the user is still typing. */
@@ -67,7 +67,7 @@ async function computeCompletion(program: Command, words: readonly string[], con
   const named = listPaths(paths);
   const given = named.length === 0 ? ['.'] : named;
   const { sources } = await readManifestFiles(given, { cwd, readStdin: async () => new Uint8Array() });
-  const addresses = listAddressesForCompletion(sources, () => now().getTime() > until);
+  const addresses = parseAddressesForCompletion(sources, () => now().getTime() > until);
   return completeWords(
     program,
     words,
@@ -151,7 +151,7 @@ function listFormatCandidates({ start, operands }: WordContext): readonly Comple
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
   const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
   const fields = (kinds.length === 0 ? MANIFEST_KINDS : kinds).flatMap((kind) =>
-    Object.entries(kind.fields).filter(([name]) => checkKindHasReadablePath(kind, [name]) === undefined),
+    Object.entries(kind.fields).filter(([name]) => checkKindHasReadableField(kind, [name]) === undefined),
   );
   const abouts = new Map(fields.map(([name, { description }]) => [name, description]));
   return Array.from(abouts, ([name, about]) => ({ word: `${VALUE}${name}`, about }));

@@ -10,13 +10,13 @@ import { listSettingsWithOrigins } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { type FormatFlags, getTextOptions, TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
   addFormatAndColorOptions,
-  addManifestAccessOptions,
+  addManifestReadLimitOptions,
   EXAMPLE_KINDS,
 } from './options.ts';
 
@@ -31,7 +31,7 @@ export function configureExplainCommand(command: Command, act: CommandBodyRunner
     )
     .argument('[paths...]', 'for settings: the manifests, as for plan (default: the current folder)');
   addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(addFormatAndColorOptions(addConnectionOptions(addManifestAccessOptions(command))), [
+  addExamples(addFormatAndColorOptions(addConnectionOptions(addManifestReadLimitOptions(command))), [
     ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],
@@ -92,7 +92,7 @@ export function configureSchemaCommand(command: Command, act: CommandBodyRunner)
     [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
     ['edgewise schema events', 'a line of --format json-lines'],
   ]).action((name: string | undefined) =>
-    act(TEXT_ONLY_FLAGS, async (context) => {
+    act(TEXT_ONLY_FORMAT_FLAGS, async (context) => {
       context.stdout.write(`${JSON.stringify(createNamedSchema(name), null, 2)}\n`);
       return EXIT.success;
     }),

@@ -16,7 +16,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addConnectionOptions, addExamples, addExitCodes, createRepeatableOption, EXAMPLE_KINDS } from './options.ts';
 
 interface Flags extends ConnectionFlags {
@@ -60,7 +60,7 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
     [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
     ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
   ]).action((kinds: string[], flags: Flags) =>
-    act(TEXT_ONLY_FLAGS, (context) => exportManifests(kinds, flags, context)),
+    act(TEXT_ONLY_FORMAT_FLAGS, (context) => exportManifests(kinds, flags, context)),
   );
 }
 

@@ -12,11 +12,11 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { type AddressWithoutLiveResource, listMissingAddresses } from '../../plan/inventory.ts';
 import {
-  checkKindHasReadablePath,
+  checkKindHasReadableField,
   createStackResourcesDocument,
   renderInventoryAddressLines,
-  renderResourceFieldValues,
   renderStackResourcesJson,
+  renderValueLinesAtPath,
 } from '../../report/machine/inventory.ts';
 import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
@@ -184,12 +184,12 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   if (format.name !== 'value') return () => true;
   const { path } = format;
   const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
-  const findings = kinds.flatMap((kind) => checkKindHasReadablePath(kind, path) ?? []);
+  const findings = kinds.flatMap((kind) => checkKindHasReadableField(kind, path) ?? []);
   const isRefused = names.length === 0 ? findings.length === kinds.length : findings.length > 0;
-  if (!isRefused) return (kind) => checkKindHasReadablePath(kind, path) === undefined;
+  if (!isRefused) return (kind) => checkKindHasReadableField(kind, path) === undefined;
   const [first] = names.length === 0 ? [`no kind has a field ${formatPath(path)}`] : findings;
   const known = kinds.flatMap((kind) =>
-    Object.keys(kind.fields).filter((name) => checkKindHasReadablePath(kind, [name]) === undefined),
+    Object.keys(kind.fields).filter((name) => checkKindHasReadableField(kind, [name]) === undefined),
   );
   throw new CommandError(`No value can be shown: ${first}.`, {
     exitCode: EXIT.invalid,
@@ -232,7 +232,7 @@ function render(inventory: StackInventory, { flags, names, context }: Shown): st
     case 'name':
       return renderInventoryAddressLines(inventory);
     case 'value':
-      return renderResourceFieldValues(inventory, format.path, names.length !== 1 || !isAddress(names[0] ?? ''));
+      return renderValueLinesAtPath(inventory, format.path, names.length !== 1 || !isAddress(names[0] ?? ''));
     default:
       return assertNever(format);
   }

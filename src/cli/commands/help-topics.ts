@@ -9,7 +9,7 @@ import {
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { createHelpFormatter, type OptionTopic, renderHelpSection, TOPIC_NAMES } from './help.ts';
 import { listHelpTopicOptions } from './options.ts';
 
@@ -124,7 +124,7 @@ export function configureHelpCommand(command: Command, act: CommandBodyRunner, p
     .usage('[command or topic]')
     .description(`Show the options of a command, or a topic: ${TOPIC_NAMES.join(', ')}.`)
     .argument('[words...]', 'a command or a topic (default: the list of commands)')
-    .action((words: string[]) => act(TEXT_ONLY_FLAGS, async (context) => showHelp(words, program, context)));
+    .action((words: string[]) => act(TEXT_ONLY_FORMAT_FLAGS, async (context) => showHelp(words, program, context)));
 }
 
 function showHelp(words: readonly string[], program: Command, context: Context): ExitCode {

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
 interface InitFlags {
@@ -30,7 +30,7 @@ export function configureInitCommand(command: Command, act: CommandBodyRunner): 
     ['edgewise init', 'ask, and write manifests/'],
     ['edgewise init network --name network --base-url https://api.example.com', 'ask nothing'],
   ]).action((folder: string | undefined, flags: InitFlags) =>
-    act(TEXT_ONLY_FLAGS, (context) => init(folder ?? 'manifests', flags, context)),
+    act(TEXT_ONLY_FORMAT_FLAGS, (context) => init(folder ?? 'manifests', flags, context)),
   );
 }
 

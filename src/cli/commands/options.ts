@@ -292,11 +292,13 @@ export function addTrustOptions(command: Command): Command {
     '--untrusted',
     'the manifests are not merged yet: only flags and variables say where the API key goes (EDGEWISE_UNTRUSTED)',
   );
-  return addManifestAccessOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
+  return addManifestReadLimitOptions(
+    command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)),
+  );
 }
 
 /** Adds the options that limit which variables manifests may read, and which files they may name. */
-export function addManifestAccessOptions(command: Command): Command {
+export function addManifestReadLimitOptions(command: Command): Command {
   const env = createRepeatableOption(
     '--env <name>',
     'variable that manifests may read, or a prefix such as DEPLOY_* (EDGEWISE_ENV)',

@@ -13,7 +13,7 @@ import { outputReport } from '../output/output-report.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
 import {
   createApplyManifestsCommandLine,
-  createSavedPlanCommand,
+  createSavedPlanCommandLine,
   hasMissingTokenSinkDiagnostic,
 } from '../reconcile/apply-command.ts';
 import { removeStalePlanFile, writePlanFile } from '../reconcile/plan-file.ts';
@@ -78,7 +78,7 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   const exitCode = exitCodeOfPlan(made, blocking, flags);
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
   const applyCommand =
-    flags.out === undefined ? createApplyManifestsCommandLine(run) : createSavedPlanCommand(flags.out, run);
+    flags.out === undefined ? createApplyManifestsCommandLine(run) : createSavedPlanCommandLine(flags.out, run);
   const publication = { flags, exitCode, locate, ...(!hasMissingTokenSinkDiagnostic(made) && { applyCommand }) };
   return outputReport({ about: 'plan', plan: made, blocking }, publication, context);
 }

@@ -15,7 +15,7 @@ import { joinResultFiles } from '../multi-stack/read-results.ts';
 import { computeWorstExitCode } from '../multi-stack/stacks-run.ts';
 import { outputStacksReport } from '../output/output-report.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { type FormatFlags, TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { type FormatFlags, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addDetailedReportOptions, addExamples, addExitCodes } from './options.ts';
 
 export function configureJoinCommand(command: Command, act: CommandBodyRunner): void {
@@ -71,7 +71,7 @@ export function configurePostCommand(command: Command, act: CommandBodyRunner): 
     ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
     ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
     ['edgewise post drift.md --as issue --resolved', 'close it'],
-  ]).action((file: string, flags: PostFlags) => act(TEXT_ONLY_FLAGS, (context) => post(file, flags, context)));
+  ]).action((file: string, flags: PostFlags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => post(file, flags, context)));
 }
 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {

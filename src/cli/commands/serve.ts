@@ -17,7 +17,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addExamples, addExitCodes, createRepeatableOption } from './options.ts';
 
 interface Flags {
@@ -66,7 +66,7 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with a usual rate limit'],
     ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
-  ]).action((flags: Flags) => act(TEXT_ONLY_FLAGS, (context) => serve(flags, context)));
+  ]).action((flags: Flags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => serve(flags, context)));
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {

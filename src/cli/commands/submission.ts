@@ -11,7 +11,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { renderSubmissionJson, type SubmissionState } from '../../report/machine/json.ts';
 import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../report/text/submission.ts';
-import { createRequestSchema } from '../../schemas/field.ts';
+import { createRequestBodySchema } from '../../schemas/field.ts';
 import { checkAgainstSchema } from '../../schemas/findings.ts';
 import { resolveServiceSettings } from '../../stack/settings.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
@@ -210,7 +210,7 @@ function parseTimeout(text: string): number {
 
 /** Returns the body of a submission. Throws one error with all findings if it does not match the schema. */
 function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
-  const findings = checkAgainstSchema(createRequestSchema(kind, 'create'), body);
+  const findings = checkAgainstSchema(createRequestBodySchema(kind, 'create'), body);
   if (findings.length === 0) return body;
   const { argumentField } = kind.submission;
   const lines = findings.map(({ path: [field], message }) =>

@@ -17,7 +17,7 @@ import {
   addExamples,
   addExitCodes,
   addFormatAndColorOptions,
-  addManifestAccessOptions,
+  addManifestReadLimitOptions,
   addPoliciesOption,
   addRecursiveOptions,
   addReportOptions,
@@ -115,7 +115,7 @@ export function configureTestPolicyCommand(command: Command, act: CommandBodyRun
     .description('Run the unit tests of policies: the cases in PolicyTest documents. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
-  addExamples(addFormatAndColorOptions(addManifestAccessOptions(command), POLICY_TEST_FORMATS), [
+  addExamples(addFormatAndColorOptions(addManifestReadLimitOptions(command), POLICY_TEST_FORMATS), [
     ['edgewise test-policy policies', 'run the cases in this folder'],
     ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
   ]).action((paths: string[], flags: FormatFlags) =>

@@ -1,4 +1,4 @@
-import type { MultiStackCoordination } from '../../apply/apply.ts';
+import type { MultiStackRounds } from '../../apply/apply.ts';
 import { awaitPendingResources, type WaitOptions } from '../../client/await-work.ts';
 import type { LocateManifest } from '../../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../../model/outcome.ts';
@@ -321,8 +321,8 @@ async function awaitOthers(
  */
 function createPassage(
   { barriers, rounds = new Map(), isAwaited }: Turn,
-  onWritten: MultiStackCoordination['onWritten'],
-): { readonly sideBySide: MultiStackCoordination; readonly pass: () => void } {
+  onWritten: MultiStackRounds['onWritten'],
+): { readonly sideBySide: MultiStackRounds; readonly pass: () => void } {
   let passed = 0;
   const pass = (until = Number.POSITIVE_INFINITY): void => {
     for (const barrier of barriers?.slice(passed, until) ?? []) barrier.pass();

@@ -16,7 +16,7 @@ import {
   refuseApprovedWithSavedPlan,
 } from '../reconcile/apply-plan.ts';
 import { createLocateAtPlanFileStart, listManifestPathsForPlan, readPlanFile } from '../reconcile/plan-file.ts';
-import { refusePlanFileMismatchingManifests, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
+import { refusePlanFileMismatchingExternals, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type ApplyRun, type ApplyStacksFlags, classifyPlannedStack, showPlansAndApply } from './apply-ready.ts';
 import { findIndexedPlanFolder, type IndexedFolder } from './plan-folder.ts';
 import {
@@ -25,10 +25,10 @@ import {
   openStackFolder,
   planOpenedStack,
   refuseSingleResourceFlags,
+  runTaskOnSelectedStacks,
   runWithSelectedStacks,
   type StackResult,
   type StacksRun,
-  selectAndRunStacks,
 } from './stacks-run.ts';
 
 interface StacksToApply {
@@ -50,7 +50,7 @@ export async function planAndApplyStacks(
   context: Context,
 ): Promise<ExitCode> {
   const findApproval = await readApprovals(flags, context);
-  return selectAndRunStacks(paths, { flags, command: mode }, context, async (asked) => {
+  return runTaskOnSelectedStacks(paths, { flags, command: mode }, context, async (asked) => {
     const run = findSaved === undefined ? asked : withUnplanned(asked);
     const applying: ApplyRun = { run, flags, mode, ready: new Map() };
     const planned = await forEachStack(run, (folder) => {
@@ -95,7 +95,7 @@ async function planOne(
     ...(mode === 'apply' && { lint: 'for-plan' }),
     listOutputs: listWriteToPaths,
   });
-  if (saved !== undefined) refusePlanFileMismatchingManifests(saved, opened);
+  if (saved !== undefined) refusePlanFileMismatchingExternals(saved, opened);
   const plan = await planOpenedStack(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
   const { stack, pooled, locate } = opened;
   const unapproved = findDifferencesBeyondApprovedPlan(plan, approved, run.context);

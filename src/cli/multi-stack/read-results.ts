@@ -6,7 +6,7 @@ import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { parseRenderOutputName } from '../../model/stack.ts';
+import { parseRenderCommandAndPosition } from '../../model/stack.ts';
 import type { Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
 import {
   APPLY_RESULT_SCHEMA,
@@ -77,7 +77,7 @@ function readResult(
  */
 function findFolder({ inputs }: Pick<Plan, 'inputs'>): string | undefined {
   const folders = inputs.flatMap(({ file }) =>
-    file === STDIN_FILE_NAME || parseRenderOutputName(file) !== undefined ? [] : [dirname(file).split('/')],
+    file === STDIN_FILE_NAME || parseRenderCommandAndPosition(file) !== undefined ? [] : [dirname(file).split('/')],
   );
   const [first = []] = folders;
   const end = first.findIndex((step, index) => folders.some((steps) => steps[index] !== step));

@@ -17,10 +17,10 @@ import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { getTextOptions, TEXT_ONLY_FLAGS } from '../output/present.ts';
+import { getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import {
   createApplyManifestsCommandLine,
-  createSavedPlanCommand,
+  createSavedPlanCommandLine,
   createStacksApplyCommandLine,
   hasMissingTokenSinkDiagnostic,
 } from '../reconcile/apply-command.ts';
@@ -36,10 +36,10 @@ import {
   planOpenedStack,
   recordClaims,
   reportStacksRun,
+  runTaskOnSelectedStacks,
   type StackResult,
   type StacksFlags,
   type StacksRun,
-  selectAndRunStacks,
   toStackFilter,
 } from './stacks-run.ts';
 
@@ -58,7 +58,7 @@ export async function planAndReportStacks(
   const { out } = flags;
   const shard = findEffectiveShard(toStackFilter(flags), context);
   const plans = out === undefined ? undefined : await createPlanFolderWriter(out, shard, context);
-  return selectAndRunStacks(paths, { flags, command: 'plan' }, context, async (run) => {
+  return runTaskOnSelectedStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const { selected } = run;
     const parts = await forEachStack(run, (folder) => planOne(run, folder, { flags, plans }));
     const shown = await failConflictingStacks(run, parts, (folder) =>
@@ -105,7 +105,7 @@ function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: Plann
   const blocking = listUnconsentedViolations(plan, flags);
   const planned = { paths: [folder.folder], flags, env: run.context.env };
   const applyCommand =
-    out === undefined ? createApplyManifestsCommandLine(planned) : createSavedPlanCommand(out, planned);
+    out === undefined ? createApplyManifestsCommandLine(planned) : createSavedPlanCommandLine(out, planned);
   return {
     report: { about: 'plan', plan, blocking },
     exitCode: exitCodeOfPlan(plan, blocking, flags),
@@ -130,7 +130,7 @@ export async function validateAndReportStacks(
   flags: StacksFlags & { readonly toShown: (found: Diagnostic) => Diagnostic },
   context: Context,
 ): Promise<ExitCode> {
-  return selectAndRunStacks(paths, { flags, command: 'validate' }, context, async (run) => {
+  return runTaskOnSelectedStacks(paths, { flags, command: 'validate' }, context, async (run) => {
     const { onSubject: _, ...quiet } = context;
     const parts = await forEachStack(run, async (one): Promise<StackResult> => {
       const { name, folder } = one;
@@ -169,7 +169,7 @@ export async function showDriftOfStacks(
   flags: StacksFlags & { readonly target: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
-  return selectAndRunStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+  return runTaskOnSelectedStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const { stack, locate } = await openStackFolder(run, folder);
       const onPlanned = (plan: Plan): void => run.planned.note(createAccountKeyContainingSecret(folder, context), plan);
@@ -206,8 +206,8 @@ export async function showResourcesOfStacks(
   context: Context,
 ): Promise<ExitCode> {
   const { names, mayRead } = asked;
-  const flags = { ...asked.flags, ...TEXT_ONLY_FLAGS };
-  return selectAndRunStacks(paths, { flags, command: 'get' }, context, async (run) => {
+  const flags = { ...asked.flags, ...TEXT_ONLY_FORMAT_FLAGS };
+  return runTaskOnSelectedStacks(paths, { flags, command: 'get' }, context, async (run) => {
     const found = new Map<StackFolder, StackInventory>();
     const parts = await forEachStack(run, async (folder) => {
       const { stack } = await openStackFolder(run, folder);
@@ -226,7 +226,7 @@ function showFailedStacks(
   run: Parameters<typeof createStacksReport>[0],
   context: Context,
 ): void {
-  const options = getTextOptions(context.stderr, context, TEXT_ONLY_FLAGS);
+  const options = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT_FLAGS);
   context.stderr.write(
     `${renderStackResults(failed, options)}${renderStacksTable(createStacksReport(run, failed), options)}`,
   );

@@ -11,8 +11,8 @@ import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../r
 import { formatCount } from '../../report/view/wording.ts';
 import {
   type ClaimRegistry,
-  createClaimDiagnosticsByStack,
   createClaimRegistry,
+  createConflictDiagnosticsByStack,
   listStackClaims,
   type RereadStackClaims,
   type StackClaimsInput,
@@ -99,7 +99,7 @@ export interface StackResult {
 }
 
 /** Selects the stacks, runs the task on them, and closes every account even if the task fails. */
-export async function selectAndRunStacks(
+export async function runTaskOnSelectedStacks(
   paths: readonly string[],
   { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
   given: Context,
@@ -112,7 +112,7 @@ export async function selectAndRunStacks(
   return runWithSelectedStacks(selected, { flags, command }, context, task);
 }
 
-/** Like `selectAndRunStacks`, for stacks that are already selected. */
+/** Like `runTaskOnSelectedStacks`, for stacks that are already selected. */
 export async function runWithSelectedStacks(
   selected: SelectedStacks,
   { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
@@ -477,7 +477,7 @@ export async function failConflictingStacks(
   parts: readonly StackReportPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
 ): Promise<readonly StackReportPart[]> {
-  const errors = await createClaimDiagnosticsByStack(
+  const errors = await createConflictDiagnosticsByStack(
     run.claims.listConflicts(),
     (folder) => readClaims(run, folder),
     run.context,

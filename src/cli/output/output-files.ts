@@ -138,7 +138,7 @@ export function createRunInputRecorder(words: readonly string[], cwd: string): I
 }
 
 /** The files that manifests tell a run to write, and the settings of the run. */
-export interface LifecycleFilesToWrite {
+export interface OutputFilesNamedInManifests {
   /** Files of `lifecycle.write_to`. */
   readonly files: readonly string[];
   readonly settings: ServiceSettings;
@@ -147,7 +147,7 @@ export interface LifecycleFilesToWrite {
 /** Throws if the run would overwrite a file that it reads or that edgewise did not write. Called before any request. */
 export async function refuseUnsafeOutputs(
   { out, report = [], journal }: NamedOutputs,
-  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: LifecycleFilesToWrite,
+  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: OutputFilesNamedInManifests,
   context: Pick<Context, 'cwd' | 'env' | 'inputs' | 'root'>,
 ): Promise<void> {
   const { env, inputs } = context;

@@ -1,6 +1,6 @@
 import type { FormatName } from '../../report/formats.ts';
 import type { TextStyleOptions } from '../../report/report.ts';
-import type { ManifestPermissionFlags } from '../../stack/settings.ts';
+import type { ManifestTrustFlags } from '../../stack/settings.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 
@@ -41,7 +41,7 @@ export function findEventOutput(
 }
 
 /** The flags of commands that have only one output format. */
-export const TEXT_ONLY_FLAGS: FormatFlags = { format: 'text', color: true };
+export const TEXT_ONLY_FORMAT_FLAGS: FormatFlags = { format: 'text', color: true };
 
 /** Returns options for text. Colours need a terminal; NO_COLOR, --no-color and TERM=dumb disable them. */
 export function getTextOptions(
@@ -82,7 +82,7 @@ export function isInfoLogged({ env }: Pick<Context, 'env'>): boolean {
 }
 
 /** The flags that `run` itself evaluates, for any command. */
-export interface RunFlags extends FormatFlags, ManifestPermissionFlags {
+export interface RunFlags extends FormatFlags, ManifestTrustFlags {
   /** Whether the commands of `spec.render` may run. */
   readonly render?: boolean;
   /** The file to which the plan is written; for many stacks, a folder. */

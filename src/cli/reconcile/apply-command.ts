@@ -35,7 +35,7 @@ function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string
  * Formats a command line that applies a saved plan. The line says where the API key and tokens are sent, because a plan
  * file must not decide that. With manifests, it also repeats the flags of the plan, because the plan is computed again.
  */
-export function createSavedPlanCommand(file: string, { paths, flags, env }: PlanRunToRepeat): CommandLine {
+export function createSavedPlanCommandLine(file: string, { paths, flags, env }: PlanRunToRepeat): CommandLine {
   const isPlannedAgain = paths.length > 0;
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
@@ -64,7 +64,7 @@ export function createStacksApplyCommandLine(
   planned: PlanRunToRepeat,
   { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
 ): CommandLine {
-  if (out !== undefined) return createSavedPlanCommand(out, planned);
+  if (out !== undefined) return createSavedPlanCommandLine(out, planned);
   const { stack = [], changedSince, shard } = filter;
   const words = [
     '-R',
@@ -90,7 +90,7 @@ export function findPlanFileApplyCommand(
   const isEnough =
     manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(isTokenCreatingWrite)));
   if (hasMissingTokenSinkDiagnostic(plan) || !isEnough) return undefined;
-  return createSavedPlanCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
+  return createSavedPlanCommandLine(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
 }
 
 /** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */

@@ -31,7 +31,7 @@ import { createLocateAtPlanFileStart, listManifestPathsForPlan, readPlanFile } f
 import {
   listUnconsentedViolations,
   type PlanFlags,
-  refusePlanFileMismatchingManifests,
+  refusePlanFileMismatchingExternals,
   resolveSavedPlanConnection,
   resolveStackConnection,
   toAllowances,
@@ -72,7 +72,7 @@ export async function applyManifests(
     policies: flags.policies ?? [],
   });
   const settings = resolveStackConnection(flags, context, state);
-  if (saved !== undefined) refusePlanFileMismatchingManifests(saved, { settings, state });
+  if (saved !== undefined) refusePlanFileMismatchingExternals(saved, { settings, state });
   await refuseUnsafeOutputs(flags, { files: listWriteToPaths(state), settings }, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   return withStack(

@@ -154,7 +154,7 @@ function refuseOtherKey(
  * Like `refuseMismatchedPlanFile`. Also throws if an `External` has another id in the plan than in the manifests, because the
  * approver read only the name of the `External`.
  */
-export function refusePlanFileMismatchingManifests(
+export function refusePlanFileMismatchingExternals(
   saved: SavedFile,
   {
     settings,

@@ -1,5 +1,5 @@
 import type { LintCode } from '../../model/diagnostic.ts';
-import { type Explanation, formatExampleManifest, joinDocuments } from '../explanation.ts';
+import { type Explanation, formatManifestWithLines, joinDocuments } from '../explanation.ts';
 
 /** Creates examples of lint: a manifest before and after the correction. */
 function createExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'> {
@@ -7,7 +7,7 @@ function createExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'g
 }
 
 function formatEdge(...lines: readonly string[]): string {
-  return formatExampleManifest('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
+  return formatManifestWithLines('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
 }
 
 function formatPolicy(expression: string, action: string): string {
@@ -21,11 +21,11 @@ function formatPolicy(expression: string, action: string): string {
 }
 
 function formatPool(weight: number): string {
-  return formatExampleManifest('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
+  return formatManifestWithLines('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
 }
 
 function formatCredential(...lines: readonly string[]): string {
-  return formatExampleManifest('Credential', 'agent', ...lines);
+  return formatManifestWithLines('Credential', 'agent', ...lines);
 }
 
 function formatSink(text: string): string {
@@ -38,11 +38,11 @@ function formatSink(text: string): string {
     '        - -c',
     `        - ${text}`,
   ];
-  return formatExampleManifest('Stack', 'shop', ...command);
+  return formatManifestWithLines('Stack', 'shop', ...command);
 }
 
 function formatCertificate(...more: readonly string[]): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -53,7 +53,7 @@ function formatCertificate(...more: readonly string[]): string {
 }
 
 function formatRestriction(type: string, ...lines: readonly string[]): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'IPRestriction',
     type,
     'spec:',
@@ -67,7 +67,7 @@ function formatBreaker(...lines: readonly string[]): string {
   const fields = ['tripped_duration: 10', 'rolling_window: 60', 'num_buckets: 6', ...lines].map(
     (line) => `    ${line}`,
   );
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'HTTPSEdgeRoute',
     'cart',
     'spec:',
@@ -78,10 +78,10 @@ function formatBreaker(...lines: readonly string[]): string {
   );
 }
 
-const OFFICE = formatExampleManifest('External', 'office', 'spec:', '  id: ipp_office');
+const OFFICE = formatManifestWithLines('External', 'office', 'spec:', '  id: ipp_office');
 
 function formatEndpoints(policy: string): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'IPRestriction',
     'endpoints',
     'spec:',
@@ -128,7 +128,7 @@ export const LINT_EXPLANATIONS = {
     meaning: 'An edge accepts connections but has no enabled backend to forward them to.',
     remedy: 'Add `spec.backend`, or enable it. If another tool sets it, add `lifecycle.ignore: [backend]`.',
     ...createExamples(
-      formatExampleManifest('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
+      formatManifestWithLines('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
       formatEdge('  hostports: ["1.tcp.example.net:20001"]'),
     ),
   },

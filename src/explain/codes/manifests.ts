@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of manifests look like that
 
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
-import { type Explanation, formatExampleManifest, joinDocuments } from '../explanation.ts';
+import { type Explanation, formatManifestWithLines, joinDocuments } from '../explanation.ts';
 
-const POOL = formatExampleManifest(
+const POOL = formatManifestWithLines(
   'WeightedBackend',
   'pool',
   'spec:',
@@ -14,7 +14,7 @@ const POOL = formatExampleManifest(
 
 /** Creates a `Stack` whose manifests are printed by a command. */
 function formatRenderedStack(command: string): string {
-  return formatExampleManifest('Stack', 'shop', 'spec:', `  render: ${command}`);
+  return formatManifestWithLines('Stack', 'shop', 'spec:', `  render: ${command}`);
 }
 
 /** Codes about files and their text. */
@@ -34,13 +34,13 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate stack',
       files: {
-        'stack/edgewise.yaml': formatExampleManifest('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]'),
+        'stack/edgewise.yaml': formatManifestWithLines('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]'),
       },
     },
     good: {
       files: {
-        'stack/edgewise.yaml': formatExampleManifest('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
-        'rules.yaml': formatExampleManifest(
+        'stack/edgewise.yaml': formatManifestWithLines('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
+        'rules.yaml': formatManifestWithLines(
           'Policy',
           'any',
           'spec:',
@@ -58,7 +58,7 @@ export const READING_EXPLANATIONS = {
       command: 'validate',
       files: {
         'pool.yaml': {
-          latin1: formatExampleManifest(
+          latin1: formatManifestWithLines(
             'WeightedBackend',
             'pool',
             'spec:',
@@ -71,7 +71,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': formatExampleManifest(
+        'pool.yaml': formatManifestWithLines(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -116,7 +116,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': formatExampleManifest(
+        'pool.yaml': formatManifestWithLines(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -128,7 +128,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': formatExampleManifest(
+        'pool.yaml': formatManifestWithLines(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -146,7 +146,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': formatExampleManifest(
+        'pool.yaml': formatManifestWithLines(
           'WeightedBackend',
           'pool',
           'spec: &pool',
@@ -158,7 +158,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': formatExampleManifest(
+        'pool.yaml': formatManifestWithLines(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -177,12 +177,17 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate --env REGION',
       files: {
-        'agents.yaml': formatExampleManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
+        'agents.yaml': formatManifestWithLines(
+          'AgentIngress',
+          'agents',
+          'spec:',
+          '  domain: ${env:REGION}.example.com',
+        ),
       },
     },
     good: {
       files: {
-        'agents.yaml': formatExampleManifest(
+        'agents.yaml': formatManifestWithLines(
           'AgentIngress',
           'agents',
           'spec:',
@@ -199,12 +204,17 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'agents.yaml': formatExampleManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
+        'agents.yaml': formatManifestWithLines(
+          'AgentIngress',
+          'agents',
+          'spec:',
+          '  domain: ${env:REGION}.example.com',
+        ),
       },
     },
     good: {
       files: {
-        'agents.yaml': formatExampleManifest(
+        'agents.yaml': formatManifestWithLines(
           'AgentIngress',
           'agents',
           'spec:',
@@ -221,7 +231,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': formatExampleManifest(
+        'pool.yaml': formatManifestWithLines(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -233,7 +243,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': formatExampleManifest(
+        'pool.yaml': formatManifestWithLines(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -251,7 +261,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'agents.yaml': formatExampleManifest(
+        'agents.yaml': formatManifestWithLines(
           'AgentIngress',
           'agents',
           'spec:',
@@ -261,7 +271,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'agents.yaml': formatExampleManifest(
+        'agents.yaml': formatManifestWithLines(
           'AgentIngress',
           'agents',
           'spec:',
@@ -283,7 +293,7 @@ function createCorrection(text: string): Explanation['good'] {
 }
 
 function formatEdge(...lines: readonly string[]): string {
-  return formatExampleManifest('TCPEdge', 'postgres', 'spec:', ...lines);
+  return formatManifestWithLines('TCPEdge', 'postgres', 'spec:', ...lines);
 }
 
 const BACKEND = ['  backend:', '    backend_id: bkdhr_blue'] as const;
@@ -295,7 +305,7 @@ export const DOCUMENT_EXPLANATIONS = {
     meaning:
       'Every document needs `apiVersion: edgewise/v1` and a kind that edgewise knows. `edgewise explain` lists the kinds. Manifests of other programs belong in another folder.',
     remedy: 'Correct the kind or the apiVersion, or move the document out of the folder.',
-    bad: createFileExample(formatExampleManifest('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
+    bad: createFileExample(formatManifestWithLines('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
     good: createCorrection(formatEdge(PORT, ...BACKEND)),
   },
   'unknown-field': {
@@ -330,10 +340,10 @@ export const DOCUMENT_EXPLANATIONS = {
     meaning: 'A number is smaller or larger than the field allows, or a list has too few members.',
     remedy: 'Choose a value in the range that the message names.',
     bad: createFileExample(
-      formatExampleManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000'),
+      formatManifestWithLines('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000'),
     ),
     good: createCorrection(
-      formatExampleManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000'),
+      formatManifestWithLines('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000'),
     ),
   },
   'too-long': {
@@ -350,8 +360,8 @@ export const DOCUMENT_EXPLANATIONS = {
       'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or a digit. It becomes part of the mark, of addresses and of file names.',
     remedy:
       'Choose a valid name. If the resource already exists under another name, write that name in `lifecycle.renamed_from`.',
-    bad: createFileExample(formatExampleManifest('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
-    good: createCorrection(formatExampleManifest('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
+    bad: createFileExample(formatManifestWithLines('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
+    good: createCorrection(formatManifestWithLines('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
   },
   'reserved-metadata': {
     meaning:
@@ -362,13 +372,13 @@ export const DOCUMENT_EXPLANATIONS = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-const STACK = formatExampleManifest('Stack', 'production');
-const EDGE = formatExampleManifest('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
+const STACK = formatManifestWithLines('Stack', 'production');
+const EDGE = formatManifestWithLines('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
 const OWNED = EDGE.replace('  name: postgres\n', '  name: postgres\n  labels: { team: data }\n');
 
 /** Creates a policy about a label that names the owner of each resource. */
 function formatPolicy(require: string, ...more: readonly string[]): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'Policy',
     'owned',
     'spec:',
@@ -423,7 +433,7 @@ export const POLICY_EXPLANATIONS = {
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
 function formatPolicyTest(policy: string): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'PolicyTest',
     'owned',
     'spec:',

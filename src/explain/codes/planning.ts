@@ -2,15 +2,15 @@ import type { DiagnosticCode } from '../../model/diagnostic.ts';
 import {
   type ExampleLiveResources,
   type Explanation,
-  formatExampleManifest,
+  formatManifestWithLines,
   renderMarkedMetadata,
 } from '../explanation.ts';
 
-const STACK = formatExampleManifest('Stack', 'production');
-const CREDENTIAL = formatExampleManifest('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
+const STACK = formatManifestWithLines('Stack', 'production');
+const CREDENTIAL = formatManifestWithLines('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
 const POOL = formatPool();
 
-const TAKEN_POOL = formatExampleManifest(
+const TAKEN_POOL = formatManifestWithLines(
   'WeightedBackend',
   'taken',
   'spec:',
@@ -21,15 +21,15 @@ const TAKEN_POOL = formatExampleManifest(
 );
 
 function formatPool(...more: readonly string[]): string {
-  return formatExampleManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
+  return formatManifestWithLines('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
 }
 
 function formatIngress(domain: string, ...more: readonly string[]): string {
-  return formatExampleManifest('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
+  return formatManifestWithLines('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
 }
 
 function formatRestriction(...lines: readonly string[]): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'IPRestriction',
     'api',
     'spec:',
@@ -40,7 +40,7 @@ function formatRestriction(...lines: readonly string[]): string {
 }
 
 function formatCertificate(from: string): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -94,8 +94,8 @@ const USED_BY_WEB: ExampleLiveResources = {
 /** Creates an edge whose backend is a weighted backend of the stack `network`. */
 function formatShopEdge(pool: string): string {
   return [
-    formatExampleManifest('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
-    formatExampleManifest(
+    formatManifestWithLines('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
+    formatManifestWithLines(
       'TCPEdge',
       'shop',
       'spec:',
@@ -108,7 +108,7 @@ function formatShopEdge(pool: string): string {
 /** Creates an `IPRestriction` for each type. The first has the name `one`, the second `two`. */
 function formatRestrictions(...types: readonly string[]): string {
   const documents = types.map((type, index) =>
-    formatExampleManifest(
+    formatManifestWithLines(
       'IPRestriction',
       NAMES[index] ?? '',
       'spec:',
@@ -156,7 +156,7 @@ export const PLANNING_EXPLANATIONS = {
     bad: createPlanExample(CREDENTIAL),
     good: {
       files: {
-        'edgewise.yaml': formatExampleManifest(
+        'edgewise.yaml': formatManifestWithLines(
           'Stack',
           'production',
           'spec:',
@@ -184,7 +184,7 @@ export const PLANNING_EXPLANATIONS = {
       files: { 'a/edgewise.yaml': STACK, 'a/pool.yaml': POOL, 'b/pool.yaml': TAKEN_POOL },
       live: createLivePools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
-    good: { files: { 'b/edgewise.yaml': formatExampleManifest('Stack', 'web') } },
+    good: { files: { 'b/edgewise.yaml': formatManifestWithLines('Stack', 'web') } },
   },
   'taken-elsewhere': {
     meaning:
@@ -196,7 +196,7 @@ export const PLANNING_EXPLANATIONS = {
       files: {
         'a/edgewise.yaml': STACK,
         'a/pool.yaml': POOL,
-        'b/edgewise.yaml': `${formatExampleManifest('Stack', 'web')}---\n${TAKEN_POOL}`,
+        'b/edgewise.yaml': `${formatManifestWithLines('Stack', 'web')}---\n${TAKEN_POOL}`,
       },
       live: createLivePools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
@@ -268,7 +268,7 @@ export const PLANNING_EXPLANATIONS = {
       },
     }),
     good: createCorrection(
-      formatExampleManifest('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot'),
+      formatManifestWithLines('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot'),
     ),
   },
   'adopt-suggested': {

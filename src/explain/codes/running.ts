@@ -3,16 +3,16 @@ import { toFieldDigest } from '../../model/mark.ts';
 import {
   type ExampleLiveResources,
   type Explanation,
-  formatExampleManifest,
+  formatManifestWithLines,
   joinDocuments,
   renderMarkedMetadata,
 } from '../explanation.ts';
 
-const STACK = formatExampleManifest('Stack', 'production');
+const STACK = formatManifestWithLines('Stack', 'production');
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
 function formatCertificate(...more: readonly string[]): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -38,7 +38,7 @@ function createLiveCertificate(after: string, until: string): ExampleLiveResourc
 }
 
 function formatIngress(domain: string): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'AgentIngress',
     'agents',
     'spec:',
@@ -177,7 +177,7 @@ export const LIVE_STATE_EXPLANATIONS = {
     bad: {
       command: 'plan --untrusted',
       files: {
-        'edgewise.yaml': formatExampleManifest(
+        'edgewise.yaml': formatManifestWithLines(
           'Stack',
           'production',
           'spec:',
@@ -186,7 +186,7 @@ export const LIVE_STATE_EXPLANATIONS = {
         ),
       },
     },
-    good: { files: { 'edgewise.yaml': formatExampleManifest('Stack', 'production') } },
+    good: { files: { 'edgewise.yaml': formatManifestWithLines('Stack', 'production') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
@@ -195,11 +195,11 @@ function formatDefaults(...lines: readonly string[]): string {
 }
 
 function formatPool(name: string, weight = 1, ...more: readonly string[]): string {
-  return formatExampleManifest('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
+  return formatManifestWithLines('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
 }
 
 function formatEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
-  return formatExampleManifest(
+  return formatManifestWithLines(
     'TCPEdge',
     name,
     'spec:',
@@ -268,16 +268,16 @@ export const DOCUMENT_CONFLICT_EXPLANATIONS = {
       command: 'validate',
       files: {
         'names.yaml': joinDocuments(
-          formatExampleManifest('External', 'office', 'spec:', '  id: External/headquarters'),
-          formatExampleManifest('External', 'headquarters', 'spec:', '  id: External/office'),
+          formatManifestWithLines('External', 'office', 'spec:', '  id: External/headquarters'),
+          formatManifestWithLines('External', 'headquarters', 'spec:', '  id: External/office'),
         ),
       },
     },
     good: {
       files: {
         'names.yaml': joinDocuments(
-          formatExampleManifest('External', 'office', 'spec:', '  id: External/headquarters'),
-          formatExampleManifest('External', 'headquarters', 'spec:', '  id: ipp_office'),
+          formatManifestWithLines('External', 'office', 'spec:', '  id: External/headquarters'),
+          formatManifestWithLines('External', 'headquarters', 'spec:', '  id: ipp_office'),
         ),
       },
     },
@@ -296,13 +296,13 @@ export const DOCUMENT_CONFLICT_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'edgewise.yaml': formatExampleManifest('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
+        'edgewise.yaml': formatManifestWithLines('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
         'pool.yaml': formatPool('pool'),
       },
     },
     good: {
       files: {
-        'edgewise.yaml': formatExampleManifest('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
+        'edgewise.yaml': formatManifestWithLines('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
       },
     },
   },
@@ -334,7 +334,7 @@ export const DOCUMENT_CONFLICT_EXPLANATIONS = {
       command: 'validate',
       files: {
         'edgewise.yaml': STACK,
-        'stack.yaml': formatExampleManifest('Stack', 'staging'),
+        'stack.yaml': formatManifestWithLines('Stack', 'staging'),
         'pool.yaml': formatPool('pool'),
       },
     },
@@ -352,6 +352,6 @@ export const DOCUMENT_CONFLICT_EXPLANATIONS = {
         'web/edgewise.yaml': STACK,
       },
     },
-    good: { files: { 'web/edgewise.yaml': formatExampleManifest('Stack', 'web') } },
+    good: { files: { 'web/edgewise.yaml': formatManifestWithLines('Stack', 'web') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;

@@ -1,5 +1,5 @@
 import type { Kind } from '../../kinds/kind.ts';
-import { selectAttachedModulesToRead } from '../../kinds/paths.ts';
+import { selectModulesOfAttachedResource } from '../../kinds/paths.ts';
 import { fillAllOmittedFields, fillHiddenFields } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
@@ -13,13 +13,13 @@ import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
 import { listUnresolvedAddresses } from '../desired-form.ts';
-import { formatValueAsFileContent } from '../plan-input.ts';
+import { formatTextAsFileContent } from '../plan-input.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { completeMarkDraft } from '../writes.ts';
 import { createLiveResourceLookUp, type LiveResourceLookUp, resolveAndNormalizeSpec } from './live-resource-look-up.ts';
 import {
   listChangesWithWrites,
-  listCheckedFields,
+  listCheckedFieldNames,
   listModulesOfWrite,
   listSentValuesOfField,
   type SavedChange,
@@ -62,7 +62,7 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
 function createWrittenAttachment({ change, kind, writes }: SavedChange) {
   const modules = new Set(writes.flatMap(listModulesOfWrite));
   const { address, live } = change;
-  return selectAttachedModulesToRead(kind, {
+  return selectModulesOfAttachedResource(kind, {
     address,
     spec: live?.spec ?? {},
     isRead: (module) => modules.has(module),
@@ -106,7 +106,7 @@ function listTextEntries(address: string, live: LiveResource): readonly (readonl
 }
 
 function readFileText({ kind, computed }: LiveResource): string | undefined {
-  return formatValueAsFileContent(computed[getKind(kind).fileField ?? '']);
+  return formatTextAsFileContent(computed[getKind(kind).fileField ?? '']);
 }
 
 /** Lists files whose planned content is not the live value: the plan file was edited, or the value changed. */
@@ -269,7 +269,7 @@ function listStaleFields(subject: SavedChange, live: LiveResource, { ids }: Live
   const address = formatChangeAddress(change);
   const desired = resolveAndNormalizeSpec(change.kind, change.desired ?? {}, ids);
   const start = change.live?.id === live.id ? change.live : undefined;
-  const fields = listCheckedFields(subject).flatMap((field): StaleItem[] => {
+  const fields = listCheckedFieldNames(subject).flatMap((field): StaleItem[] => {
     const now = live.spec[field];
     const planned = start?.spec?.[field];
     const known = [
@@ -308,7 +308,7 @@ function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json |
 function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: LiveResourceLookUp): boolean {
   const desired = resolveAndNormalizeSpec(subject.change.kind, subject.change.desired ?? {}, ids);
   const known = fillHiddenFields(subject.kind, live.spec, desired);
-  return listCheckedFields(subject).every(
+  return listCheckedFieldNames(subject).every(
     (name) => desired[name] === undefined || isSameJson(known[name] ?? null, desired[name]),
   );
 }

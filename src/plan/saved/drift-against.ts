@@ -1,6 +1,6 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
-import { type AttachedResourceModules, selectAttachedModulesToRead } from '../../kinds/paths.ts';
+import { type AttachedModulesToRead, selectModulesOfAttachedResource } from '../../kinds/paths.ts';
 import { fillAllOmittedFields, fillHiddenFields, isValueHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
@@ -14,16 +14,16 @@ import {
   describeUnownedReason,
   listUnowned,
   pickValidUntil,
-  sortByAddress,
+  sortDriftByAddress,
   toDriftedField,
 } from '../compute-drift.ts';
 import { computeLiveDigest } from '../create-change.ts';
-import { addExpiryDangerToDrift, listDangersCausedByDrift, listDeletedOutsidePlanDangers } from '../dangers.ts';
+import { addEndedDangerToDrift, listDangersCausedByDrift, listDangersOfDriftedDelete } from '../dangers.ts';
 import { type ComparableLiveSpec, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
-import { computeFieldDefaultDigest } from '../differences.ts';
-import { formatValueAsFileContent } from '../plan-input.ts';
-import { listStackKinds, type ReadRequest } from '../select-targets.ts';
+import { findFieldDefaultDigest } from '../differences.ts';
+import { formatTextAsFileContent } from '../plan-input.ts';
+import { listKindsEnabledForStack, type ReadRequest } from '../select-targets.ts';
 import {
   createLiveResourceLookUp,
   isCreateOrReplace,
@@ -34,7 +34,7 @@ import {
 /** Returns the reads for `computeDriftFromSavedPlan`: all kinds in use, and the modules that the plan found or sets. */
 export function createDriftReadRequest(plan: Plan): ReadRequest {
   const attached = plan.changes.filter(({ kind }) => getKind(kind).role === 'attached');
-  return { kinds: listStackKinds(plan.settings), attachments: attached.map(createComparedAttachment) };
+  return { kinds: listKindsEnabledForStack(plan.settings), attachments: attached.map(createComparedAttachment) };
 }
 
 /** The input of `computeDriftFromSavedPlan` in addition to the plan. */
@@ -63,7 +63,7 @@ export function computeDriftFromSavedPlan(plan: Plan, { live, present, now, file
     ...(made !== undefined && { plannedAt: made.at }),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources.map((resource) => addExpiryDangerToDrift(resource, now))),
+    resources: sortDriftByAddress(resources.map((resource) => addEndedDangerToDrift(resource, now))),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known }, live),
     diagnostics: listHiddenFieldWarnings(plan.changes.flatMap((change) => listComparedLive(change, found))),
@@ -111,7 +111,7 @@ function compareChange(change: Change, found: LiveResourceLookUp & Pick<Plan, 's
 /** The reason and the dangers if a resource was deleted after planning. Empty if it did not exist at planning time. */
 function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
   if (live === undefined) return {};
-  const dangers = listDeletedOutsidePlanDangers({ kind, expected: live.spec ?? desired });
+  const dangers = listDangersOfDriftedDelete({ kind, expected: live.spec ?? desired });
   const reason = `deleted at the service: the plan found it there as ${live.id}`;
   return { reason, ...(dangers.length > 0 && { dangers }) };
 }
@@ -142,8 +142,7 @@ function withFile(
 ): ResourceDrift {
   const file = files.find(({ address }) => address === resource.address);
   const one = live.resources.get(resource.kind)?.find(({ id }) => id === resource.id);
-  const text =
-    one === undefined ? undefined : formatValueAsFileContent(one.computed[getKind(one.kind).fileField ?? '']);
+  const text = one === undefined ? undefined : formatTextAsFileContent(one.computed[getKind(one.kind).fileField ?? '']);
   if (file === undefined || text === undefined || resource.duplicateOf !== undefined) return resource;
   const there = present.get(file.path);
   if (there === text || resource.state !== 'in-sync') return resource;
@@ -242,7 +241,7 @@ function listApplied(kind: Kind, mark: Mark | undefined): readonly string[] {
 }
 
 function findAppliedDigest(kind: Kind, name: string, mark: Mark | undefined): string | undefined {
-  return mark?.fields[name] ?? computeFieldDefaultDigest(kind, name);
+  return mark?.fields[name] ?? findFieldDefaultDigest(kind, name);
 }
 
 /**
@@ -256,9 +255,13 @@ function listCompared(kind: Kind, { desired, live }: Change): readonly string[] 
   });
 }
 
-function createComparedAttachment(change: Change): AttachedResourceModules {
+function createComparedAttachment(change: Change): AttachedModulesToRead {
   const kind = getKind(change.kind);
   const compared = new Set(listCompared(kind, change));
   const spec = change.desired ?? change.live?.spec ?? {};
-  return selectAttachedModulesToRead(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
+  return selectModulesOfAttachedResource(kind, {
+    address: change.address,
+    spec,
+    isRead: (module) => compared.has(module),
+  });
 }

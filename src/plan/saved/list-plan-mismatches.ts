@@ -7,7 +7,7 @@ import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../../m
 import type { ExtraChange, ExtraField, Plan, PlannedFile } from '../../model/plan.ts';
 import { comparePlans, replaceIdsInDifference } from '../compare/compare-plans.ts';
 import type { PlanCheck } from './check-plan.ts';
-import { resolveAndNormalizeSpec, revertReplacementsOfAbandonedResources } from './live-resource-look-up.ts';
+import { resolveAndNormalizeSpec, restoreCreationsOfAbandonedResources } from './live-resource-look-up.ts';
 import { indexSavedChanges, listSentValuesOfField, type SavedChange } from './saved-change.ts';
 
 /** Results of earlier checks of the plan file. */
@@ -26,7 +26,7 @@ interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
  * no check, because the apply uses `made`.
  */
 export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
-  const { plan: again, renewed } = revertReplacementsOfAbandonedResources(made, saved);
+  const { plan: again, renewed } = restoreCreationsOfAbandonedResources(made, saved);
   const file = withAwaitedIds(saved, check.ids);
   const { mismatch, more, less } = comparePlans(file, again);
   if (mismatch !== undefined) return [`${mismatch}`];

@@ -56,14 +56,14 @@ export function createLiveResourceLookUp(plan: Plan, live: LiveState): LiveResou
     listMarked,
     created,
     ids: new Map([
-      ...listAwaitedCrossStackIds(plan, live),
+      ...findIdsOfAwaitedResources(plan, live),
       ...[...created].map(([address, { id }]) => [address, id] as const),
     ]),
   };
 }
 
 /** The ids of the awaited resources of other stacks that exist now, by the address of the `External`. */
-export function listAwaitedCrossStackIds(
+export function findIdsOfAwaitedResources(
   { crossStackReferences = {} }: Plan,
   live: LiveState,
 ): readonly (readonly [string, string])[] {
@@ -101,7 +101,7 @@ interface RestoredPlan {
  * A resource is abandoned if `shown` creates its address but does not contain the resource itself, and its mark records
  * no delivered token. Nothing can use such a resource.
  */
-export function revertReplacementsOfAbandonedResources(plan: Plan, shown: Plan): RestoredPlan {
+export function restoreCreationsOfAbandonedResources(plan: Plan, shown: Plan): RestoredPlan {
   const known = listKnownIds(shown);
   const creations = new Set<Address>(shown.changes.filter(isCreateOrReplace).map(({ address }) => address));
   const isAbandoned = (change: Change): boolean =>

@@ -36,7 +36,7 @@ function belongsTo(write: Write, { duplicateOf, live }: Change): boolean {
 }
 
 /** The fields to check for staleness. For an attached kind, these are only the modules that the plan writes. */
-export function listCheckedFields({ kind, writes }: SavedChange): readonly string[] {
+export function listCheckedFieldNames({ kind, writes }: SavedChange): readonly string[] {
   const written = new Set(writes.flatMap(listModulesOfWrite));
   return kind.specFields.flatMap(([name, field]) =>
     kind.role === 'owned' || !isModule(field) || written.has(name) ? [name] : [],

@@ -1,5 +1,5 @@
 import { ACTIONS, formatAction, listShownActions } from '../../model/change.ts';
-import { DANGER_GROUPS, type DangerGroup } from '../../model/danger.ts';
+import { DANGER_GROUP_NAMES, type DangerGroup } from '../../model/danger.ts';
 import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { CommandLine } from '../report.ts';
@@ -136,7 +136,7 @@ export function renderFilter(filter: ListFilter): RenderedFilter {
 <p class="status" role="status"></p>
 <div class="acts"><button type="button" data-act="clear" hidden>Clear</button><button type="button" data-act="expand">Expand all</button><button type="button" data-act="collapse">Collapse all</button></div>
 ${[
-  renderFacet('danger', 'Danger', createLabels(DANGER_GROUPS.filter((group) => dangers.has(group)))),
+  renderFacet('danger', 'Danger', createLabels(DANGER_GROUP_NAMES.filter((group) => dangers.has(group)))),
   renderFacet('group', by, groups),
   renderFacet('kind', 'Kind', createLabels(items.map(({ kind }) => kind).sort())),
   renderFacet('owner', 'Owner', createLabels(owners.sort())),

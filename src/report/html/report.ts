@@ -16,11 +16,11 @@ import {
   type ApplyView,
   createApplyView,
   type FailedView,
+  type FileOutcomeView,
   INCOMPLETE_APPLY_PREFIX,
   PLAN_HEADING,
   RESULT_SECTION_HEADINGS,
   type SkippedView,
-  type WrittenFileView,
 } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { findDangerSourcePlace } from '../view/danger-view.ts';
@@ -291,7 +291,7 @@ function renderToken({ address, place, rescued }: ApplyView['tokens'][number]): 
   return html`<code>${address}</code>: ${rescued ? html`<strong>rescued</strong> to ` : ''}${place}`;
 }
 
-function renderFile({ address, path, outcome, message = '' }: WrittenFileView): Html {
+function renderFile({ address, path, outcome, message = '' }: FileOutcomeView): Html {
   const end = outcome === 'applied' ? '' : html` <strong>${outcome}</strong>: ${message}`;
   return html`<code>${path}</code> of <code>${address}</code>${end}`;
 }

@@ -12,7 +12,7 @@ import type { ComparisonReport, Failure, FormatOptions, Report } from '../report
 import { describeNotStartedWrites, isSkippedAsUnreachable, locateFailedWrite } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
-import { findApiKeyRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
+import { findApiKeyErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
   collectDriftAddressesById,
   createDriftedView,
@@ -373,7 +373,7 @@ function createFailedAnnotation(
 function listFailureAnnotations({ command, diagnostics = [], error }: Failure): readonly Annotation[] {
   const found = diagnostics.map(createDiagnosticAnnotation);
   if (error === undefined) return found;
-  const remedy = error instanceof Error ? findApiKeyRemedy(error, command) : error.remedy;
+  const remedy = error instanceof Error ? findApiKeyErrorRemedy(error, command) : error.remedy;
   const failure: Annotation = {
     rule: 'failure',
     level: 'error',

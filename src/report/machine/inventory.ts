@@ -62,7 +62,7 @@ const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
 };
 
 /** Returns an error message if a kind cannot have a readable value at the path; otherwise undefined. */
-export function checkKindHasReadablePath(kind: Kind, path: FieldPath): string | undefined {
+export function checkKindHasReadableField(kind: Kind, path: FieldPath): string | undefined {
   const [first = '', ...rest] = path;
   if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
@@ -79,7 +79,7 @@ export function checkKindHasReadablePath(kind: Kind, path: FieldPath): string | 
  * any other value is JSON. Resources without a value are omitted. With `isNamed`, each line starts with the address of
  * its resource, to tell several resources apart.
  */
-export function renderResourceFieldValues(inventory: StackInventory, path: FieldPath, isNamed: boolean): string {
+export function renderValueLinesAtPath(inventory: StackInventory, path: FieldPath, isNamed: boolean): string {
   const lines = redactInventory(inventory).resources.flatMap((resource) => {
     const value = readPath(resource, path);
     const texts = isJsonArray(value) ? value.map(formatValue) : value === null ? [] : [formatValue(value)];

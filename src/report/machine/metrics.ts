@@ -1,4 +1,4 @@
-import { countDangersByGroup, DANGER_GROUPS } from '../../model/danger.ts';
+import { countDangersByGroup, DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import {
   countDriftStates,
   countResourcesByOwner,
@@ -179,7 +179,7 @@ function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[]
 /** Includes every group, so that a gauge falls to 0 instead of disappearing. */
 function listDangerSamples({ stack, resources }: Drift): readonly Sample[] {
   const counts = countDangersByGroup(resources.flatMap(({ dangers = [] }) => dangers));
-  return DANGER_GROUPS.map((group) => ({ labels: { stack, group }, value: counts[group] }));
+  return DANGER_GROUP_NAMES.map((group) => ({ labels: { stack, group }, value: counts[group] }));
 }
 
 /** The end of validity of each address. If several resources have the same address, takes the earliest end. */

@@ -6,9 +6,9 @@ import {
   type ApplyView,
   createApplyView,
   type FailedView,
+  type FileOutcomeView,
   RESULT_SECTION_HEADINGS,
   type SkippedView,
-  type WrittenFileView,
 } from '../view/apply-view.ts';
 import { listSourcePlaceLines } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
@@ -97,7 +97,7 @@ function renderToken({ address, place, rescued }: ApplyView['tokens'][number]): 
   return `  ${address}: ${rescued ? 'rescued to ' : ''}${place}`;
 }
 
-function renderFile({ address, path, outcome, message = '' }: WrittenFileView): string {
+function renderFile({ address, path, outcome, message = '' }: FileOutcomeView): string {
   const what = `${path} of ${address}`;
   return outcome === 'applied' ? `  ${what}` : `  ${what} ${outcome}: ${message}`;
 }

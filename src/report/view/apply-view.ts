@@ -41,7 +41,7 @@ export interface ApplyView {
   readonly notStarted?: string;
   /** The tokens of new credentials, each with the place where it was delivered. */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
-  readonly files: readonly WrittenFileView[];
+  readonly files: readonly FileOutcomeView[];
   readonly diagnostics: readonly Diagnostic[];
   /** Sentences on the next steps of the user: after failures, or with values that the service computed. */
   readonly next: readonly string[];
@@ -74,7 +74,7 @@ export interface SkippedView {
 }
 
 /** A file that the plan had to write, and whether it was written. */
-export interface WrittenFileView {
+export interface FileOutcomeView {
   readonly address: string;
   readonly path: string;
   readonly outcome: FileOutcome['outcome'];
@@ -157,7 +157,7 @@ function createSkippedView({ write, waitedFor }: Skipped, ends: ReadonlyMap<stri
   };
 }
 
-function createFileView({ address, path, outcome, message }: FileOutcome): WrittenFileView {
+function createFileView({ address, path, outcome, message }: FileOutcome): FileOutcomeView {
   return {
     address: quoteIfNeeded(address),
     path: toPrintable(path),

@@ -5,7 +5,7 @@ import { findMemberType } from '../../kinds/walk.ts';
 import { type Change, formatChangeAddress } from '../../model/change.ts';
 import {
   countDangersByGroup,
-  DANGER_GROUPS,
+  DANGER_GROUP_NAMES,
   type Danger,
   type DangerGroup,
   type DangerGroupCounts,
@@ -23,7 +23,7 @@ import {
   findFieldType,
   formatPathWithTargetName,
   isAbsentOrEmptyCollection,
-  listBareValues,
+  listFieldValuesForSearch,
   type OptionalFieldType,
   type ResourceNames,
   renderScalar,
@@ -94,7 +94,7 @@ export function listDangerViews(
       };
     });
   });
-  return DANGER_GROUPS.flatMap((group) => views.filter((view) => view.group === group));
+  return DANGER_GROUP_NAMES.flatMap((group) => views.filter((view) => view.group === group));
 }
 
 /** Whether the change does nothing to the danger's field except revert its drift. */
@@ -153,7 +153,7 @@ export function findDangerSourcePlace(
 
 /** Whether a danger contains every value of a field word for word, so that a format can omit the field. */
 export function isFieldCoveredByDanger({ path, clause }: DangerView, field: FieldView): boolean {
-  const values = listBareValues(field);
+  const values = listFieldValuesForSearch(field);
   const isAbout = path !== undefined && field.path.startsWith(path);
   return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
 }
@@ -192,7 +192,7 @@ export function countDangersInReports(reports: readonly Report[]): DangerGroupCo
 
 /** Returns, for example, `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
 export function formatDangerCounts(counts: DangerGroupCounts): string {
-  const groups = DANGER_GROUPS.filter((group) => counts[group] > 0);
+  const groups = DANGER_GROUP_NAMES.filter((group) => counts[group] > 0);
   const total = groups.reduce((sum, group) => sum + counts[group], 0);
   if (total === 0) return '';
   return `${formatCount(total, 'danger')} (${groups.map((group) => `${counts[group]} ${group}`).join(', ')})`;

@@ -4,7 +4,7 @@ import type { Diagnostic, ManifestStart, SourcePlace } from '../../model/diagnos
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { parseRenderOutputName } from '../../model/stack.ts';
+import { parseRenderCommandAndPosition } from '../../model/stack.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 
@@ -128,7 +128,10 @@ function createErrorView(error: NonNullable<Failure['error']>, command: string |
   if (!(error instanceof Error)) return withRemedy(toPrintableLines(error.message), error.remedy);
   const message = toPrintable(error.message);
   if (error instanceof ApiError || error instanceof NetworkError) {
-    return withRemedy([message, ...(READING.has(command ?? '') ? [UNREAD] : [])], findApiKeyRemedy(error, command));
+    return withRemedy(
+      [message, ...(READING.has(command ?? '') ? [UNREAD] : [])],
+      findApiKeyErrorRemedy(error, command),
+    );
   }
   return withRemedy(
     [message, ...toPrintableLines(error.stack ?? '')],
@@ -148,7 +151,7 @@ const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
 
 /** The remedy for an error response of the service. Undefined unless the response is about the API key. */
-export function findApiKeyRemedy(error: Error, command?: string): string | undefined {
+export function findApiKeyErrorRemedy(error: Error, command?: string): string | undefined {
   if (!(error instanceof ApiError) || !error.isAuthentication) return undefined;
   const kind = findForbiddenKind(error.response);
   if (kind === undefined) return 'Check the API key and its permissions.';
@@ -190,7 +193,7 @@ export function findRepositoryPosition(
     toOriginPath = (path) => path,
   }: Pick<FormatOptions, 'toRepositoryPath' | 'toOriginPath'>,
 ): FilePosition | undefined {
-  const printer = parseRenderOutputName(file);
+  const printer = parseRenderCommandAndPosition(file);
   if (origin !== undefined) return { file: toOriginPath(origin, printer?.file), line: 1, column: 1 };
   if (file === '<stdin>') return undefined;
   if (printer !== undefined) return { file: toRepositoryPath(printer.file), line: printer.line, column: 1 };

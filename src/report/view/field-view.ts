@@ -1,6 +1,6 @@
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
 import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
-import { normalizeUnsetField } from '../../kinds/normalize.ts';
+import { getNormalUnsetFieldValue } from '../../kinds/normalize.ts';
 import { findMemberType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import type { Difference, DifferenceCause } from '../../model/change.ts';
@@ -250,7 +250,7 @@ function formatBriefValues({ inline, lines }: FieldView, room: number): string {
 }
 
 /** The values of a field without bullets, keys and ids, so that another text can be searched for them. */
-export function listBareValues({ inline, lines }: FieldView): readonly string[] {
+export function listFieldValuesForSearch({ inline, lines }: FieldView): readonly string[] {
   const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {
     const bare = removeIdsBeforeNames(value ?? '')
@@ -450,7 +450,7 @@ function hasOnlyDefaults(type: ObjectType, value: JsonObject): boolean {
 
 function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
   const field = findField(type, name);
-  return field !== undefined && !field.required && isSameJson(member, normalizeUnsetField(field));
+  return field !== undefined && !field.required && isSameJson(member, getNormalUnsetFieldValue(field));
 }
 
 function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
@@ -468,7 +468,7 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
 function isTelling(type: OptionalFieldType, name: string): boolean {
   const field = type?.type === 'object' ? findField(type, name) : undefined;
   if (field === undefined) return true;
-  const byDefault = normalizeUnsetField(field);
+  const byDefault = getNormalUnsetFieldValue(field);
   return byDefault !== '' && !isAbsentOrEmptyCollection(byDefault);
 }
 

@@ -1,4 +1,4 @@
-import { countDangersByGroup, DANGER_GROUPS } from '../../model/danger.ts';
+import { countDangersByGroup, DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
 import { type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
@@ -191,7 +191,7 @@ function listStackDangers(parts: readonly StackReportPart[]): readonly StackOwne
 }
 
 function computeRank({ dangers: [first] }: StackOwnerDangers): number {
-  return first === undefined ? DANGER_GROUPS.length : DANGER_GROUPS.indexOf(first.group);
+  return first === undefined ? DANGER_GROUP_NAMES.length : DANGER_GROUP_NAMES.indexOf(first.group);
 }
 
 /** One headline for all stacks, as if they were one stack, with the number of failed or refused stacks. */

@@ -46,7 +46,6 @@ export class ConcurrentChangeDetector {
   }
 }
 
-/** A live resource as recorded in the plan. */
 type PlannedLive = NonNullable<Change['live']>;
 
 /** A write that changes fields of a resource that existed when the plan was made. */

@@ -367,7 +367,6 @@ function findText(value: JsonObject[string] | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The outcome of a failed write whose effects are known. */
 function createFailure(write: Write, message: string): Extract<Outcome, { readonly outcome: 'failed' }> {
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
 }

@@ -44,7 +44,6 @@ export interface ApplyRequests {
    * `client.get` is absent. A rehearsal has none, because nothing else creates resources in its copy of the account.
    */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
-  /** Deletes a resource that this run created. */
   readonly remove: (made: CreatedResource) => Promise<void>;
   /** Sends a PATCH to the credential with this id. `write`: the write to which the journal assigns the request. */
   readonly patch: (write: DeliveryRecordWrite, id: string, body: JsonObject) => Promise<void>;

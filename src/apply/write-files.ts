@@ -62,7 +62,6 @@ export type WriteFile = (path: string, text: string) => Promise<void>;
 /** Readable by all users, because certificates are public. */
 const MODE = 0o644;
 
-/** Where files may be written and read. */
 interface FileContext {
   /** Relative paths start from this folder. */
   readonly cwd: string;

@@ -34,7 +34,6 @@ function createContext(): Context {
   };
 }
 
-/** Runs the command line of the process, and sets the process's exit code. */
 export async function runProgram(): Promise<void> {
   // A run that never completes must not look like a success.
   process.exitCode = EXIT.bug;

@@ -87,7 +87,6 @@ async function showFailure(error: unknown, command: FailedCommandContext, contex
   return (await import('./output/output-report.ts')).showFailure(error, command, context);
 }
 
-/** Whether the first word is neither a command nor an option. */
 function isUnknownCommand([word]: readonly string[], { commands }: Command): boolean {
   if (word === undefined || word.startsWith('-')) return false;
   return !commands.some((command) => command.name() === word);

@@ -130,7 +130,6 @@ export function redactError(error: unknown, redact: Redactor): unknown {
   return new Type(redact(error.message), { cause: redactError(error.cause, redact), isUnsent });
 }
 
-/** Formats path and query for messages. */
 export function formatUrlPath(url: URL): string {
   return url.pathname + url.search;
 }

@@ -38,7 +38,7 @@ export interface ClientOptions extends RetryOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   /**
-   * SecretRedactor to redact in responses and errors. The client adds the API key to this object, and rejects a request whose
+   * Secrets to redact in responses and errors. The client adds the API key to this object, and rejects a request whose
    * URL or body contains a secret. Absent: the API key is the only secret.
    */
   readonly secrets?: SecretRedactor | undefined;

@@ -169,7 +169,6 @@ function collectResponse(request: HttpRequest, { resolve, reject }: Settle): Col
   return { handler, abort };
 }
 
-/** Joins several values of one header with commas. */
 function joinHeaders(sent: Readonly<Record<string, string | readonly string[] | undefined>>): HttpResponse['headers'] {
   return Object.fromEntries(Object.entries(sent).map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }

@@ -34,7 +34,6 @@ interface FieldsPage {
   readonly fields: readonly TopicSummary[];
 }
 
-/** A word that can be explained, with one sentence about it. */
 export interface TopicSummary {
   readonly name: string;
   readonly sentence: string;

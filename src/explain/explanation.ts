@@ -28,7 +28,6 @@ export interface RunnableExample {
   readonly live?: ExampleLiveResources;
   /** Text of a faults file of the bundled server. */
   readonly faults?: string;
-  /** A concurrent request by another client. */
   readonly concurrentRequest?: ConcurrentRequest;
 }
 
@@ -60,7 +59,6 @@ export function renderMarkedMetadata(stack: string, name: string, more: JsonObje
   return JSON.stringify({ edgewise: { stack, name, ...more } });
 }
 
-/** Returns the corrected example of a code. */
 export function createCorrectedExample({ bad, good }: Explanation): RunnableExample {
   const {
     files = {},

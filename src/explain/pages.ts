@@ -24,7 +24,6 @@ import {
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
 
-/** The explanation of a diagnostic code. */
 export interface CodePage {
   readonly about: 'code';
   readonly code: DiagnosticCode;
@@ -107,13 +106,11 @@ export interface KindOrFieldPage {
   readonly path: string;
   readonly description: string;
   readonly facts: readonly Fact[];
-  /** The fields inside the kind or field. */
   readonly fields: readonly FieldRow[];
 }
 
 type Fact = readonly [name: string, text: string];
 
-/** A row in the list of fields of a kind or of another field. */
 export interface FieldRow {
   readonly name: string;
   readonly type: string;

@@ -57,7 +57,6 @@ export interface ExportResult {
   readonly documents: readonly ExportedDocument[];
   /** Number of documents other than `Stack` and `External`. */
   readonly resources: number;
-  /** Resources that were not exported, with the reason. */
   readonly leftOut: readonly SkippedResource[];
   /** Lines of the comment above the first document. */
   readonly preface: readonly string[];
@@ -91,7 +90,6 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   };
 }
 
-/** A live resource with the name and spec of its document. */
 interface NamedResource {
   readonly kind: Kind;
   readonly name: string;

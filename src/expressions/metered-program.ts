@@ -35,7 +35,6 @@ interface Evaluated {
  */
 export type MeteredProgram = (values: ReadonlyMap<string, unknown>, budget: CelBudget) => unknown;
 
-/** Returns a program that evaluates the expression and spends a budget. */
 export function meterProgram(parsed: ParseResult): MeteredProgram {
   const root = parsed.ast as unknown as Evaluated; // an internal class of the library
   return (values, budget) => {
@@ -100,7 +99,6 @@ function evaluate(run: Run, evaluator: Evaluator, { node, context }: Step): unkn
 /** Operators that read both of their operands completely. */
 const BINARY = new Set(['==', '!=', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>=']);
 
-/** Spends the size of the operands, runs the task, then spends the size of the result. */
 function measure({ budget, scales }: Run, values: readonly unknown[], task: () => unknown): unknown {
   for (const value of values) budget.spend(scales.weigh(value));
   const made = task();
@@ -201,7 +199,6 @@ function listMembers(value: object): Iterable<unknown> {
   return prototype === Object.prototype || prototype === null ? Object.entries(value).flat() : [];
 }
 
-/** Thrown when an evaluation costs more than its budget. */
 export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }

@@ -97,10 +97,8 @@ export interface CelDeclarations {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Maps the name of each field to its type. */
 export type CelFieldTypes = Readonly<Record<string, string>>;
 
-/** Removes the `?` of a nullable type. */
 export function toNonNullableType(type: string): string {
   return type.endsWith('?') ? type.slice(0, -1) : type;
 }

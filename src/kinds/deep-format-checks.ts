@@ -18,7 +18,6 @@ export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<Deep
   return new Map((await Promise.all(loaded)).flat());
 }
 
-/** Lists the formats of a kind's fields that have a deep check. */
 export function listDeeplyCheckedFormats(kind: Kind): readonly TextFormat[] {
   const formats = kind.specFields.flatMap(([, { type }]) => listFormats(type));
   return [...new Set(formats)].filter((format) => FORMATS[format].loadDeepCheck !== undefined);

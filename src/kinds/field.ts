@@ -151,7 +151,6 @@ export type TrafficRole = 'by-each' | 'while-on' | 'by-share';
 
 /** Describes a resource in a clause: a text such as `listens on`, followed by the values of the field. */
 interface SummaryClause {
-  /** Text before the values. */
   readonly prefix: string;
   /** Replaces the clause if the field has no values or is switched off. If absent, no clause is shown then. */
   readonly unset?: string;
@@ -245,7 +244,6 @@ export function text(options: Omit<TextType, 'type'> = {}): TextType {
   return { type: 'text', ...options };
 }
 
-/** Creates the type of a text whose format is checked. */
 export function textOfFormat(format: TextFormat): TextType {
   return { type: 'text', format };
 }

@@ -76,7 +76,6 @@ interface Validity {
   readonly defaultMs: number;
 }
 
-/** A live resource: its spec and the fields that the service computed. */
 export interface LiveSpecAndComputed {
   readonly spec: Spec;
   readonly computed: JsonObject;

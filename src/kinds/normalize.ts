@@ -31,7 +31,6 @@ export function normalizeField(field: Field, value: Json | undefined): Json {
   return field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
 }
 
-/** Returns the normal form of a field that a manifest does not set. */
 export function getNormalUnsetFieldValue(field: Field): Json {
   return normalizeField(field, undefined);
 }
@@ -155,7 +154,6 @@ export function sortSets(kind: Kind, spec: Spec): Spec {
   return mapPresentFields(kind.specFields, spec, sortSetsInValue);
 }
 
-/** Like `sortSets`, for a value of any type. */
 export function sortSetsInValue(type: FieldType, value: Json): Json {
   const sorted = mapDirectMembers(type, value, SORT);
   return isSet(type) && isJsonArray(sorted) ? sortMembers(sorted) : sorted;

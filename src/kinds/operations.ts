@@ -27,7 +27,6 @@ export const METHODS = {
   'delete-module': 'DELETE',
 } as const satisfies Record<OperationAction, Method>;
 
-/** An API operation: an action on a kind, with its method and path. */
 export interface Operation {
   /** A unique id, such as `createTCPEdge` or `replaceTCPEdgeBackend`. */
   readonly id: string;

@@ -36,7 +36,6 @@ export function isWellFormedId(text: string): boolean {
   return ID.test(text);
 }
 
-/** Whether a text is an id with one of the prefixes. */
 export function isIdOf({ prefixes }: Prefixes, text: string): boolean {
   return isWellFormedId(text) && prefixes.includes(toPrefix(text));
 }
@@ -144,7 +143,6 @@ interface AttachmentSource {
   readonly isRead?: (module: string) => boolean;
 }
 
-/** Selects which modules of an attached resource are read. */
 export function selectModulesOfAttachedResource(
   kind: Kind,
   { address, spec, isRead = () => true }: AttachmentSource,

@@ -4,7 +4,6 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
 interface Re2Pattern {
   /** Number of instructions of the compiled pattern. */
   readonly size: number;
-  /** Returns whether the pattern matches any part of the text. */
   readonly isFoundIn: (text: string) => boolean;
 }
 

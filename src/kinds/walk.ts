@@ -93,7 +93,6 @@ export function mapPresentFields(
   return mapped ?? value;
 }
 
-/** Lists a type and all types inside it. */
 export function listSelfAndNestedTypes(type: FieldType): readonly FieldType[] {
   return [type, ...listInnerTypes(type).flatMap(listSelfAndNestedTypes)];
 }

@@ -56,12 +56,10 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
   ];
 }
 
-/** Whether any manifest contains an expression to check. */
 export function hasCelExpressions({ resources }: DesiredState): boolean {
   return [...resources.values()].some((resource) => setsExpressionField(getKind(resource.kind), resource));
 }
 
-/** Returns the severity that the Stack sets for a rule, otherwise the rule's default severity. */
 export function getRuleSeverity({ id, severity }: LintRule, { severities }: LintSettings): Severity | 'off' {
   return severities[id] ?? severity;
 }

@@ -99,7 +99,6 @@ function isChecked({ type, whenUnset }: Field, value: Json | undefined): boolean
   return value !== undefined || whenUnset !== undefined || (type.type === 'map' && type.isShares);
 }
 
-/** Whether a spec sets a field that may contain expressions. */
 export function setsExpressionField(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
   const fields = EXPRESSION_FIELDS.get(kind.name) ?? [];
   return fields.some((name) => spec[name] !== undefined && !lifecycle.ignore.includes(name));

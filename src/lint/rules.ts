@@ -57,7 +57,7 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   },
   'restriction-not-enforced': {
     severity: 'warning',
-    remedy: 'Set `enforced: true` when its warnings show no one who should have access.',
+    remedy: 'Set `enforced: true` once its warnings are only about callers that should have no access.',
     check: createUnsetCheck('restriction-not-enforced'),
   },
   'restriction-locks-out': {
@@ -281,7 +281,6 @@ function findValidity(
   return Number.isNaN(end - start) ? undefined : { ms: end - start, path: ['spec', until] };
 }
 
-/** Finds resources that can lock out the user who applies them. */
 function checkLockout({ kind, resource }: LintedResource): readonly LintFinding[] {
   if (!kind.canLockOut(resource.spec)) return [];
   const message = 'it restricts the API, the dashboard or agents, and may lock out the user who applies it';

@@ -26,7 +26,6 @@ export function createYamlBudget(limits: YamlLimits = YAML_LIMITS): RemainingYam
   return { limits, lexemes: limits.lexemes };
 }
 
-/** Thrown when a text exceeds a limit. */
 export class YamlLimitError extends Error {
   override readonly name = 'YamlLimitError';
   readonly remedy: string;

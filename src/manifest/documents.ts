@@ -199,7 +199,6 @@ function inspectKind(
   return { subject, findings, maybeStack: false, ...(kind !== 'List' && { document }) };
 }
 
-/** Removes null members from a document if they are optional. */
 function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
   const { spec } = value;
   if (spec === null && kind !== 'List') {

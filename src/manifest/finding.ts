@@ -129,7 +129,6 @@ function listKnownSteps(table: Kind, names: readonly string[]): readonly string[
  */
 const MAX_HALF = 400;
 
-/** Cuts the middle out of a message that is too long. */
 export function shortenMessage(message: string): string {
   return message.length <= 2 * MAX_HALF ? message : `${message.slice(0, MAX_HALF)}…${message.slice(-MAX_HALF)}`;
 }

@@ -51,14 +51,12 @@ export interface ManifestText {
   readonly text: string;
 }
 
-/** Converts a source to bytes. Encodes text as UTF-8. */
 export function encodeSource(source: ManifestContent): ManifestBytes {
   return 'bytes' in source ? source : { file: source.file, bytes: Buffer.from(source.text, 'utf8') };
 }
 
 /** Access to the process, and limits on reading. */
 export interface LoadContext {
-  /** The folder that relative paths start from. */
   readonly cwd: string;
   readonly readStdin: () => Promise<Uint8Array>;
   /** The folder in which manifests may name files (see `findRoots`). Default: the repositories of the manifests. */

@@ -68,7 +68,6 @@ export function* parseDocuments(
   }
 }
 
-/** Returns the syntax tree of the first document in a text. */
 export function composeFirstDocument(text: string): Document.Parsed | undefined {
   for (const document of new Composer(OPTIONS).compose(new Parser().parse(text))) return document;
   return undefined;
@@ -220,8 +219,8 @@ interface YamlValue {
 }
 
 /**
- * Aliases may add FREE_COPIES nodes to a document, plus COPIES_PER_NODE for each node of the document itself. Shared
- * lists need fewer. An alias bomb with ten aliases in each level exceeds this at its fourth level.
+ * Aliases may add FREE_COPIES nodes to a document, plus COPIES_PER_NODE for each node of the document itself. Documents
+ * whose resources share lists need fewer. An alias bomb with ten aliases in each level exceeds this at its fourth level.
  */
 const FREE_COPIES = 1_000;
 const COPIES_PER_NODE = 10;

@@ -7,7 +7,7 @@ import { createSourceText, type SourceText } from './source-text.ts';
 
 /**
  * No manifest may contain a secret of the run, from any source: the file itself, a variable, a file that a field names,
- * or a combination of them. SecretRedactor are redacted before any other code reads the text, so no message quotes them.
+ * or a combination of them. Secrets are redacted before any other code reads the text, so no message quotes them.
  */
 
 type Search = Pick<SecretRedactor, 'redact' | 'find'>;
@@ -52,7 +52,6 @@ export function findRunSecretInDocument(value: Json, secrets: Search): HeldSecre
   return { value: redactJson(value, secrets), path, message: `this would contain ${found.name}`, remedy: REMEDY };
 }
 
-/** Returns the first secret in a value, and its path in the value. */
 function findSecret(
   value: Json,
   secrets: Search,

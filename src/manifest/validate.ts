@@ -97,7 +97,7 @@ import {
 export interface ValidateOptions {
   /** The environment that fills in `${env:NAME}`. */
   readonly env: ManifestEnvironment;
-  /** SecretRedactor that no manifest may contain. Absent if no secret is known. */
+  /** Secrets that no manifest may contain. Absent if no secret is known. */
   readonly secrets?: Pick<SecretRedactor, 'redact' | 'find'>;
   /** Whether a missing `Stack` is an error (default: true). Pass false if nothing will be compared or written. */
   readonly requireStack?: boolean;

@@ -23,7 +23,6 @@ export function toKeyFileVariable(variable: string): string {
   return `${variable}_FILE`;
 }
 
-/** Whether an environment variable contains an API key or the path of a key file. */
 export function isKeyOrKeyFileVariable(name: string): boolean {
   return name.toUpperCase().startsWith(KEY_VARIABLE);
 }

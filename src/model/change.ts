@@ -45,7 +45,6 @@ export interface Difference {
   readonly forcesReplace: boolean;
 }
 
-/** The live resource before the change. */
 export interface LiveBeforeChange {
   readonly id: string;
   /** Digest of the spec in normal form and of the mark. It shows drift of a resource whose `spec` is absent. */

@@ -140,7 +140,6 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** One sentence that says what is wrong. */
   readonly message: string;
-  /** How to fix the problem. */
   readonly remedy?: string;
   /** The address of the resource that has the problem. */
   readonly address?: string;

@@ -54,7 +54,6 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
-/** Returns the message of any thrown value. */
 export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

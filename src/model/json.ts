@@ -12,7 +12,6 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Whether a value is a JSON object: not null, not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -65,7 +64,6 @@ function isSameObject(left: JsonObject, right: JsonObject): boolean {
 /** Maximum nesting of manifests, plan files and requests: deeper than any field, and shallow enough for recursion. */
 export const MAX_DEPTH = 100;
 
-/** Whether a JSON value is nested deeper than `depth` levels. */
 export function isDeeper(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;

@@ -64,7 +64,6 @@ export interface ApplyResult {
    * `rescued`: the configured sink failed, so the rescue sink received the token.
    */
   readonly tokens: readonly { readonly address: string; readonly deliveredTo: string; readonly rescued: boolean }[];
-  /** The result of each file of the plan. */
   readonly files: readonly FileOutcome[];
   /** Warnings, such as about concurrent changes. */
   readonly diagnostics: readonly Diagnostic[];
@@ -77,7 +76,6 @@ export interface ApplyResult {
   readonly waited?: readonly ResourceWaitResult[];
 }
 
-/** The state of a resource after the apply waited for it. */
 export interface ResourceWaitResult {
   readonly address: string;
   readonly id: string;

@@ -55,7 +55,6 @@ export interface PolicyCase {
   readonly message?: string | undefined;
 }
 
-/** A `PolicyTest` document: the test cases of one policy. */
 export interface PolicyTestDocument {
   readonly name: string;
   /** The name of the policy that is tested. */

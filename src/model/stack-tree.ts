@@ -28,7 +28,6 @@ export interface StackFolder {
   readonly unread?: readonly UnreadableManifest[];
 }
 
-/** A resource that one stack takes over from another. */
 export interface TakenOverResource extends CrossStackReference {
   /** The address of the resource in the stack that takes it over. */
   readonly as: Address;
@@ -146,7 +145,6 @@ export interface PlanIndexFile {
   readonly plans: readonly PlanIndexEntry[];
 }
 
-/** A plan file that the index lists. */
 export interface PlanIndexEntry {
   /** The file name, without the folder. */
   readonly file: string;

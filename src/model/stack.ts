@@ -8,7 +8,6 @@ export interface RateLimit {
 
 export const RATE_LIMIT_DESCRIPTION = 'REQUESTS/SECONDSs, such as `120/60s`';
 
-/** A regular expression that matches exactly the valid rate limits. */
 export const RATE_LIMIT_PATTERN = '^([1-9][0-9]{0,6})/([1-9][0-9]{0,5})s$';
 
 const RATE_LIMIT = new RegExp(RATE_LIMIT_PATTERN);
@@ -67,7 +66,6 @@ export interface LintSettings {
 /** Severity of a rule's findings. `off`: the rule is not checked. */
 export type RuleSeverity = Severity | 'off';
 
-/** How to connect to the service. */
 export interface ApiSettings {
   /** `https://…`, or `embedded:[PATH]` for the bundled server. `undefined`: a flag or environment variable sets it. */
   readonly baseUrl: string | undefined;
@@ -153,15 +151,12 @@ export interface CommandSinkSettings {
   readonly timeoutMs: number;
 }
 
-/** Replaces `{stack}` in the path of a token folder. */
 export function fillStackNameInPath(directory: string, stack: string): string {
   return directory.replaceAll('{stack}', stack);
 }
 
-/** Token settings without any sink. */
 export const NO_TOKEN_SETTINGS: TokenSettings = { default: undefined, credentials: {} };
 
-/** The position of a `Stack` document's render command. */
 export interface RenderCommandPosition {
   readonly file: string;
   /** Counted from 1. */

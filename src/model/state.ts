@@ -71,7 +71,6 @@ export interface DesiredState {
 /** A reference to a resource of another stack. Edgewise finds the id of the resource by its mark. */
 export interface CrossStackReference {
   readonly stack: string;
-  /** The address of the resource in that stack. */
   readonly resource: Address;
 }
 

@@ -39,7 +39,6 @@ export function describeTokenSink(sink: PlannedTokenSink): string {
   return `the command ${formatCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest(toJson(sink), DIGEST_LENGTH)})`;
 }
 
-/** Formats the note that a plan shows about the sink of a token. */
 export function formatTokenNote(sink: PlannedTokenSink): string {
   return `its token goes to ${describeTokenSink(sink)}`;
 }

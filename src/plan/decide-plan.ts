@@ -331,7 +331,6 @@ function toSuppressedDelete({ pair, reason = '' }: ChangeDecision): SuppressedDe
   return { address, ...(duplicateOf !== undefined && { duplicateOf }), kind: kind.name, id, reason };
 }
 
-/** A live spec, and the fields in which it is compared. */
 export interface ComparableLiveSpec {
   readonly kind: Kind;
   readonly live: Spec;

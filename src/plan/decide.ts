@@ -35,7 +35,6 @@ export interface ChangeDecision {
   readonly form: DesiredSpecForms | undefined;
 }
 
-/** The input of a decision, in addition to the desired and the live state. */
 interface DecisionContext extends RenewalContext {
   readonly mode: Plan['mode'];
   readonly stack: string;
@@ -201,7 +200,6 @@ function createRotationError(address: string, rotatable: ReadonlySet<string>): D
   };
 }
 
-/** The input for decisions on renewal, in addition to the pair. */
 interface RenewalContext {
   readonly now: Date;
   /** Addresses to replace although nothing differs (`--rotate`). */
@@ -218,7 +216,6 @@ interface Renewal {
 
 const NOT_DUE: Renewal = { reason: undefined, notes: [] };
 
-/** A pair that has both a manifest and a live resource. */
 interface Subject extends ResourcePair {
   readonly desired: DesiredResource;
   readonly live: LiveResource;

@@ -10,7 +10,6 @@ import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
  */
 export type KnownIds = ReadonlyMap<string, string>;
 
-/** The desired spec of a manifest, in the two forms that planning needs. */
 export interface DesiredSpecForms {
   /** For request bodies: as written, with sets sorted and known ids in place of addresses. */
   readonly written: Spec;

@@ -276,7 +276,6 @@ export function isCreateWithoutClaims(write: Write): write is CreateWrite {
   return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
 }
 
-/** The live resources, and the page size of their lists. */
 export interface DuplicateCheckInput {
   readonly live: LiveState;
   readonly pageSize: number;

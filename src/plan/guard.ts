@@ -15,7 +15,6 @@ export interface GuardInput {
   readonly isTargeted: boolean;
 }
 
-/** Counts the live resources that a stack owns, by kind. */
 export function countOwnedByKind(live: LiveState, stack: string): ReadonlyMap<string, number> {
   return new Map(
     [...live.resources].map(([kind, all]) => [kind, all.filter(({ mark }) => mark?.stack === stack).length]),
@@ -146,7 +145,6 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Saf
   });
 }
 
-/** Merges two guards: takes the lower limit of each. */
 export function takeLowerGuardLimits(left: GuardSettings, right: GuardSettings): GuardSettings {
   return {
     maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),

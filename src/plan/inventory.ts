@@ -47,14 +47,12 @@ export function createStackInventory(
   return { stack, baseUrl, resources: resources.sort(compareAddresses), externals, requests: live.requests };
 }
 
-/** A requested address without a live resource. */
 export interface AddressWithoutLiveResource {
   readonly address: string;
   readonly isDescribed: boolean;
   readonly nearest: string | undefined;
 }
 
-/** Lists the addresses in `names` that have no live resource. */
 export function listMissingAddresses(
   desired: DesiredState,
   { resources }: StackInventory,

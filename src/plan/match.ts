@@ -507,7 +507,6 @@ function isReplaced({
   );
 }
 
-/** Whether a resource has a one-time value whose delivery the mark does not record. */
 export function isTokenUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mark'>): boolean {
   return kind.oneTimeFields.length > 0 && mark?.delivered !== true;
 }

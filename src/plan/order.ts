@@ -111,7 +111,6 @@ class DependencyGraph {
     this.#claimants.get(needed)?.delete(id);
   }
 
-  /** Moves the claim dependencies on the write `from` to the write `to`. */
   moveClaims(from: WriteId, to: WriteId): void {
     for (const claimant of this.#claimants.get(from) ?? NONE) {
       this.#byId.get(claimant)?.delete(from);

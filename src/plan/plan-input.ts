@@ -78,7 +78,6 @@ export function omitAllDesiredResources(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };
 }
 
-/** Notes on the release of a resource whose manifest stays. */
 export function listReleaseDespiteManifestNotes({ pair }: ChangeDecision, desired: DesiredState): readonly string[] {
   const { address, live } = pair;
   if (!desired.resources.has(address)) return [];

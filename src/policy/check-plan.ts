@@ -10,7 +10,6 @@ import type { DesiredState } from '../model/state.ts';
 import { evaluatePolicies, type Policy, usesVariable } from './evaluate.ts';
 import { createChangeSubject, createManifestSubject, type PolicyRunContext } from './subject.ts';
 
-/** The input of a policy check, except the plan. */
 export interface PolicyCheckContext {
   readonly policies: readonly Policy[];
   /**

@@ -86,7 +86,6 @@ function createFailure(field: string, finding: string): RuleFinding {
   return { message: cut(`the policy cannot be evaluated, so it refuses: ${field}: ${finding}`), isFailure: true };
 }
 
-/** Formats a string as it is, and any other value as JSON. */
 function formatValue(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -226,7 +226,6 @@ interface NamedField {
   readonly path: readonly string[];
 }
 
-/** Returns the names that select a field of `before` or `after`. */
 export function pickBeforeAndAfterPaths(names: readonly string[]): readonly NamedField[] {
   return names.flatMap((name) => {
     const [variable, ...path] = name.split('.');

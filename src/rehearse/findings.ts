@@ -18,7 +18,6 @@ import { createHandOverCheck } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import type { AcceptedSimulatedWrite, SimulatedAccount, SimulatedResourceId } from './simulated-account.ts';
 
-/** The input of `listRehearsalFindings`: a plan, and the result of its rehearsal. */
 export interface RehearsedPlan {
   readonly plan: Plan;
   readonly desired: DesiredState;
@@ -399,7 +398,6 @@ interface AddressedResource {
   readonly resource: LiveResource;
 }
 
-/** Whether a write may start or end a gap. */
 export function canWriteAffectAnyGap(write: Write): boolean {
   if (write.type !== 'update' && write.type !== 'adopt' && write.type !== 'take-over') return true;
   const { fields } = getKind(write.kind);

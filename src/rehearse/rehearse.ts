@@ -232,7 +232,6 @@ export class RejectedChangeSkipper {
     this.#input = input;
   }
 
-  /** Whether a change at an address is left out. */
   readonly isLeftOut = (address: string): boolean =>
     [...this.#diagnostics.keys()].some((shown) => stripDuplicateId(shown) === address);
 

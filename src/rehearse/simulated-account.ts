@@ -14,14 +14,12 @@ import { compareByAge, type LiveResource, type LiveState, type Spec } from '../m
 import type { ImportedResource } from '../server/seed.ts';
 import { createServer, parseApiKey, type Server } from '../server/server.ts';
 
-/** A write that the copy accepted. */
 export interface AcceptedSimulatedWrite {
   readonly path: string;
   /** The id of the created resource. Absent for other writes. */
   readonly id: string | undefined;
 }
 
-/** Why the copy rejected a write. */
 interface SimulatedRejection {
   /** The `error_code` of the response. */
   readonly code: string;

@@ -53,7 +53,6 @@ export async function loadReportRenderer(name: FormatName, about?: Report['about
   return REPORT_FORMATS[name].load(about);
 }
 
-/** For each format, loads the renderer for a run over many stacks. */
 const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportRenderer>>> = {
   text: async () => (await import('./text/lists.ts')).renderStacksRunText,
   json: async () => (await import('./machine/stacks.ts')).renderStacksReportJson,

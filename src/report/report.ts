@@ -15,7 +15,6 @@ export interface PlanReport {
   readonly blocking: readonly SafetyViolation[];
 }
 
-/** The differences between two plans. */
 export interface ComparisonReport {
   readonly about: 'comparison';
   /** With `apply`, the earlier plan was approved, and the later plan is refused if it does more. */
@@ -40,7 +39,6 @@ export interface DriftReport {
   readonly keyEnv?: string | undefined;
 }
 
-/** The result of a check of manifests. */
 export interface ValidationReport {
   readonly about: 'validation';
   readonly command: string;
@@ -70,7 +68,6 @@ export interface Failure {
   /** The name of the stack. Absent if the command failed before it knew the stack. */
   readonly stack?: string;
   readonly diagnostics?: readonly Diagnostic[];
-  /** The thrown error, or a message with a remedy. */
   readonly error?: Error | { readonly message: string; readonly remedy?: string };
   readonly plan?: Plan;
 }
@@ -79,7 +76,6 @@ export interface LintRuleRow {
   readonly id: string;
   readonly severity: RuleSeverity;
   readonly sentence: string;
-  /** How to fix a finding of the rule. */
   readonly remedy: string;
 }
 
@@ -104,7 +100,6 @@ export interface TextStyleOptions {
   readonly compact?: boolean;
 }
 
-/** Meaning and remedy of a diagnostic code. */
 export interface DiagnosticCodeDescription {
   readonly meaning: string;
   readonly remedy: string;
@@ -127,7 +122,6 @@ export interface WrittenEvents {
 
 /** The options of report formats. A format ignores options that do not apply to it. */
 export interface FormatOptions extends TextStyleOptions {
-  /** The exit code of the process. */
   readonly exitCode?: number;
   readonly version?: string;
   /** Returns the path of a manifest from the root of its repository. If absent, paths stay as they were given. */
@@ -160,7 +154,6 @@ export interface FormatOptions extends TextStyleOptions {
  */
 export type ReportRenderer = (report: Report, options: FormatOptions) => string;
 
-/** The result of a run over many stacks. */
 export interface StacksRunReport {
   readonly command: string;
   /** The folder that contains the stacks. */
@@ -175,7 +168,6 @@ export interface StacksRunReport {
   readonly applyCommand?: CommandLine;
 }
 
-/** The result of a run for one of its stacks. */
 export interface StackReportPart {
   readonly name: string;
   readonly folder: string;

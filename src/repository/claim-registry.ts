@@ -23,7 +23,6 @@ export interface ClaimRegistry {
   readonly listConflicts: () => ConflictingStacks;
 }
 
-/** Maps each stack with conflicts to its conflicts. */
 type ConflictingStacks = ReadonlyMap<StackFolder, readonly ClaimConflict[]>;
 
 /** A value that several stacks claim. */
@@ -161,7 +160,6 @@ interface StackClaim {
   /** Where the value must be unique: in an account, or among the files that the whole run writes. */
   readonly range: 'account' | 'files';
   readonly address: Address;
-  /** The path of the field that claims the value. */
   readonly path: FieldPath;
   /** A clause for messages, such as `spec.hostports[0] claims 1.tcp.example.net:20001`. */
   readonly said: string;

@@ -34,7 +34,6 @@ export function orderStacks(stacks: readonly StackFolder[]): OrderedStacks {
   return { ordered: [...ordered], circles: new Map(found) };
 }
 
-/** Returns those of `stacks` to which `stack` refers. */
 export function listDependencies(stack: StackFolder, stacks: readonly StackFolder[]): readonly StackFolder[] {
   return stacks.filter((other) => refersToStack(stack, other));
 }

@@ -36,7 +36,6 @@ type FindContext = Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'budget'> & {
   readonly keyEnv?: string | undefined;
 };
 
-/** Finds the stacks in a folder and below it. */
 export function readStackTree(root: string, context: FindContext): StackTree {
   const files: FoundFile[] = [];
   const findings = visitManifestFiles(root, context, (manifest) => files.push(inspect(manifest, context)));

@@ -31,7 +31,6 @@ export const DOCUMENT_KINDS: readonly string[] = [
   'List',
 ];
 
-/** The kinds of documents that a `List` may contain: all except `List`. */
 export const LIST_MEMBER_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
 
 /** Returns the schema of a document. `undefined` for an unknown kind. A `List` is checked without its members. */
@@ -42,7 +41,6 @@ export function findDocumentSchema(kind: string): z.ZodType | undefined {
   return schema;
 }
 
-/** Creates the schema of a `List` whose members have the schema `member`. */
 export function createListSchema(member: z.ZodType): z.ZodType {
   return z
     .strictObject({

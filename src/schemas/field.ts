@@ -37,7 +37,6 @@ import {
  * - `document`: responses that the bundled server promises. Every field is present.
  */
 
-/** Schema of a manifest's `spec`. */
 export function createManifestSpecSchema(kind: Kind): z.ZodType {
   return createObjectSchema(Object.fromEntries(kind.specFields), 'manifest');
 }

@@ -121,7 +121,6 @@ function createCustomFinding(issue: Issue, path: FieldPath, input: Json | undefi
   return finding.code === 'bad-name' || finding.code === 'wrong-reference' ? { ...finding, given: input } : finding;
 }
 
-/** Reads `code` and `at` from the parameters of a custom check. */
 function readParams(issue: Issue): Pick<SchemaFinding, 'code' | 'at'> {
   const { code, at }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
   return { code: isDiagnosticCode(code) ? code : 'bad-value', at: at === 'key' ? 'key' : 'value' };

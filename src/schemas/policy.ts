@@ -64,7 +64,6 @@ const createMatchSchema = once(() =>
     .describe('The changes that the rule applies to. A change must match every field here. Default: all changes.'),
 );
 
-/** Schema of the `spec` of a `PolicyTest`. */
 export const createPolicyTestSpecSchema = once(() =>
   z
     .strictObject({

@@ -195,7 +195,6 @@ const RULE: z.ZodType<FaultRule> = z
       refuse('requests', 'and `changes` are mutually exclusive: a rule has one of them, or neither');
   });
 
-/** Schema of the faults of the bundled server. */
 export const FAULTS_SCHEMA: z.ZodType<ServerFaults> = z
   .strictObject({
     seed: optional(z.int().min(0)).describe(

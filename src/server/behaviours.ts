@@ -46,7 +46,6 @@ interface Behaviour {
    * service computed.
    */
   readonly recall?: (resource: StoredResource, computed: JsonObject) => JsonObject;
-  /** Returns the computed fields at the time `now`. */
   readonly compute?: (resource: StoredResource, now: Date) => JsonObject;
   /** Returns the one-time fields. Only the response to the creation contains them. */
   readonly reveal?: (resource: StoredResource, tools: BehaviourTools) => JsonObject;

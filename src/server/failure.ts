@@ -1,7 +1,6 @@
 import type { HttpResponse } from '../model/http.ts';
 import { OPERATION_ID_HEADER } from '../model/http.ts';
 
-/** Maps every failure code of the bundled server to its HTTP status. */
 const FAILURE_STATUS = {
   bad_request: 400,
   bad_version: 400,

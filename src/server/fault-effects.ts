@@ -7,7 +7,6 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, pars
 import { parseNumberRangeOrEmpty } from '../schemas/seed.ts';
 import type { ChosenFault, LatencyRule, NonLatencyRule } from './choose-faults.ts';
 
-/** The request that a fault affects, and functions for the effect. */
 export interface FaultContext {
   readonly request: HttpRequest;
   /** Sends the request to the server as if there were no fault. */

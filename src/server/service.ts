@@ -69,7 +69,6 @@ interface BadReference {
   readonly message: string;
 }
 
-/** Lists the references of a spec whose id has the wrong prefix, or whose target does not exist. */
 export function listBadReferences(service: Service, kind: Kind, spec: Spec): readonly BadReference[] {
   return listReferences(kind, spec).flatMap((reference) => {
     const finding = checkReference(service, reference);

@@ -152,7 +152,6 @@ export class Store {
     return undefined;
   }
 
-  /** Returns the ids of the resources that refer to an id. */
   listReferrers(id: string): ReadonlySet<string> {
     for (const loaded of this.#takeCurrent(this.#unreferred))
       this.#noteReferences(loaded.kind, loaded.resource.id, loaded.resource.spec);
@@ -274,7 +273,6 @@ export class PagedList<T extends HasId> {
     this.#gone.delete(value.id);
   }
 
-  /** Replaces the value with the same id. Does nothing if there is none. */
   replace(value: T): void {
     const entry = this.#byId.get(value.id);
     if (entry !== undefined) entry.value = value;

@@ -24,7 +24,6 @@ export interface AttachableResource {
   readonly ids: Spec;
 }
 
-/** The selection of an export, and the new owner. */
 export interface ExportRequest {
   /** Names of kinds. Empty: all kinds that can be listed. */
   readonly kinds: readonly string[];

@@ -31,7 +31,7 @@ export interface Host {
   readonly root?: string | undefined;
   /** The budget for all bytes and files that the run reads. Absent: only the limits of each stack apply. */
   readonly budget?: ReadBudget | undefined;
-  /** SecretRedactor to redact in every output. Absent: nothing is redacted. */
+  /** Secrets to redact in every output. Absent: nothing is redacted. */
   readonly secrets?: SecretRedactor;
   readonly now: () => Date;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
@@ -84,7 +84,6 @@ export interface RenderCommand {
  */
 export type RenderCommandResult = { readonly bytes: Uint8Array } | { readonly finding: string };
 
-/** The stack of a run, and positions in its manifests. */
 export interface StackNameAndLocator {
   /** The name of the stack. Absent if there is no Stack document, or its name could not be read. */
   readonly stack?: string;

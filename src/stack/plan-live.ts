@@ -80,7 +80,6 @@ export interface PlanRequest extends PlanOptions {
   readonly openNeighbours?: (() => Promise<FindTakingOverStack>) | undefined;
 }
 
-/** A client that cannot write. */
 export type ReadingClient = Omit<Client, 'send'>;
 
 /**

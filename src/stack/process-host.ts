@@ -31,7 +31,6 @@ export function openTransport({ connections, timeouts, authorities, proxy }: Tra
   });
 }
 
-/** The version of the installed edgewise package. */
 export function readVersion(): string {
   const packageJson: unknown = createRequire(import.meta.url)('edgewise/package.json');
   return isJsonObject(packageJson) ? String(packageJson['version']) : '';

@@ -37,7 +37,6 @@ interface ReadManifests {
   readonly state: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly policies: readonly Policy[];
-  /** The number of files that were read. */
   readonly files: number;
   /** The stack and the positions in its manifests, as far as they could be read. */
   readonly subject: StackNameAndLocator & Required<Pick<StackNameAndLocator, 'locate'>>;

@@ -47,7 +47,6 @@ export interface ApplyRunOptions {
   readonly sideBySide?: MultiStackRounds;
 }
 
-/** A plan to apply, and the results of checking it against the live state. */
 export interface PlanCheckedAgainstLive extends Omit<PlanCheck, 'stale' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;

@@ -43,7 +43,6 @@ export interface SavedFile {
   readonly name: string;
 }
 
-/** A saved plan, and the options of its check. */
 export interface SavedPlanToCheck extends SavedFile {
   readonly allowances: Allowances;
   readonly guard: GuardSettings;
@@ -66,7 +65,7 @@ export function refuseOtherVersion(
   const message = `${name} was made by edgewise ${tool.version}, and this is edgewise ${version}.`;
   throw new StackError(message, {
     reason: 'stale',
-    remedy: 'Make a new plan, or apply it with the version that made it. Nothing was written.',
+    remedy: 'Nothing was written. Make a new plan, or apply this plan with the version that made it.',
   });
 }
 
@@ -108,7 +107,8 @@ const MAX_LINES = 50;
 
 const ABANDONED = {
   reason: 'stale',
-  remedy: 'Nothing was written. Apply it with --manifests, which creates it again, or make a new plan.',
+  remedy:
+    'Nothing was written. Apply the plan with --manifests, so that the resource is created again, or make a new plan.',
 } as const;
 
 const STALE = {

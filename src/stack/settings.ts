@@ -275,7 +275,7 @@ function listDisagreements(
   ];
 }
 
-/** SecretRedactor from the environment, collected before any other input is read. */
+/** Secrets from the environment, collected before any other input is read. */
 interface CollectedSecrets {
   readonly secrets: SecretRedactor;
   /**

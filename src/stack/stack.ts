@@ -71,7 +71,6 @@ import { refuseToWriteUntrusted } from './settings.ts';
  */
 export interface Account {
   readonly settings: ServiceSettings;
-  /** Returns a client that cannot write. */
   readonly open: () => Promise<ReadingClient>;
   /** Runs a task with a client that can write. Outside of such tasks, only GET requests are sent. */
   readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
@@ -209,7 +208,6 @@ export interface SharedAccount {
   readonly close: () => Promise<void>;
 }
 
-/** A value that was read once, and the number of requests that were sent for it. */
 interface ReadOnce<T> {
   readonly value: T;
   readonly requests: number;

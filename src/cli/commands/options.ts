@@ -184,7 +184,6 @@ export function addDetailedReportOptions(
     .addOption(verbose.helpGroup(OUTPUT_OPTIONS_HEADING));
 }
 
-/** Adds `--report` and the options of `addFormatAndColorOptions`. */
 export function addReportOptions(command: Command, formats: readonly FormatName[] = GENERAL_FORMAT_NAMES): Command {
   return addFormatAndColorOptions(command, formats).addOption(
     createRepeatableOption('--report <format=file>', 'also write the result to a file', {
@@ -193,7 +192,6 @@ export function addReportOptions(command: Command, formats: readonly FormatName[
   );
 }
 
-/** Adds `--format` and `--no-color`. */
 export function addFormatAndColorOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {
   const format = new Option('--format <format>', 'format on stdout').choices(formats).default('text');
   return addColorOption(command.addOption(format.helpGroup(OUTPUT_OPTIONS_HEADING)));
@@ -226,7 +224,6 @@ export function addExitCodes(command: Command, codes: readonly ExitCode[]): Comm
   });
 }
 
-/** Adds examples to the end of the command's help. */
 export function addExamples(command: Command, examples: readonly (readonly [line: string, does: string])[]): Command {
   const items = examples.map(([line, does]) => [`$ ${line}`, does] as const);
   return command.addHelpText(

@@ -280,7 +280,6 @@ export interface SubmissionWaitOptions {
   readonly timeoutMs: number;
   /** Redirects the notices of the client to the output that shows the progress. */
   readonly setLineWriter: SetNoticeWriter;
-  /** Ends the wait when aborted. */
   readonly signal: AbortSignal;
 }
 

@@ -387,7 +387,6 @@ export function classifyPlannedStack(
   return { report: { about: 'plan', plan, blocking }, exitCode: EXIT.success, options };
 }
 
-/** A barrier, which opens when all stacks have reached it. */
 interface Barrier {
   /** Records that one more stack has reached the barrier. */
   readonly pass: () => void;
@@ -415,7 +414,6 @@ function createBarrier(count: number): Barrier {
 
 /** The combined progress of all applies of a run: for the user, and as a stream of events. */
 interface RunProgress {
-  /** Returns the callbacks for the apply of one stack. */
   readonly follow: (
     folder: StackFolder,
     plan: Plan,

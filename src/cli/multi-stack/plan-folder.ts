@@ -27,7 +27,6 @@ import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 
 type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;
 
-/** A folder to which a run writes plans. */
 export interface PlanFolderWriter {
   readonly write: (file: string, plan: Plan) => Promise<void>;
   /** Removes a plan that this run wrote. */

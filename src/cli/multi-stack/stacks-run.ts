@@ -201,7 +201,6 @@ export function createStackReportPart(
   return { name, folder, ...(keyEnv !== undefined && { keyEnv }), report, exitCode, options };
 }
 
-/** Creates the result of a stack whose task failed. */
 export function createFailedStack(error: unknown, { name, file }: StackFolder, command: string): StackResult {
   const place = { file, line: 1, column: 1, excerpt: '' };
   return {
@@ -330,7 +329,6 @@ const SEVERITY: readonly ExitCode[] = [
   EXIT.bug,
 ];
 
-/** Returns the most severe of the exit codes, or `success` if there are none. */
 export function computeWorstExitCode(codes: readonly number[]): ExitCode {
   return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.success;
 }

@@ -47,7 +47,6 @@ export function outputReport(report: Report, publication: Publication, context: 
   );
 }
 
-/** Like `outputReport`, for the report of a run over many stacks. */
 export function outputStacksReport(
   run: StacksRunReport,
   publication: Publication,
@@ -222,7 +221,6 @@ export function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
 }
 
-/** Returns the part of an error that a report contains. */
 export function getReportedErrorPart(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
   if (!(error instanceof CommandError || error instanceof StackError))

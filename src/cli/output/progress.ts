@@ -11,7 +11,6 @@ import { clipToColumns } from '../../report/view/escape.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context, OutputStream } from '../context.ts';
 
-/** Shows an apply while it runs. */
 export interface ApplyProgress {
   readonly onEvent: (event: ApplyEvent) => void;
   /** Prints a permanent line. */
@@ -26,7 +25,6 @@ interface ProgressPlace extends Pick<Context, 'now' | 'after'> {
   readonly output: OutputStream;
 }
 
-/** Shows a live line on a terminal, and plain lines elsewhere. */
 export function createProgress(place: ProgressPlace, ahead: PlannedWrites, options: TextStyleOptions): ApplyProgress {
   return place.output.isTerminal ? createLive(place, ahead, options) : createPlain(place, ahead, options);
 }
@@ -164,7 +162,6 @@ export interface StatusLine {
   readonly show: (text: string) => void;
   /** Writes a permanent line above the status line. */
   readonly tell: (line: string) => void;
-  /** Removes the status line from the screen. */
   readonly clear: () => void;
 }
 

@@ -182,7 +182,6 @@ export function refuseApprovedWithSavedPlan({ approved }: ApplyFlags): void {
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** Says on stderr that the plan is not compared with manifests. */
 export function announceSkippedManifestCheck(file: string, { stderr }: Context): void {
   const name = toPrintable(file);
   stderr.write(`${name} is trusted as it is: with --no-manifests it is not compared with the manifests.\n`);

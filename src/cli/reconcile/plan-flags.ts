@@ -80,7 +80,6 @@ export function toConsentOptions({
   return { allowDeletes: allowDeletes === true, allowProtected, allowRejected };
 }
 
-/** Lists the violations of a plan to which no flag consents. */
 export function listUnconsentedViolations(plan: Plan, flags: PlanFlags): readonly SafetyViolation[] {
   return listBlockingViolations(plan.violations, toAllowances(flags));
 }

@@ -1,7 +1,6 @@
 import type { LintCode } from '../../model/diagnostic.ts';
 import { type Explanation, formatManifestWithLines, joinDocuments } from '../explanation.ts';
 
-/** Creates examples of lint: a manifest before and after the correction. */
 function createExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'> {
   return { bad: { command: 'validate', files: { 'manifest.yaml': bad } }, good: { files: { 'manifest.yaml': good } } };
 }

@@ -282,12 +282,10 @@ export const READING_EXPLANATIONS = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-/** Creates an example that runs `validate` on one file, `edge.yaml`. */
 function createFileExample(text: string): Explanation['bad'] {
   return { command: 'validate', files: { 'edge.yaml': text } };
 }
 
-/** Creates the corrected `edge.yaml`. */
 function createCorrection(text: string): Explanation['good'] {
   return { files: { 'edge.yaml': text } };
 }

@@ -51,7 +51,6 @@ function formatCertificate(from: string): string {
   );
 }
 
-/** Creates an example of `plan` with one manifest and the `Stack`. */
 function createPlanExample(text: string, more: Partial<Explanation['bad']> = {}): Explanation['bad'] {
   return { command: 'plan', files: { 'edgewise.yaml': STACK, 'manifest.yaml': text }, ...more };
 }
@@ -243,7 +242,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       '--take-over names a stack whose resources this one may take over, but no manifest describes any of them. If the name is misspelt, new resources are created beside the existing ones.',
     remedy:
-      'Correct the name of the stack. For a resource with another name there, write its id in `lifecycle.adopt`. Remove the flag when all resources are taken over.',
+      'Correct the name of the stack. If the resource has another name in that stack, write its id in `lifecycle.adopt`. Remove the flag when all resources are taken over.',
     bad: {
       ...createPlanExample(POOL, { live: createLivePools({ bkdwd_pool: ['staging', 'pool'] }) }),
       command: 'plan --take-over stagign',

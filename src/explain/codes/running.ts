@@ -209,7 +209,6 @@ function formatEdge(name: string, port: number, backend = 'bkdhr_blue'): string 
   );
 }
 
-/** Codes about documents that conflict with each other. */
 export const DOCUMENT_CONFLICT_EXPLANATIONS = {
   'duplicate-address': {
     meaning:

@@ -141,7 +141,6 @@ interface Side {
   readonly shown: () => ReadonlyMap<Change, SavedChange>;
 }
 
-/** A change, and the plan that contains it. */
 interface ChangeOfSide<Had extends Change | undefined = Change> {
   readonly side: Side;
   readonly change: Had;

@@ -37,7 +37,6 @@ export function createDriftReadRequest(plan: Plan): ReadRequest {
   return { kinds: listKindsEnabledForStack(plan.settings), attachments: attached.map(createComparedAttachment) };
 }
 
-/** The input of `computeDriftFromSavedPlan` in addition to the plan. */
 export interface DriftFromSavedPlanContext {
   readonly live: LiveState;
   /** Contents of the files that the plan writes, by path. */

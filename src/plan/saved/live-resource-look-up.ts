@@ -73,7 +73,6 @@ export function findIdsOfAwaitedResources(
   });
 }
 
-/** Includes a replace, which also creates a resource. */
 export function isCreateOrReplace({ action }: Change): boolean {
   return action === 'create' || action === 'replace';
 }

@@ -282,7 +282,6 @@ export function formatChangeAnchor(index: number): string {
   return `change-${index + 1}`;
 }
 
-/** The changes below one heading. */
 interface ChangePart {
   readonly part: keyof typeof HEADINGS;
   readonly heading?: string;

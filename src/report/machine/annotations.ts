@@ -57,7 +57,6 @@ export interface Annotation {
   readonly isOutOfReach?: boolean;
 }
 
-/** Maps each rule that is not a diagnostic code to its meaning. */
 export const NON_DIAGNOSTIC_RULES = {
   protect: 'The plan would delete or replace a protected resource.',
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',

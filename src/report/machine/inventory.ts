@@ -33,7 +33,6 @@ export function renderStackResourcesJson(inventory: StackInventory): string {
   return renderPrintableJson(createStackResourcesDocument(inventory));
 }
 
-/** The address of each resource, one per line. */
 export function renderInventoryAddressLines({ resources }: StackInventory): string {
   return resources.map((one) => `${formatAddressWithDuplicateId(one)}\n`).join('');
 }

@@ -176,7 +176,6 @@ function createOutcomeDocument({ write, ...outcome }: Outcome): object {
   return { write: write.id, address: write.address, ...outcome };
 }
 
-/** The name and message of an error and, for an ApiError, the properties of the response. */
 function createErrorDocument(error: NonNullable<Failure['error']>): object {
   if (!(error instanceof Error)) return error;
   const { name, message } = error;

@@ -27,7 +27,6 @@ export function renderStacksJunit({ parts }: StacksRunReport, options: FormatOpt
   );
 }
 
-/** Renders cases as a JUnit document, grouped by suite. */
 export function renderJunitDocument(cases: readonly JunitCase[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].sort(([left], [right]) => (left < right ? -1 : 1));
   return [

@@ -9,7 +9,6 @@ import { createStacksView } from '../view/stacks-view.ts';
 import { renderJsonReport, renderPrintableJson } from './json.ts';
 import { type EventBody, renderEventLine, renderJsonLinesReport } from './json-lines.ts';
 
-/** The stacks of a folder tree as a JSON document. */
 export function renderStacksJson(listing: StackListing): string {
   const { root, total, stacks, changes, shard, filesWithoutStack } = listing;
   return renderPrintableJson({
@@ -38,7 +37,6 @@ function createStackDocument(stack: StackFolder, { changes }: StackListing): Jso
   };
 }
 
-/** The folder of each stack, one per line. */
 export function renderStackFolderLines({ stacks }: StackListing): string {
   return stacks.map(({ folder }) => `${toPrintable(folder)}\n`).join('');
 }

@@ -118,7 +118,6 @@ function createPlanComment({ plan, blocking }: PlanReport, options: FormatOption
   };
 }
 
-/** Creates links to the lines that dangers are about. */
 export function createDangerManifestLinker(
   linkTo: RenderManifestLink,
   options: Pick<FormatOptions, 'locate'>,

@@ -66,7 +66,6 @@ export function renderStacksMarkdown(run: StacksRunReport, options: FormatOption
   return `${joinSectionsWithinCommentLimit(head, [...body.filter((section) => !isFooter(section)), ...quiet, ...footers]).trimEnd()}\n`;
 }
 
-/** Returns a function that takes the index of a stack and returns its RenderDangerManifestLink. */
 function createLinksOfStacks(
   { parts }: StacksRunReport,
   options: FormatOptions,

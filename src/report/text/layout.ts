@@ -111,7 +111,6 @@ export function createPainter(color: boolean): Paint {
   return (style, text) => (text === '' ? '' : styleText(LOOKS[style], text, { validateStream: false }));
 }
 
-/** A column of a table: its heading, and the function that returns the cell of a row. */
 export type TableColumn<Row> = readonly [heading: string, toCell: (row: Row) => string];
 
 /** Renders a line of headings, then a line for each row, with aligned columns. */

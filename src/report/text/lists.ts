@@ -54,8 +54,8 @@ export function renderInventoryText({ rows, summary }: InventoryView, options: T
 }
 
 /**
- * Values form a column after paths of up to this width or, without wrapping, of any width. More than half of 80 columns
- * is left for values.
+ * The maximum width of the column of paths, so that more than half of 80 columns is left for values. Not used if lines
+ * are not wrapped.
  */
 const MAX_PATH_COLUMNS = 32;
 
@@ -72,7 +72,6 @@ function renderDetails({ fields, findings }: InventoryRow, { width, color }: Tex
   return [...lines, ...help.map((line) => createPainter(color)('warning', line))];
 }
 
-/** The list of lint rules, wrapped to the width of the terminal. */
 export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: TextStyleOptions): string {
   const ids = Math.max(...rows.map(({ id }) => id.length));
   const severities = Math.max(...rows.map(({ severity }) => severity.length));

@@ -74,7 +74,6 @@ interface LiveProgress {
   readonly render: (now: number) => string;
 }
 
-/** The writes that an apply will send, and their rate limit. */
 export interface PlannedWrites {
   readonly total: number;
   /** Such as `120/60s`, or `none`. */

@@ -73,7 +73,6 @@ export interface SkippedView {
   readonly reasons: readonly string[];
 }
 
-/** A file that the plan had to write, and whether it was written. */
 export interface FileOutcomeView {
   readonly address: string;
   readonly path: string;
@@ -202,7 +201,6 @@ export function describeNotStartedWrites(names: readonly string[], isOutOfReach:
   return `${what} not started, because ${isOutOfReach ? 'the service cannot be reached' : 'the run was interrupted'}.`;
 }
 
-/** Whether a write was not sent because the service could not be reached. */
 export function isSkippedAsUnreachable(one: Outcome): boolean {
   return one.outcome === 'skipped' && one.isUnreachable === true;
 }

@@ -115,7 +115,6 @@ export interface ChangeView {
   readonly traits: readonly SummaryClauseView[];
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
-  /** The start of the resource's manifest. */
   readonly place?: ManifestStart;
   readonly change: Change;
   /** The path of the first field that differs, as manifests write it. */

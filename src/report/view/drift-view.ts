@@ -55,7 +55,6 @@ export interface DriftView {
   readonly dangerCount: string;
   /** The resources that differ, by state. No group is empty. */
   readonly groups: readonly DriftGroup[];
-  /** Live resources that no stack manages. */
   readonly unmanaged: readonly UnmanagedResourceView[];
   /** Whether at least one resource has an owner. */
   readonly hasOwners: boolean;
@@ -73,7 +72,6 @@ export interface DriftView {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The resources of one state. */
 export interface DriftGroup {
   readonly state: Exclude<DriftState, 'in-sync'>;
   /** The meaning of the state. */
@@ -214,7 +212,6 @@ function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedResourc
     }));
 }
 
-/** The heading of the unmanaged resources, and advice on them. */
 export const UNMANAGED_WORDING = {
   heading: 'Unmanaged',
   hint: 'To adopt a resource, write a manifest with its id in lifecycle.adopt. The command edgewise export writes such manifests.',
@@ -262,7 +259,6 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
   });
 }
 
-/** Maps the ids of live resources and externals to addresses. */
 export function collectDriftAddressesById({
   resources,
   externals,

@@ -289,7 +289,6 @@ export function removeIdsBeforeNames(text: string): string {
 /** Matches quoted text, or an id with a name, such as `ipp_2k9… (External/office)`. */
 const NAMED_ID = /"(?:[^"\\]|\\.)*"|\b[a-z]+_\w+ \(([A-Z]\w*\/[\w.-]+)\)/g;
 
-/** A line of the comparison of two texts. */
 export interface DiffLine {
   readonly role: 'added' | 'removed' | 'same';
   readonly text: string;
@@ -546,7 +545,6 @@ function isReferenceMap(type: OptionalFieldType): boolean {
   return type?.type === 'map' && type.keys.type === 'reference';
 }
 
-/** Whether a value is absent, null, or an empty list or object. */
 export function isAbsentOrEmptyCollection(value: Json | undefined): boolean {
   return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }

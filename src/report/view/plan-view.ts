@@ -72,7 +72,6 @@ export interface PlanView {
   readonly hasOwners: boolean;
   /** Whether the order of the writes needs an explanation, because references alone do not explain it. */
   readonly isOrderTelling: boolean;
-  /** Whether the plan changes nothing. */
   readonly isEmpty: boolean;
   /** Whether the plan changes something, has no errors, and breaks no safety rule. */
   readonly isApplicable: boolean;
@@ -222,7 +221,6 @@ function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[
   }));
 }
 
-/** One sentence on a file that the apply will write. */
 export function formatPlannedFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
   const notes = [
     ...(text === undefined ? ['known after apply'] : []),
@@ -243,7 +241,6 @@ function createViolationView(violation: SafetyViolation): SafetyViolation {
   return { ...violation, message, remedy, addresses, ...(places !== undefined && { places }) };
 }
 
-/** Maps the ids of a plan's live resources and externals to addresses. */
 export function collectPlanAddressesById({ changes, externals }: Plan): ResourceNames {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],

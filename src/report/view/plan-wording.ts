@@ -28,7 +28,6 @@ const TITLES = {
   apply: { apply: 'Apply of', destroy: 'Destroy of', release: 'Release from' },
 } as const satisfies Record<string, Readonly<Record<Plan['mode'], string>>>;
 
-/** The title of a plan, or of the result of its apply. */
 export function formatPlanOrApplyTitle(about: keyof typeof TITLES, plan: ReportedStack & Pick<Plan, 'mode'>): string {
   return `${TITLES[about][plan.mode]} ${formatReportSubject(plan)}`;
 }
@@ -41,7 +40,6 @@ export function describeTargetLimit(targets: readonly string[]): readonly string
   ];
 }
 
-/** The headings of lists of sentences in the report of a plan. */
 export const PLAN_LIST_HEADINGS = {
   lint: 'Lint warnings (edgewise validate shows them in full)',
   files: 'Files to write',
@@ -66,7 +64,6 @@ export const DELETES_AND_REPLACEMENTS_HEADING = 'Deletes and replacements';
 /** The note on a change that the plan shows in two parts: an earlier part shows the other fields. */
 export const SEE_ABOVE_NOTE = 'see above';
 
-/** The reason for an adoption without any other reason. */
 export function formatDefaultAdoptReason(id: string): string {
   return `adds the mark to ${id}`;
 }
@@ -109,7 +106,6 @@ export function listFileCount(files: readonly unknown[]): readonly string[] {
   return files.length === 0 ? [] : [`${files.length} ${formatFilesToWriteLabel(files)}`];
 }
 
-/** The label after the number of files to write. */
 export function formatFilesToWriteLabel({ length }: readonly unknown[]): string {
   return length === 1 ? 'file to write' : 'files to write';
 }

@@ -45,7 +45,6 @@ export interface StackRow {
   readonly isBad: boolean;
 }
 
-/** The dangers of one stack and one owner. */
 export interface StackOwnerDangers {
   /** The index of the stack in `parts` of the run. */
   readonly index: number;

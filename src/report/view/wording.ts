@@ -33,7 +33,6 @@ export function formatSeverityCounts(diagnostics: readonly Diagnostic[]): string
     .join(', ');
 }
 
-/** The stack and the service that a report is about. */
 export type ReportedStack = Pick<Plan, 'stack' | 'baseUrl'>;
 
 /** Returns, for example, `stack production on https://api.example.com`. */
@@ -82,7 +81,6 @@ export function removeFinalDot(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
 
-/** A shortened commit id: its first SHORT_COMMIT digits. */
 export function shortenCommit(commit: string): string {
   return toPrintable(commit.slice(0, SHORT_COMMIT));
 }

@@ -5,7 +5,7 @@ import {
   type ConcurrentRequest,
   getExampleFileText,
   type RunnableExample,
-  renderSeedFile,
+  renderExampleSeedFile,
 } from '../src/explain/explanation.ts';
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
@@ -42,7 +42,7 @@ export async function runExample({
       now: () => NOW,
       idSeed: 'example',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(renderSeedFile(live))) },
+      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(renderExampleSeedFile(live))) },
     });
     const { handle } = faults === undefined ? server : withFaults(server, parseServerFaults(faults));
     const transport = concurrentRequest === undefined ? handle : withConcurrentRequest(handle, concurrentRequest);

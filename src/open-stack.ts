@@ -12,7 +12,7 @@ import {
   readSecretsNamedInEnvironment,
   refuseUntrustedRender,
   resolveSettingsFromManifests,
-  type SettingOverrides,
+  type ServiceSettingOverrides,
 } from './stack/settings.ts';
 import { createAccount, createStack, type Stack } from './stack/stack.ts';
 
@@ -128,7 +128,7 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
   return render ? { ...host, render: (await import('./stack/render.ts')).createRenderCommandRunner(host) } : host;
 }
 
-function parseGivenSettings({ timeouts = {}, ...options }: StackOptions): SettingOverrides {
+function parseGivenSettings({ timeouts = {}, ...options }: StackOptions): ServiceSettingOverrides {
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, caFile, keyEnv } = options;
   return {
     baseUrl,

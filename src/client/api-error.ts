@@ -130,7 +130,7 @@ export function redactError(error: unknown, redact: Redactor): unknown {
   return new Type(redact(error.message), { cause: redactError(error.cause, redact), isUnsent });
 }
 
-export function formatUrlPath(url: URL): string {
+export function formatPathAndQuery(url: URL): string {
   return url.pathname + url.search;
 }
 
@@ -205,7 +205,7 @@ function parseJsonBody(received: Received, { redact, secrets }: AttemptOptions):
 /** Creates the error for an unusable body. Shows only a GET body: the response to a write may contain a token. */
 function createBodyError({ request: { method, url }, body }: Received, what: string, redact: Redactor): NetworkError {
   const shown = method === 'GET' ? `: ${formatBodyExcerpt(body, redact)}` : ` (${Buffer.byteLength(body)} bytes)`;
-  return new NetworkError(`${method} ${formatUrlPath(new URL(url))}: the response ${what}${shown}`);
+  return new NetworkError(`${method} ${formatPathAndQuery(new URL(url))}: the response ${what}${shown}`);
 }
 
 /** Describes errors with a certain `code` or `name`. */

@@ -11,7 +11,7 @@ import {
   createApiError,
   createSendOnce,
   formatBodyExcerpt,
-  formatUrlPath,
+  formatPathAndQuery,
   type Redactor,
   redactError,
 } from './api-error.ts';
@@ -321,7 +321,7 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
       checkSecrets(create(), secrets);
       const { response, body, json } = await persist(create, call.waitSignal);
       if (isSuccess(response)) return json;
-      throw createApiError({ method: call.method, path: formatUrlPath(call.url), response, body }, redact);
+      throw createApiError({ method: call.method, path: formatPathAndQuery(call.url), response, body }, redact);
     } catch (error) {
       throw redactError(error, redact);
     }
@@ -331,14 +331,14 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
 /** Returns the JSON of a response. Throws `NetworkError` unless the JSON is an object. */
 function expectObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined): JsonObject {
   if (isJsonObject(json)) return json;
-  throw new NetworkError(`${call.method} ${formatUrlPath(call.url)}: the response is not a JSON object`);
+  throw new NetworkError(`${call.method} ${formatPathAndQuery(call.url)}: the response is not a JSON object`);
 }
 
 /** Throws `NetworkError` if the URL or the body of a request contains a secret. Only a header may contain one. */
 function checkSecrets({ method, url, body }: HttpRequest, { find, redact }: SecretRedactor): void {
   const found = find(url) ?? find(String(body ?? ''));
   if (found === undefined) return;
-  const path = redact(formatUrlPath(new URL(url)));
+  const path = redact(formatPathAndQuery(new URL(url)));
   throw new NetworkError(`${method} ${path} was not sent, because it would contain ${found.name}`);
 }
 
@@ -444,7 +444,7 @@ function findUnreadUrl({ url, nextUrl }: Page, seen: ReadonlySet<string>): URL |
   if (nextUrl === undefined || !seen.has(nextUrl.href)) return nextUrl;
   throw createPageError(
     url,
-    `next_page_uri leads back to ${formatUrlPath(nextUrl)}, so the list cannot be read to its end`,
+    `next_page_uri leads back to ${formatPathAndQuery(nextUrl)}, so the list cannot be read to its end`,
   );
 }
 
@@ -452,7 +452,7 @@ function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, j
   const page = expectObject({ method: 'GET', url }, json);
   const list = page[listKey];
   if (!isJsonArray(list)) throw createPageError(url, `${listKey} is not a list: ${excerpt(page)}`);
-  const place = `GET ${formatUrlPath(url)}: ${listKey}`;
+  const place = `GET ${formatPathAndQuery(url)}: ${listKey}`;
   const resources = list.map((member, index) =>
     parseListedResource(kind, member, { place: `${place}[${index}]`, excerpt }),
   );
@@ -475,5 +475,5 @@ function parseNextUrl(next: Json | undefined, url: URL, origin: string): URL | u
 }
 
 function createPageError(url: URL, message: string): NetworkError {
-  return new NetworkError(`GET ${formatUrlPath(url)}: ${message}`);
+  return new NetworkError(`GET ${formatPathAndQuery(url)}: ${message}`);
 }

@@ -2,7 +2,7 @@ import { getErrorMessage } from '../model/errors.ts';
 import { isSuccess } from '../model/http.ts';
 import {
   findOperationIdInResponse,
-  formatUrlPath,
+  formatPathAndQuery,
   type ReceivedResponse,
   type Redactor,
   type SendOnce,
@@ -57,7 +57,7 @@ interface NoticeOptions {
 export function withAttemptNotices(attempt: SendOnce, options: NoticeOptions): SendOnce {
   const { now, redact, onRequest } = options;
   return async (request, count) => {
-    const start = { method: request.method, path: redact(formatUrlPath(new URL(request.url))), attempt: count };
+    const start = { method: request.method, path: redact(formatPathAndQuery(new URL(request.url))), attempt: count };
     const startedAt = now();
     onRequest({ event: 'sent', ...start, headers: collectHeaders(request.headers, redact) });
     try {

@@ -1,7 +1,7 @@
 import { sleepFor } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
-import { formatUrlPath, type ReceivedResponse, type SendOnce } from './api-error.ts';
+import { formatPathAndQuery, type ReceivedResponse, type SendOnce } from './api-error.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
 /** Reports a failed attempt that will be retried. */
@@ -164,5 +164,5 @@ function describe(request: HttpRequest, end: End): Pick<RetryNotice, 'method' | 
   const cause = end instanceof NetworkError ? end.message : `HTTP ${end.response.status}`;
   const askedMs = end instanceof NetworkError ? undefined : parseRetryAfter(end.response.headers);
   const asked = askedMs === undefined ? {} : { askedMs };
-  return { method: request.method, path: formatUrlPath(new URL(request.url)), cause, ...asked };
+  return { method: request.method, path: formatPathAndQuery(new URL(request.url)), cause, ...asked };
 }

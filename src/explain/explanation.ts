@@ -50,7 +50,7 @@ export function getExampleFileText(file: FileText): string {
 }
 
 /** Formats a seed file. A bundled server that loads it starts with these live resources. */
-export function renderSeedFile(live: ExampleLiveResources): string {
+export function renderExampleSeedFile(live: ExampleLiveResources): string {
   return `${JSON.stringify({ resources: live }, null, 2)}\n`;
 }
 

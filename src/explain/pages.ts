@@ -19,7 +19,7 @@ import {
   createCorrectedExample,
   getExampleFileText,
   type RunnableExample,
-  renderSeedFile,
+  renderExampleSeedFile,
 } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
@@ -82,7 +82,7 @@ function createShownExample({ command, files, live, faults, concurrentRequest }:
       ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
     })),
     removed: [],
-    ...(live !== undefined && { seed: renderSeedFile(live) }),
+    ...(live !== undefined && { seed: renderExampleSeedFile(live) }),
     ...(faults !== undefined && { faults }),
     ...(concurrentRequest !== undefined && { concurrentRequest }),
   };

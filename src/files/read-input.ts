@@ -82,7 +82,7 @@ export function readInput(
 }
 
 /** Whether a path names a pipe, which can be read only once. Throws the errors of the operating system. */
-export function isPipe(path: string): boolean {
+export function isPipePath(path: string): boolean {
   return statSync(path).isFIFO();
 }
 

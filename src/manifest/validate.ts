@@ -28,7 +28,7 @@ import {
   splitMetadata,
 } from '../model/mark.ts';
 import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
-import { NO_SECRETS, type SecretRedactor } from '../model/secrets.ts';
+import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../model/secrets.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type {
   DesiredResource,
@@ -201,7 +201,7 @@ function readAll(
   { locator, counter, handed }: Pick<ReadContext, 'locator' | 'counter'> & { readonly handed: ReadonlySet<string> },
 ): ReadDocuments {
   const allowance = createYamlBudget();
-  const { env, secrets = NO_SECRETS, readFile = REFUSE_FIELD_FILES, deepChecks = new Map() } = options;
+  const { env, secrets = NO_OP_SECRET_REDACTOR, readFile = REFUSE_FIELD_FILES, deepChecks = new Map() } = options;
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;

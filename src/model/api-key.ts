@@ -36,7 +36,7 @@ export const GITLAB_TOKEN_VARIABLES = ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN'] 
 const FORGE_TOKENS: ReadonlySet<string> = new Set([...GITHUB_TOKEN_VARIABLES, ...GITLAB_TOKEN_VARIABLES]);
 
 /** Whether an environment variable contains the GitHub or GitLab token of `edgewise post`. */
-export function isForgeToken(name: string): boolean {
+export function isForgeTokenVariable(name: string): boolean {
   return FORGE_TOKENS.has(name.toUpperCase());
 }
 
@@ -63,7 +63,7 @@ export function isVariableForbiddenInManifests(name: string): boolean {
 
 /** Whether edgewise hides this environment variable from manifests and from programs that it starts. */
 function isSecretVariable(name: string): boolean {
-  return isKeyOrKeyFileVariable(name) || isForgeToken(name);
+  return isKeyOrKeyFileVariable(name) || isForgeTokenVariable(name);
 }
 
 /** Returns the environment variables without API keys and tokens, for programs that edgewise starts. */

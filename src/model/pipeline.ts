@@ -90,7 +90,7 @@ const KEPT_LENGTH = 'section_start:'.length;
 const MAYBE_LINE_COMMAND = new RegExp(`^${SPACE}:?$`);
 
 /** Returns a function that escapes job commands in a text, part by part, even if a command is split between parts. */
-export function createJobCommandFilter(): (part: string) => string {
+export function createJobCommandEscaper(): (part: string) => string {
   let before = '';
   return (part) => {
     // Treat each part as the start of a line too, because another stream may write a line break between two parts.

@@ -6,7 +6,11 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from
  */
 
 /** For a run without secrets: finds and redacts nothing. */
-export const NO_SECRETS: SecretRedactor = { add: () => undefined, redact: (text) => text, find: () => undefined };
+export const NO_OP_SECRET_REDACTOR: SecretRedactor = {
+  add: () => undefined,
+  redact: (text) => text,
+  find: () => undefined,
+};
 
 /** The name of a secret in messages. */
 type SecretName = 'the API key' | 'a token of the forge';

@@ -140,8 +140,8 @@ function formatRemedy(
 }
 
 /**
- * The remedy if another stack owns the resource that has the claimed value. Its last option is to
- * take the resource without the consent of that stack's owner, because the resource may be in use.
+ * The remedy if another stack owns the resource that has the claimed value. The resource may be in use, so to take it
+ * without the consent of that stack's owner is the last option that the remedy names.
  */
 function formatHandOverRemedy(
   desired: DesiredResource,

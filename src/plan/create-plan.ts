@@ -12,7 +12,7 @@ import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { countDuplicateCheckRequests } from './duplicates.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
-import { listChangedWriteToFiles, listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
+import { listPlannedWriteToFiles, listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
 
 /**
  * Computes the changes and writes that make the live state equal to the manifests. Pure: the order of the input does
@@ -50,7 +50,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     changes,
     ...(suppressedDeletes.length > 0 && { suppressedDeletes }),
     writes,
-    files: isInvalid ? [] : listChangedWriteToFiles(decisions, input.files),
+    files: isInvalid ? [] : listPlannedWriteToFiles(decisions, input.files),
     diagnostics: limitWarningsPerLintRule(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: listViolations(changes, input),
     requests: estimateRequests(writes, input),

@@ -21,7 +21,7 @@ import { listAdoptionHints, listMissingFormerNameWarnings, listRenameHints } fro
 import { checkDeletesTakenOverElsewhere, createHandOverCheck, listKeptForHandOverWarnings } from './handed-over.ts';
 import { matchResources } from './match.ts';
 import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
-import { selectTargets } from './select-targets.ts';
+import { selectTargetPairs } from './select-targets.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
 
 export interface DecidedPlan {
@@ -32,7 +32,7 @@ export interface DecidedPlan {
 
 interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDeletes'> {
   readonly matched: ReturnType<typeof matchResources>;
-  readonly selected: ReturnType<typeof selectTargets>;
+  readonly selected: ReturnType<typeof selectTargetPairs>;
 }
 
 /** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
@@ -40,7 +40,7 @@ export function decideChanges(input: PlanInput): DecidedChanges {
   const { desired, live, mode, targets, takeOver = [] } = input;
   const wanted = mode === 'release' ? omitAllDesiredResources(desired) : desired;
   const matched = matchResources(wanted, live, { takeOver, isLeft: createHandOverCheck(input) });
-  const selected = selectTargets(matched.pairs, wanted, targets);
+  const selected = selectTargetPairs(matched.pairs, wanted, targets);
   const stack = desired.stack.name;
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
   return { matched, selected, ...suppressDeletes(decided, input.noDelete === true) };

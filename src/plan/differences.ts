@@ -75,7 +75,7 @@ interface OriginInput {
  * The origin of a difference in a field. The mark contains the digest of the last applied value. If the desired value
  * has a different digest, the manifest changed; if the live value has a different digest, the field drifted. A value
  * that the service does not show counts as not drifted. A desired value that waits for an id always has a different
- * digest. If the field has drifted, this does not count as a change of the manifest.
+ * digest, so in a field that has drifted, such a value does not count as a change of the manifest.
  */
 function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): DifferenceCause {
   if (mark === undefined) return 'unknown';

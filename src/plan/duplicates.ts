@@ -276,7 +276,7 @@ export function isCreateWithoutClaims(write: Write): write is CreateWrite {
   return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
 }
 
-export interface DuplicateCheckInput {
+export interface DuplicateCheckCountInput {
   readonly live: LiveState;
   readonly pageSize: number;
 }
@@ -291,7 +291,7 @@ interface RequestCount {
  * Counts the list requests with which an apply looks for duplicates that a concurrent apply created. An apply lists
  * only kinds in which it creates resources without unique values.
  */
-export function countDuplicateCheckRequests(writes: readonly Write[], held: DuplicateCheckInput): RequestCount {
+export function countDuplicateCheckRequests(writes: readonly Write[], held: DuplicateCheckCountInput): RequestCount {
   const byKind = Map.groupBy(writes.filter(isCreateWithoutClaims), ({ kind }) => kind);
   const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, checks: made.length }));
   return {
@@ -311,7 +311,7 @@ function countPages(
     writes,
     held,
     checks,
-  }: { readonly writes: readonly Write[]; readonly held: DuplicateCheckInput; readonly checks: number },
+  }: { readonly writes: readonly Write[]; readonly held: DuplicateCheckCountInput; readonly checks: number },
 ): RequestCount {
   const count = (type: Write['type']): number =>
     writes.filter((write) => write.type === type && write.kind === kind.name).length;

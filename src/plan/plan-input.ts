@@ -95,7 +95,7 @@ export function listWriteToPaths({ resources }: DesiredState): readonly string[]
  * Lists the files that an apply writes, because their content differs or is not known yet. `present`: contents of
  * existing files, by path.
  */
-export function listChangedWriteToFiles(
+export function listPlannedWriteToFiles(
   decisions: readonly ChangeDecision[],
   present: ReadonlyMap<string, string>,
 ): readonly PlannedFile[] {

@@ -56,7 +56,7 @@ interface Selection {
 /**
  * Selects the pairs of the targets and of all resources to which the targets refer. Without targets, selects all pairs.
  */
-export function selectTargets(
+export function selectTargetPairs(
   pairs: readonly ResourcePair[],
   desired: DesiredState,
   targets: readonly string[],

@@ -7,7 +7,7 @@ import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { PolicyFinding } from '../model/policy.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
-import { evaluatePolicies, type Policy, usesVariable } from './evaluate.ts';
+import { evaluatePolicies, isVariableUsedInPolicy, type Policy } from './evaluate.ts';
 import { createChangeSubject, createManifestSubject, type PolicyRunContext } from './subject.ts';
 
 export interface PolicyCheckContext {
@@ -76,7 +76,7 @@ function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan, isSaved: bo
 
 /** Whether a policy needs values that only manifests contain. */
 function needsManifests(policy: Policy): boolean {
-  const isNamed = MANIFEST_NAMES.some((name) => usesVariable(policy, name));
+  const isNamed = MANIFEST_NAMES.some((name) => isVariableUsedInPolicy(policy, name));
   return isNamed || policy.document.match.labels !== undefined || policy.names.some((name) => WHOLES.has(name));
 }
 

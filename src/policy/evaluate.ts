@@ -23,7 +23,7 @@ export interface Policy {
 }
 
 /** Whether the expressions of a policy use a variable or one of its members. */
-export function usesVariable({ names }: Policy, variable: string): boolean {
+export function isVariableUsedInPolicy({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
 
@@ -136,8 +136,8 @@ function isAboutAction(policy: Policy, action: PolicySubject['action']): boolean
   if (action === 'no-op') return false;
   if (action === undefined) return actions === undefined || MANIFEST_ACTIONS.every((one) => actions.includes(one));
   if (actions !== undefined) return actions.includes(action);
-  if (MANIFEST_VARIABLES.some((variable) => usesVariable(policy, variable))) return !REMOVALS.has(action);
-  return !usesVariable(policy, 'before') || action !== 'create';
+  if (MANIFEST_VARIABLES.some((variable) => isVariableUsedInPolicy(policy, variable))) return !REMOVALS.has(action);
+  return !isVariableUsedInPolicy(policy, 'before') || action !== 'create';
 }
 
 /** A policy with `match.actions` is checked without a plan only if it lists all of these actions. */

@@ -21,7 +21,7 @@ export interface ReadPolicies {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies {
+export function compilePolicies(documents: readonly PolicyDocument[]): ReadPolicies {
   const known = new Map<string, CelCompiler>();
   const getCelCompiler = (kinds: readonly Kind[]): CelCompiler => {
     const key = kinds.map(({ name }) => name).join();

@@ -4,7 +4,7 @@ import { relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { getErrorMessage } from '../model/errors.ts';
-import { NO_SECRETS, withoutSecretVariables } from '../model/secrets.ts';
+import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
 import { type Host, StackError } from '../stack/host.ts';
 
 const run = promisify(execFile);
@@ -28,7 +28,7 @@ export interface ChangesSinceCommit {
 export async function readChangesSinceCommit(
   root: string,
   since: string,
-  { cwd, env: given, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
+  { cwd, env: given, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
   timeoutMs = TIMEOUT_MS,
 ): Promise<ChangesSinceCommit> {
   const folder = resolve(cwd, root);

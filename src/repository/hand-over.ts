@@ -12,7 +12,7 @@ import {
   type UnreadableManifest,
 } from '../model/stack-tree.ts';
 import { type Host, StackError } from '../stack/host.ts';
-import { loadStackManifests } from '../stack/load-stack.ts';
+import { loadStackManifestSources } from '../stack/load-stack.ts';
 import { isEmbedded, readApiKey } from '../stack/settings.ts';
 
 /** Matches words that can be the name of a stack or a resource. */
@@ -189,7 +189,7 @@ export async function refuseTakeOverWithOldManifest(
   for (const { stack, resource } of folder.takes) {
     const other = stacks.find(({ name, baseUrl }) => name === stack && baseUrl === folder.baseUrl);
     if (other === undefined || other === folder) continue;
-    const { sources } = await loadStackManifests([other.folder], {
+    const { sources } = await loadStackManifestSources([other.folder], {
       ...context,
       readStdin: async () => new Uint8Array(),
     });

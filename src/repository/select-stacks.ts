@@ -11,7 +11,7 @@ import {
   type TreeChanges,
 } from '../model/stack-tree.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
-import { loadStackManifests } from '../stack/load-stack.ts';
+import { loadStackManifestSources } from '../stack/load-stack.ts';
 import { readChangedStacks } from './read-changes.ts';
 import { parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
 
@@ -191,7 +191,7 @@ async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
 
 async function renderStack(stack: StackFolder, context: Host): Promise<StackFolder> {
   const readStdin = async () => new Uint8Array();
-  const { sources, isPartial } = await loadStackManifests([stack.folder], { ...context, readStdin });
+  const { sources, isPartial } = await loadStackManifestSources([stack.folder], { ...context, readStdin });
   if (isPartial) return markUnread(stack, 'failed');
   const { unread: _, ...rest } = stack;
   return { ...rest, ...parseManifestStackDependencies(sources, context) };

@@ -20,7 +20,7 @@ export interface FaultContext {
  * The error for a response that ends in the middle of its body. Without a socket, the request rejects with this error.
  * Over a socket, `listen` sends the first half of the body.
  */
-export class TruncatedResponse extends NetworkError {
+export class TruncatedResponseError extends NetworkError {
   readonly response: HttpResponse;
 
   constructor(response: HttpResponse, message: string) {
@@ -57,7 +57,7 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
     case 'content_type':
       return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: PAGE };
     case 'cut':
-      throw new TruncatedResponse(await scene.forward(scene.request), `${nameOf(scene)}: the connection was lost`);
+      throw new TruncatedResponseError(await scene.forward(scene.request), `${nameOf(scene)}: the connection was lost`);
     case 'broken_json':
       return breakJson(await scene.forward(scene.request));
     case 'missing':

@@ -20,7 +20,13 @@ import {
   type Service,
 } from './service.ts';
 import { findKindOfId, type StoredResource, toTimestamp } from './store.ts';
-import { checkSpec, parseCreateBody, parseModuleBody, parseUpdateBody, patchSpec } from './validate-body.ts';
+import {
+  parseCreateBody,
+  parseModuleBody,
+  parseUpdateBody,
+  patchSpec,
+  refuseCrossFieldViolations,
+} from './validate-body.ts';
 
 /**
  * Handlers of the operations on whole resources. All kinds share these handlers. A kind's table and its behaviour
@@ -77,7 +83,7 @@ function getStored(service: Service, kind: Kind, ids: HandlerRequest['ids']): St
 /** Changes some fields of a resource. Throws `RequestError` if a check fails, and then changes nothing. */
 function changeSpec(service: Service, kind: Kind, before: StoredResource, given: Spec): StoredResource {
   const changed = { ...before, spec: patchSpec(kind, before.spec, given) };
-  checkSpec(kind, changed.spec);
+  refuseCrossFieldViolations(kind, changed.spec);
   refuseBadReferences(service, kind, given);
   refuseClaimedValues(service, kind, { id: before.id, spec: given });
   const state = getBehaviour(kind).remember?.(changed, before, createBehaviourContext(service)) ?? before.state;
@@ -92,7 +98,7 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   const now = service.now();
   behaviour.authorize?.(caller, asked);
   const spec = behaviour.complete?.(asked, caller, now) ?? asked;
-  checkSpec(kind, spec);
+  refuseCrossFieldViolations(kind, spec);
   refuseBadReferences(service, kind, spec);
   refuseClaimedValues(service, kind, { id: '', spec });
   const id = createUnusedId(service, kind, now);

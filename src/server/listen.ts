@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { RequestError } from './failure.ts';
-import { TruncatedResponse } from './fault-effects.ts';
+import { TruncatedResponseError } from './fault-effects.ts';
 import { MAX_REQUEST_BYTES } from './routes.ts';
 import { createIncompleteBodyError, type Server } from './server.ts';
 
@@ -109,7 +109,7 @@ async function answer(server: Server, { incoming, outgoing }: Exchange): Promise
     const request = await readRequest(incoming);
     send(await server.send({ ...request, signal: gone.signal }), outgoing);
   } catch (error) {
-    if (error instanceof TruncatedResponse) sendHalf(error.response, outgoing);
+    if (error instanceof TruncatedResponseError) sendHalf(error.response, outgoing);
     else if (error instanceof NetworkError) breakOff(incoming, error);
     else send(reject(server, toRequestFailure(error), incoming), outgoing);
   }
@@ -192,7 +192,7 @@ function refuseBytes(
   error: Error,
   { socket, exchange }: { readonly socket: Duplex; readonly exchange: Exchange | undefined },
 ): void {
-  const failure = findConnectionRequestError(error);
+  const failure = convertConnectionErrorToRequestError(error);
   if (failure === undefined || !socket.writable) {
     if (!socket.writableEnded) socket.destroy();
     return;
@@ -238,7 +238,7 @@ function renderResponse({ status, headers, body }: HttpResponse): string {
  * Returns the failure to report for a connection error. `undefined`: the client has closed the connection, so no
  * response is possible.
  */
-export function findConnectionRequestError(error: Error): RequestError | undefined {
+export function convertConnectionErrorToRequestError(error: Error): RequestError | undefined {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {
     case 'ECONNRESET':

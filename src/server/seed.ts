@@ -16,7 +16,7 @@ import { RequestError } from './failure.ts';
 import { createStoredAttachedResource } from './handlers.ts';
 import { createBehaviourContext, listBadReferences, refuseClaimedValues, type Service } from './service.ts';
 import { type StoredResource, toTimestamp } from './store.ts';
-import { checkSpec, parseCreateBody } from './validate-body.ts';
+import { parseCreateBody, refuseCrossFieldViolations } from './validate-body.ts';
 
 /** The initial content of a server: existing resources and known external ids. Every part is optional. */
 export interface ServerSeed {
@@ -225,7 +225,7 @@ function draftOwned(service: Service, { kind, resource, created }: Placed): Stor
   const { id, created_at: _createdAt, deletable, state, ...fields } = resource;
   const asked = parseCreateBody(kind, fields);
   const spec = getBehaviour(kind).complete?.(asked, OWNER, created) ?? asked;
-  checkSpec(kind, spec);
+  refuseCrossFieldViolations(kind, spec);
   return {
     id: id === undefined ? service.identities.createId(kind.idPrefix, created) : String(id),
     createdAt: toTimestamp(created),

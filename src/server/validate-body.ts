@@ -55,7 +55,7 @@ export function patchSpec(kind: Kind, before: Spec, given: Spec): Spec {
 }
 
 /** Throws `RequestError` if the spec violates a rule that concerns several fields. */
-export function checkSpec(kind: Kind, spec: Spec): void {
+export function refuseCrossFieldViolations(kind: Kind, spec: Spec): void {
   refuseFindings(kind.check(spec));
 }
 

@@ -37,7 +37,7 @@ interface LoadedStack extends LoadedManifestSources {
  * file of the Stack, the output of the command, and files that the user names. If standard input is among the paths, it
  * is read instead of the output, and no command runs. With `isRendered: false`, no command runs and no output is read.
  */
-export async function loadStackManifests(
+export async function loadStackManifestSources(
   paths: readonly string[],
   context: LoadStackContext,
   { isRendered = true }: { readonly isRendered?: boolean } = {},

@@ -29,7 +29,7 @@ import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, StackError, type StackNameAndLocator } from './host.ts';
-import { loadStackManifests, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
+import { loadStackManifestSources, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
 import { isEmbedded, parseEmbeddedDataFile } from './settings.ts';
 
 /** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
@@ -70,7 +70,7 @@ export async function readManifests(
   const roots = listRootsOfPaths([...paths, ...manifests.map(({ file }) => dirname(file))], context);
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
-  const found = await loadStackManifests(given, { ...context, budget }, { isRendered });
+  const found = await loadStackManifestSources(given, { ...context, budget }, { isRendered });
   const loaded = withManifests(found, manifests);
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);
@@ -342,7 +342,7 @@ export async function loadPolicies(
   const all = [...documents, ...ofStack.rules.policies, ...apart.rules.policies];
   const found = [...ofStack.diagnostics, ...apart.diagnostics, ...listDuplicateNames(all)];
   if (all.length === 0) return { policies: [], diagnostics: found };
-  const { readPolicies } = await import('../policy/read-policies.ts');
+  const { compilePolicies: readPolicies } = await import('../policy/read-policies.ts');
   const { policies, diagnostics } = readPolicies(all);
   return { policies, diagnostics: [...found, ...diagnostics] };
 }

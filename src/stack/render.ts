@@ -7,7 +7,7 @@ import { formatStderrExcerpt } from '../apply/run-command.ts';
 import { InputError, readStream } from '../files/read-input.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { getErrorMessage } from '../model/errors.ts';
-import { NO_SECRETS, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
+import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
 import type { Host, RenderCommand, RenderCommandResult } from './host.ts';
 
 /**
@@ -34,7 +34,7 @@ const TIMEOUT_MS = 120_000;
  * stack's commands.
  */
 export function createRenderCommandRunner(
-  { cwd, env, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
+  { cwd, env, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
   options: RenderOptions = {},
 ): NonNullable<Host['render']> {
   const outputs = new Map<string, Promise<RenderCommandResult>>();

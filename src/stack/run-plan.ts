@@ -10,7 +10,7 @@ import { getErrorMessage } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
-import { NO_SECRETS, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
+import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
 import { fillStackNameInPath, findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
 import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
@@ -122,7 +122,7 @@ async function confirm({ confirm: ask }: ApplyRunOptions, writes: number): Promi
 async function startJournal(
   plan: Plan,
   given: string | undefined,
-  { cwd, env, now, uid, secrets = NO_SECRETS }: Host,
+  { cwd, env, now, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
 ): Promise<JournalFile | undefined> {
   const file = given ?? env['EDGEWISE_JOURNAL'] ?? '';
   if (file === '') return undefined;
@@ -175,7 +175,7 @@ interface ChosenSinks {
 function chooseSinks(
   writes: readonly Write[],
   { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
-  { cwd, env, uid, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'uid' | 'secrets'>,
+  { cwd, env, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'uid' | 'secrets'>,
 ): ChosenSinks {
   refuseSecrets(tokens, secrets);
   const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder: env['TMPDIR'] ?? tmpdir(), uid };

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { isPipe, readInput } from '../files/read-input.ts';
+import { isPipePath, readInput } from '../files/read-input.ts';
 import { DURATION_SYNTAX, parseDurationMs } from '../kinds/duration.ts';
 import {
   isAllowedKeyVariable,
-  isForgeToken,
+  isForgeTokenVariable,
   isKeyOrKeyFileVariable,
   KEY_VARIABLE,
   toKeyFileVariable,
@@ -24,7 +24,7 @@ import {
 import { type Host, InvalidManifests, StackError } from './host.ts';
 
 /** Settings for reaching the service, from flags or from the options of a program. */
-export interface SettingOverrides {
+export interface ServiceSettingOverrides {
   readonly baseUrl?: string | undefined;
   readonly versionHeader?: string | undefined;
   readonly pageSize?: number | undefined;
@@ -58,7 +58,7 @@ function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredS
  * `stored` over the default. Throws `StackError` if there is no base URL, or if a value is invalid.
  */
 export function resolveServiceSettings(
-  given: SettingOverrides,
+  given: ServiceSettingOverrides,
   env: Host['env'],
   stored: StoredSettings,
 ): ServiceSettings {
@@ -117,7 +117,7 @@ function parseRateLimitText(text: string | undefined): string | undefined {
 const TIMEOUTS: RequestTimeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
 
 function resolveTimeouts(
-  given: SettingOverrides['timeouts'],
+  given: ServiceSettingOverrides['timeouts'],
   env: Host['env'],
   stored: RequestTimeouts = TIMEOUTS,
 ): RequestTimeouts {
@@ -209,7 +209,7 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
  * error for each unconfirmed setting.
  */
 export function resolveSettingsFromManifests(
-  stated: SettingOverrides,
+  stated: ServiceSettingOverrides,
   { env, cwd, isUntrusted = false }: Pick<Host, 'env' | 'cwd' | 'isUntrusted'>,
   api: ApiSettings,
 ): ServiceSettings {
@@ -293,7 +293,7 @@ export function readSecretsNamedInEnvironment({ env, cwd }: Pick<Host, 'env' | '
   const piped: [string, string][] = [];
   for (const [name, value = ''] of Object.entries(env)) {
     if (value === '') continue;
-    if (isForgeToken(name)) secrets.add('a token of the forge', value);
+    if (isForgeTokenVariable(name)) secrets.add('a token of the forge', value);
     else if (isKeyOrKeyFileVariable(name) && !name.toUpperCase().endsWith(FILE_SUFFIX))
       secrets.add('the API key', value);
     else if (isKeyOrKeyFileVariable(name)) {
@@ -316,7 +316,7 @@ interface KeyFile {
 
 function readKey(file: string): KeyFile {
   try {
-    return { isPipe: isPipe(file), text: readInput(file, { maxBytes: MAX_KEY_FILE_BYTES }).toString('utf8') };
+    return { isPipe: isPipePath(file), text: readInput(file, { maxBytes: MAX_KEY_FILE_BYTES }).toString('utf8') };
   } catch (error) {
     if (error instanceof Error) return { text: '', isPipe: false };
     throw error;

@@ -121,7 +121,9 @@ describe('a plan file alone', () => {
     recorder.take();
     const { exitCode, stderr } = await edgewise(line);
     expect(stderr).toContain('its token was not delivered');
-    expect(stderr).toContain('Apply the plan with --manifests, so that the resource is created again, or make a new plan.');
+    expect(stderr).toContain(
+      'Apply the plan with --manifests, so that the resource is created again, or make a new plan.',
+    );
     expect(exitCode).toBe(6);
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });

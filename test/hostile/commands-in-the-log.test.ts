@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createJobCommandFilter, escapeJobCommands } from '../../src/model/pipeline.ts';
+import { createJobCommandEscaper, escapeJobCommands } from '../../src/model/pipeline.ts';
 import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
 import { toTries } from '../tries.ts';
 import { readCommands, readSections } from './runner.ts';
@@ -140,7 +140,7 @@ describe('a line that comes in parts', () => {
   it('has no command in it, wherever it is cut', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
-        const filter = createJobCommandFilter();
+        const filter = createJobCommandEscaper();
         const printed = parts.map(filter).join('');
         expect(readCommands(printed)).toEqual([]);
         expect(readSections(printed)).toEqual([]);
@@ -152,7 +152,7 @@ describe('a line that comes in parts', () => {
   it('has none, when another stream writes in between', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(part, fc.boolean()), { maxLength: 12 }), (parts) => {
-        const [first, second] = [createJobCommandFilter(), createJobCommandFilter()];
+        const [first, second] = [createJobCommandEscaper(), createJobCommandEscaper()];
         const printed = parts.map(([text, isFirst]) => (isFirst ? first : second)(`${text}\n`)).join('');
         expect(readCommands(printed)).toEqual([]);
       }),

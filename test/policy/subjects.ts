@@ -1,6 +1,6 @@
 import type { PolicyDocument, PolicyFinding } from '../../src/model/policy.ts';
 import { evaluatePolicies, type Policy } from '../../src/policy/evaluate.ts';
-import { type ReadPolicies, readPolicies } from '../../src/policy/read-policies.ts';
+import { compilePolicies, type ReadPolicies } from '../../src/policy/read-policies.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from '../../src/policy/subject.ts';
 
 const PLACE = { file: 'policy.yaml', line: 1, column: 1, excerpt: '' };
@@ -66,13 +66,13 @@ export function ask(
   require: string,
   more: Partial<PolicyDocument> = {},
 ): ReadPolicies & { readonly findings: readonly PolicyFinding[] } {
-  const read = readPolicies([toDocument(require, more)]);
+  const read = compilePolicies([toDocument(require, more)]);
   return { ...read, findings: evaluatePolicies(read.policies, [SUBJECT], SCENE) };
 }
 
 /** The policy of a rule that can be read. */
 export function toPolicy(require: string, more: Partial<PolicyDocument> = {}): Policy {
-  const [policy] = readPolicies([toDocument(require, more)]).policies;
+  const [policy] = compilePolicies([toDocument(require, more)]).policies;
   if (policy === undefined) throw new Error(`${require} cannot be read`);
   return policy;
 }

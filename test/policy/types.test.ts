@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic, TextRange } from '../../src/model/diagnostic.ts';
 import type { FieldPath } from '../../src/model/state.ts';
-import { readPolicies } from '../../src/policy/read-policies.ts';
+import { compilePolicies } from '../../src/policy/read-policies.ts';
 import { toDocument } from './subjects.ts';
 
 const KINDS = ['TCPEdge', 'HTTPSEdgeRoute', 'WeightedBackend', 'SSHUserCertificate', 'IPRestriction'];
@@ -16,7 +16,7 @@ function read(
     told.push(part === undefined ? '' : part.of.slice(part.start, part.start + part.length));
     return { file: 'policy.yaml', line: 1, column: 1, excerpt: '' };
   };
-  const { diagnostics } = readPolicies([{ ...toDocument(require), match: { kinds }, locate }]);
+  const { diagnostics } = compilePolicies([{ ...toDocument(require), match: { kinds }, locate }]);
   const toMessage = ({ message }: Diagnostic): string => message.replace('Policy/rule: spec.require: ', '');
   return diagnostics.map((diagnostic, at) => [told[at] ?? '', toMessage(diagnostic)]);
 }

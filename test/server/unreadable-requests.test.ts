@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import { listen } from '../../src/server/index.ts';
-import { findConnectionRequestError } from '../../src/server/listen.ts';
+import { convertConnectionErrorToRequestError } from '../../src/server/listen.ts';
 import type { RequestLogEntry } from '../../src/server/server.ts';
 import { objectOf } from './caller.ts';
 import { checkSchema } from './conformance.ts';
@@ -119,7 +119,7 @@ describe('what is no request that the server can read', () => {
 
   it('is refused with 408 when it takes too long, and with nothing when nobody is there any more', () => {
     const toError = (code: string): Error => Object.assign(new Error('x'), { code });
-    expect(findConnectionRequestError(toError('ERR_HTTP_REQUEST_TIMEOUT'))?.status).toBe(408);
-    expect(findConnectionRequestError(toError('ECONNRESET'))).toBeUndefined();
+    expect(convertConnectionErrorToRequestError(toError('ERR_HTTP_REQUEST_TIMEOUT'))?.status).toBe(408);
+    expect(convertConnectionErrorToRequestError(toError('ECONNRESET'))).toBeUndefined();
   });
 });

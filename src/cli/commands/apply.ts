@@ -8,6 +8,7 @@ import type { CommandBodyRunner } from '../output/present.ts';
 import { type ApplyFlags, applyManifests, applySavedPlan } from '../reconcile/apply-plan.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
 import {
+  addApprovalAndJournalOptions,
   addConnectionOptions,
   addDetailedReportOptions,
   addExamples,
@@ -16,7 +17,6 @@ import {
   addPlanOptions,
   addRecursiveOptions,
   addWaitUntilReadyOption,
-  addWriteOptions,
   EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
   refuseManifestsFlagsWithoutPlan,
@@ -36,7 +36,7 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
   addWaitUntilReadyOption(command, 'what was written');
-  addDetailedReportOptions(addWriteOptions(addPlanOptions(command)));
+  addDetailedReportOptions(addApprovalAndJournalOptions(addPlanOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply -R live', 'every stack below it'],

@@ -7,6 +7,7 @@ import type { CommandBodyRunner } from '../output/present.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-plan.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
+  addApprovalAndJournalOptions,
   addConnectionOptions,
   addDetailedReportOptions,
   addExamples,
@@ -15,7 +16,6 @@ import {
   addRecursiveOptions,
   addScopeOptions,
   addTrustOptions,
-  addWriteOptions,
   EXAMPLE_ADDRESS,
   EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
@@ -30,7 +30,7 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
   addRecursiveOptions(command);
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
-  addDetailedReportOptions(addWriteOptions(addScopeOptions(command)));
+  addDetailedReportOptions(addApprovalAndJournalOptions(addScopeOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
@@ -63,7 +63,7 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
     );
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
-  addDetailedReportOptions(addWriteOptions(addProtectedOption(addTrustOptions(command))));
+  addDetailedReportOptions(addApprovalAndJournalOptions(addProtectedOption(addTrustOptions(command))));
   addExamples(addConnectionOptions(command), [
     [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
     [`edgewise release ${EXAMPLE_ADDRESS} ${EXAMPLE_TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],

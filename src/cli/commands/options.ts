@@ -131,7 +131,7 @@ function addRotateOption(command: Command): Command {
   );
 }
 
-export function addWriteOptions(command: Command): Command {
+export function addApprovalAndJournalOptions(command: Command): Command {
   return command
     .option('--yes', 'do not ask')
     .addOption(
@@ -343,7 +343,9 @@ function inTopic(topic: OptionTopic, option: Option): Option {
 
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
-  const all = addPlanFileManifestsOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
+  const all = addPlanFileManifestsOptions(
+    addPlanOptions(addApprovalAndJournalOptions(addRecursiveOptions(new Command()))),
+  );
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 

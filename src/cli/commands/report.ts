@@ -6,7 +6,7 @@ import { NoForgeError, openForge } from '../../forge/open-forge.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { isLoopbackHost } from '../../model/http.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { NO_SECRETS } from '../../model/secrets.ts';
+import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { GENERAL_FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
@@ -75,7 +75,7 @@ export function configurePostCommand(command: Command, act: CommandBodyRunner): 
 }
 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {
-  const { secrets = NO_SECRETS } = context;
+  const { secrets = NO_OP_SECRET_REDACTOR } = context;
   const text = await readText(resolve(context.cwd, file), file);
   const marker = findCommentMarker(text);
   if (marker === undefined)

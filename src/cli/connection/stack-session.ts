@@ -1,4 +1,4 @@
-import { parseTimeoutMs, type ServiceSettings, type SettingOverrides } from '../../stack/settings.ts';
+import { parseTimeoutMs, type ServiceSettingOverrides, type ServiceSettings } from '../../stack/settings.ts';
 import {
   type Account,
   type AccountInput,
@@ -70,7 +70,7 @@ export interface ConnectionFlags {
 }
 
 /** Converts flags to settings. An empty flag sets nothing. */
-export function createSettingOverrides(flags: ConnectionFlags): SettingOverrides {
+export function createSettingOverrides(flags: ConnectionFlags): ServiceSettingOverrides {
   const { baseUrl, versionHeader, rateLimit, caFile, keyEnv } = flags;
   return {
     baseUrl,

@@ -25,7 +25,7 @@ import { type ApplyRunOptions, EMPTY_APPLY_RESULT } from '../../stack/run-plan.t
 import type { OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEventOutput, getTextOptions } from '../output/present.ts';
-import { type ApplyProgress, createProgress } from '../output/progress.ts';
+import { type ApplyProgress, createApplyProgress } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-plan.ts';
 import { exitCodeOfApply, getProgressStream, listPendingResourcesOfApply } from '../reconcile/execute-plan.ts';
 import { listUnconsentedViolations } from '../reconcile/plan-flags.ts';
@@ -435,7 +435,11 @@ function createRunProgress({ context, flags }: StacksRun, all: readonly Followed
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
   const options = getTextOptions(context.stderr, context, flags);
-  const progress = createProgress({ ...context, output: getProgressStream(context) }, { total, rateLimit }, options);
+  const progress = createApplyProgress(
+    { ...context, output: getProgressStream(context) },
+    { total, rateLimit },
+    options,
+  );
   for (const { pooled } of all) pooled.setLineWriter(progress.tell, progress.wait);
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const parts = new Set<string>();

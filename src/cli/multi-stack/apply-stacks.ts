@@ -18,7 +18,7 @@ import {
 import { createLocateAtPlanFileStart, listManifestPathsForPlan, readPlanFile } from '../reconcile/plan-file.ts';
 import { refusePlanFileMismatchingExternals, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type ApplyRun, type ApplyStacksFlags, classifyPlannedStack, showPlansAndApply } from './apply-ready.ts';
-import { findIndexedPlanFolder, type IndexedFolder } from './plan-folder.ts';
+import { findIndexedPlanFolder, type IndexedPlanFolder } from './plan-folder.ts';
 import {
   failConflictingStacks,
   forEachStack,
@@ -142,7 +142,7 @@ async function readApprovals(
  * has changed since.
  */
 export async function applyPlanFolder(
-  plans: IndexedFolder,
+  plans: IndexedPlanFolder,
   flags: ApplyStacksFlags,
   context: Context,
 ): Promise<ExitCode> {

@@ -130,7 +130,7 @@ async function clearFolder(folder: string, shard: PlanIndexFile['shard'], contex
 }
 
 /** The content of a folder of plans, as its indexes list it. */
-export interface IndexedFolder {
+export interface IndexedPlanFolder {
   readonly folder: string;
   /** Paths of the plan files. */
   readonly files: readonly string[];
@@ -147,7 +147,7 @@ export interface IndexedFolder {
 export async function findIndexedPlanFolder(
   folder: string,
   context: Pick<Context, 'cwd' | 'budget'>,
-): Promise<IndexedFolder | undefined> {
+): Promise<IndexedPlanFolder | undefined> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path).catch((): readonly string[] => []);
   const indexNames = names.filter(isPlanIndexFileName);

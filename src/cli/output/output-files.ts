@@ -5,7 +5,7 @@ import { checkCommandLinePath, findFileReplaceableByOthers, findRepository, isDe
 import { readInput } from '../../files/read-input.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { NO_SECRETS } from '../../model/secrets.ts';
+import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { isEmbedded, parseEmbeddedDataFile, type ServiceSettings } from '../../stack/settings.ts';
 import type { Context, InputFileSet } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -196,7 +196,7 @@ export async function writeResultFile(
   context: OutputFileContext & Pick<Context, 'stderr' | 'secrets'>,
 ): Promise<void> {
   await refuseForeignFile(file, context);
-  const { cwd, stderr, secrets = NO_SECRETS } = context;
+  const { cwd, stderr, secrets = NO_OP_SECRET_REDACTOR } = context;
   const text = secrets.redact(given);
   const path = resolve(cwd, file);
   const found = await stat(path).catch(() => undefined);

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { createJobCommandFilter, isInCiJob } from '../../model/pipeline.ts';
+import { createJobCommandEscaper, isInCiJob } from '../../model/pipeline.ts';
 import type { SecretRedactor } from '../../model/secrets.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -107,7 +107,7 @@ function redactOutput(output: OutputStream, { redact }: SecretRedactor): OutputS
 /** Filters job commands out of an output. Does not filter a file, because the runner does not read it. */
 function filterCommands(output: OutputStream): OutputStream {
   if (output.isFile === true) return output;
-  const filter = createJobCommandFilter();
+  const filter = createJobCommandEscaper();
   return {
     write: (text) => output.write(filter(text)),
     writeCommands: (text) => output.write(text),

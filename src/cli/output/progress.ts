@@ -25,7 +25,11 @@ interface ProgressPlace extends Pick<Context, 'now' | 'after'> {
   readonly output: OutputStream;
 }
 
-export function createProgress(place: ProgressPlace, ahead: PlannedWrites, options: TextStyleOptions): ApplyProgress {
+export function createApplyProgress(
+  place: ProgressPlace,
+  ahead: PlannedWrites,
+  options: TextStyleOptions,
+): ApplyProgress {
   return place.output.isTerminal ? createLive(place, ahead, options) : createPlain(place, ahead, options);
 }
 

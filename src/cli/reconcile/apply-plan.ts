@@ -26,7 +26,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseUnsafeOutputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
-import { executePlan, type PlanExecutionOptions, showPlanFirst } from './execute-plan.ts';
+import { executePlan, type PlanExecutionInput, showPlanFirst } from './execute-plan.ts';
 import { createLocateAtPlanFileStart, listManifestPathsForPlan, readPlanFile } from './plan-file.ts';
 import {
   listUnconsentedViolations,
@@ -92,7 +92,7 @@ export async function applyManifests(
       if (unapproved !== undefined) return outputReport(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
       showPlanFirst(plan, flags, context);
       if (plan.writes.length + plan.files.length > 0) {
-        const apply: PlanExecutionOptions['apply'] = (options) =>
+        const apply: PlanExecutionInput['apply'] = (options) =>
           stack.apply(plan, { ...toConsentOptions(flags), ...options });
         return executePlan({ plan, apply, open, flags, locate, setLineWriter, signal }, context);
       }
@@ -164,7 +164,7 @@ export async function applySavedPlan(file: string, flags: ApplyFlags, context: C
   }
   showPlanFirst(plan, flags, context);
   return withAccount(settings, context, ({ account, ...session }) => {
-    const apply: PlanExecutionOptions['apply'] = (options) => account.apply(approved, options);
+    const apply: PlanExecutionInput['apply'] = (options) => account.apply(approved, options);
     return executePlan({ plan, apply, open: account.open, flags, locate, ...session }, context);
   });
 }

@@ -22,10 +22,10 @@ import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { outputReport, showFailure } from '../output/output-report.ts';
 import { type FormatFlags, findEventOutput, getTextOptions, isInfoLogged } from '../output/present.ts';
-import { type ApplyProgress, callPeriodically, createProgress, createStatusLine } from '../output/progress.ts';
+import { type ApplyProgress, callPeriodically, createApplyProgress, createStatusLine } from '../output/progress.ts';
 
 /** A plan that is not blocked, and the function that applies it. */
-export interface PlanExecutionOptions {
+export interface PlanExecutionInput {
   readonly plan: Plan;
   readonly apply: (options: ApplyRunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string; readonly wait?: number };
@@ -42,7 +42,7 @@ export interface PlanExecutionOptions {
  * Asks the user, applies the plan, and reports the result. The caller has shown the plan, and has checked that it has
  * writes or files, and that it is not blocked.
  */
-export async function executePlan(execution: PlanExecutionOptions, context: Context): Promise<ExitCode> {
+export async function executePlan(execution: PlanExecutionInput, context: Context): Promise<ExitCode> {
   const { plan, flags, locate } = execution;
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const applied = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
@@ -66,7 +66,7 @@ export async function executePlan(execution: PlanExecutionOptions, context: Cont
 /** Waits for work that the service continues after its responses, and adds the results of that work. */
 async function waitForApplied(
   result: ApplyResult,
-  execution: PlanExecutionOptions,
+  execution: PlanExecutionInput,
   context: Context,
 ): Promise<ApplyResult> {
   const { open, flags, signal, setLineWriter } = execution;
@@ -135,7 +135,7 @@ export async function awaitPendingResourcesWithProgress(
  * Asks for approval. In a format other than text, the plan was not shown yet, so the question contains it. Throws if
  * there is no terminal.
  */
-async function confirm({ plan, flags }: PlanExecutionOptions, writes: number, context: Context): Promise<boolean> {
+async function confirm({ plan, flags }: PlanExecutionInput, writes: number, context: Context): Promise<boolean> {
   if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
   const dangers = formatDangerCountsOfChanges(plan.changes);
@@ -155,7 +155,7 @@ async function confirm({ plan, flags }: PlanExecutionOptions, writes: number, co
  * Applies the plan. Shows progress only from the first write on, because until then the user may be asked for approval.
  */
 async function applyWithProgress(
-  execution: PlanExecutionOptions,
+  execution: PlanExecutionInput,
   stream: EventStream,
   context: Context,
 ): Promise<ApplyResult> {
@@ -182,7 +182,7 @@ async function applyWithProgress(
       onStart: () => {
         for (const event of listStartEvents(plan)) stream.send(event);
         const place = { ...context, output: getProgressStream(context) };
-        progress = createProgress(place, ahead, getTextOptions(context.stderr, context, flags));
+        progress = createApplyProgress(place, ahead, getTextOptions(context.stderr, context, flags));
         execution.setLineWriter(progress.tell, progress.wait);
       },
       onEvent: (event) => {

@@ -43,7 +43,6 @@ export function formatKindTitles(isMeant: (kind: Kind) => boolean): string {
 
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
-/** Returns the kind with this name. `undefined` if there is no such kind. */
 export function findKind(name: string): Kind | undefined {
   return BY_NAME.get(name);
 }

@@ -110,7 +110,7 @@ interface FilteredItem extends Pick<Item, 'kind' | 'dangers' | 'owner'> {
   readonly stack?: string;
 }
 
-export interface ListFilter {
+export interface FilterableList {
   /** The noun for the items in labels, such as `changes`. */
   readonly what: string;
   /** The label above the group buttons, such as `Action`. */
@@ -122,11 +122,11 @@ export interface ListFilter {
 
 /** A rendered filter with its data. A page about many stacks joins the filters of its parts. */
 export interface RenderedFilter extends Html {
-  readonly filter: ListFilter;
+  readonly filter: FilterableList;
 }
 
 /** The filter controls above a list. They are hidden until the page's script runs and fills in the counts. */
-export function renderFilter(filter: ListFilter): RenderedFilter {
+export function renderFilter(filter: FilterableList): RenderedFilter {
   const { what, by, groups, items } = filter;
   const dangers = new Set(items.flatMap((item) => item.dangers));
   const owners = items.flatMap(({ owner }) => owner ?? []);

@@ -6,7 +6,7 @@ import {
   listRowIndexesInOrder,
   type StackRow,
 } from '../view/stacks-view.ts';
-import { type ListFilter, type RenderedFilter, renderFilter } from './change-list.ts';
+import { type FilterableList, type RenderedFilter, renderFilter } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { type Html, html } from './node.ts';
 import { createReportPage, renderDangerSection } from './report.ts';
@@ -61,7 +61,7 @@ function listDangers({ row, scope, page: { dangers = [] } }: ShownStack): readon
 /** Joins the filters of all stacks into one filter, which can also filter by stack. */
 function joinFilters(stacks: readonly ShownStack[]): Html | undefined {
   const filters = stacks.flatMap(({ row, page }) =>
-    page.body.filter(isFilter).map(({ filter }): ListFilter => {
+    page.body.filter(isFilter).map(({ filter }): FilterableList => {
       return { ...filter, items: filter.items.map((item) => ({ ...item, stack: row.title })) };
     }),
   );

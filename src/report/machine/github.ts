@@ -5,7 +5,7 @@ import type { ApplyResult } from '../../model/outcome.ts';
 import { escapeJobCommands } from '../../model/pipeline.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
-import { formatApplySummary } from '../view/apply-view.ts';
+import { formatOutcomeTotals } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { formatDangerCountsOfChanges } from '../view/danger-view.ts';
 import { findRepositoryPosition } from '../view/diagnostic-view.ts';
@@ -129,5 +129,5 @@ function summarizePlan({ changes, diagnostics, files }: Plan, blocking: readonly
 
 function summarizeApply(result: ApplyResult): string {
   const end = result.interrupted ? '; interrupted' : '';
-  return `${formatApplySummary(countWriteOutcomes(result))}${end}.`;
+  return `${formatOutcomeTotals(countWriteOutcomes(result))}${end}.`;
 }

@@ -100,7 +100,7 @@ export function createApplyView(
     subject: formatReportSubject(plan),
     isComplete: isFullyApplied(result),
     totals,
-    summary: `${formatApplySummary(totals)}${formatWaitSummary(result)}`,
+    summary: `${formatOutcomeTotals(totals)}${formatWaitSummary(result)}`,
     applied: outcomes.filter((one) => one.outcome === 'applied').map(createAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => createFailedView(one, options)),
     skipped: skipped.map((one) => createSkippedView(one, ends)),
@@ -175,7 +175,7 @@ export const RESULT_SECTION_HEADINGS = {
 } as const;
 
 /** Returns, for example, `3 writes applied (1 already done), 0 failed, 0 skipped`. */
-export function formatApplySummary({ applied, alreadyDone, failed, skipped }: OutcomeTotals): string {
+export function formatOutcomeTotals({ applied, alreadyDone, failed, skipped }: OutcomeTotals): string {
   const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
   return `${formatCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }

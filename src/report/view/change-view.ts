@@ -20,8 +20,8 @@ import { type DangerView, formatShortList, listDangerViews, listScalarTexts } fr
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
-  type CauseLabels,
   createDifferenceView,
+  type DifferenceCauseNotes,
   type FieldView,
   formatPathWithTargetName,
   listNonDefaultFieldViews,
@@ -143,7 +143,7 @@ const GLYPHS: Readonly<Record<ChangingAction, string>> = {
  * Notes on the origins of differences. Origins that readers expect have no note: changes of the manifest and, for an
  * adoption or a take-over, all differences (see `findOrigins`).
  */
-const ORIGINS: CauseLabels = {
+const ORIGINS: DifferenceCauseNotes = {
   drift: 'reverts',
   both: 'changed here and drifted',
   unknown: 'changed here or drifted',
@@ -255,7 +255,7 @@ function createFieldContext({ change, action }: ChangeShare, names: ResourceName
   return { kind: findKind(change.kind), names, origins: chooseOrigins(action) };
 }
 
-function chooseOrigins(action: ChangingAction): CauseLabels {
+function chooseOrigins(action: ChangingAction): DifferenceCauseNotes {
   return isAdoptOrTakeOverAction(action) ? {} : ORIGINS;
 }
 

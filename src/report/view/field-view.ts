@@ -39,11 +39,11 @@ export interface ValueRenderingContext {
   readonly kind: Kind | undefined;
   readonly names: ResourceNames;
   /** The notes on origins of differences. Absent if no notes are shown. */
-  readonly origins?: CauseLabels;
+  readonly origins?: DifferenceCauseNotes;
 }
 
 /** The note on each origin that needs one. */
-export type CauseLabels = Readonly<Partial<Record<DifferenceCause, string>>>;
+export type DifferenceCauseNotes = Readonly<Partial<Record<DifferenceCause, string>>>;
 
 /**
  * The maximum width, in columns, of a path and both values on one line. With the indent, the line has 80 columns, the
@@ -173,7 +173,7 @@ function compareValues({ from, to }: Sides, type: OptionalFieldType, names: Reso
   return foldUnchanged(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
 }
 
-function listNotes(difference: Difference, type: OptionalFieldType, origins: CauseLabels): readonly string[] {
+function listNotes(difference: Difference, type: OptionalFieldType, origins: DifferenceCauseNotes): readonly string[] {
   const { from, to, origin, forcesReplace } = difference;
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
   const notes: string[] = [];

@@ -5,7 +5,7 @@ import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
 import type { ApplyReport, PlanReport, Report, StackReportPart, StacksRunReport, Validation } from '../report.ts';
-import { formatApplySummary } from './apply-view.ts';
+import { formatOutcomeTotals } from './apply-view.ts';
 import { createComparisonView } from './comparison-view.ts';
 import { type DangerView, formatDangerCounts, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { createFailureView } from './diagnostic-view.ts';
@@ -230,7 +230,7 @@ function joinDrifts(drifts: readonly Drift[]): readonly string[] {
 function joinApplies([first, ...more]: readonly ApplyReport[]): readonly string[] {
   if (first === undefined) return [];
   const outcomes = [first, ...more].flatMap(({ result }) => result.outcomes);
-  return [removeZeroCountsFromText(formatApplySummary(countWriteOutcomes({ ...first.result, outcomes })))];
+  return [removeZeroCountsFromText(formatOutcomeTotals(countWriteOutcomes({ ...first.result, outcomes })))];
 }
 
 function joinValidations(validations: readonly Validation[]): readonly string[] {
@@ -334,7 +334,7 @@ function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {
 
 function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | 'isQuiet'> {
   if (result.outcomes.length + result.files.length > 0)
-    return { said: removeZeroCountsFromText(formatApplySummary(countWriteOutcomes(result))), isQuiet: false };
+    return { said: removeZeroCountsFromText(formatOutcomeTotals(countWriteOutcomes(result))), isQuiet: false };
   const diagnostics = [...plan.diagnostics, ...result.diagnostics];
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
 }

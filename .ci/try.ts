@@ -32,8 +32,8 @@ const LEFT_OUT = new RegExp(
     'sshpk.lib.formats.(?:auto|dnssec|openssh-cert|pkcs1|putty|ssh-private|x509|x509-pem)',
     'zod.v4.core.(?:json-schema-processors|to-json-schema)',
     'src.schemas.openapi|src.plan.saved.(?:check-plan|drift-against|list-plan-mismatches|verify-plan)|src.plan.compare.compare-plans',
-    'src.export.export-live|src.server.listen|src.stack.(?:embedded|render)|src.apply.run-command|src.client.undici-transport',
-    'src.report.machine.(?:github|json-lines|junit|metrics|sarif|stacks)|src.report.(?:html|markdown).stacks-report|src.report.view.comparison-view',
+    'src.export.export-live|src.server.listen|src.stack.(?:embedded|render|saved-plan)|src.apply.run-command|src.client.undici-transport',
+    'src.report.machine.(?:github|inventory|json-lines|junit|metrics|sarif|stacks)|src.report.(?:html|markdown).stacks-report|src.report.view.comparison-view',
   ].join('|'),
 );
 

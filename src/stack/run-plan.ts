@@ -14,6 +14,7 @@ import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } fr
 import { fillStackNameInPath, findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
 import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
+import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
 import { type Host, StackError } from './host.ts';
 
@@ -250,4 +251,10 @@ async function testSinks(sinks: readonly TokenSink[]): Promise<readonly string[]
     }
   }
   return [...warnings];
+}
+
+/** Throws for the first safety rule that is violated without consent. */
+export function refuseViolations(violations: Plan['violations'], allowances: Allowances): void {
+  const [first] = listBlockingViolations(violations, allowances);
+  if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });
 }

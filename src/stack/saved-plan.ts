@@ -13,12 +13,7 @@ import { comparePlans } from '../plan/compare/compare-plans.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { findCrossStackReference } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import {
-  type Allowances,
-  countOwnedByKind,
-  listBlockingViolations,
-  listGuardAndProtectionViolations,
-} from '../plan/guard.ts';
+import { type Allowances, countOwnedByKind, listGuardAndProtectionViolations } from '../plan/guard.ts';
 import { listWriteToPaths } from '../plan/plan-input.ts';
 import {
   checkPlanAgainstLive,
@@ -36,6 +31,7 @@ import {
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
 import { createLivePlanWithInput, type PlanRequest, type ReadingClient, rehearseAndCheckPlan } from './plan-live.ts';
+import { refuseViolations } from './run-plan.ts';
 
 export interface SavedFile {
   readonly plan: Plan;
@@ -136,12 +132,6 @@ function refuseUnsafe({ plan, allowances, guard }: SavedPlanToCheck, live: LiveS
     isTargeted: false,
   });
   refuseViolations(violations, allowances);
-}
-
-/** Throws for the first safety rule that is violated without consent. */
-export function refuseViolations(violations: Plan['violations'], allowances: Allowances): void {
-  const [first] = listBlockingViolations(violations, allowances);
-  if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });
 }
 
 function formatStaleMessage(name: string, stale: readonly StaleItem[]): readonly string[] {

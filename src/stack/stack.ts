@@ -50,6 +50,7 @@ import {
   EMPTY_APPLY_RESULT,
   NEW_PLAN_CHECK,
   type PlanCheckedAgainstLive,
+  refuseViolations,
 } from './run-plan.ts';
 import {
   getSelfConsistentPlan,
@@ -58,7 +59,6 @@ import {
   refuseStaleOrBlockedPlan,
   refuseUnapproved,
   refuseUnusableApproval,
-  refuseViolations,
   type SavedFile,
   type SavedPlanToCheck,
 } from './saved-plan.ts';

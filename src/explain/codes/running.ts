@@ -106,7 +106,7 @@ export const LIVE_STATE_EXPLANATIONS = {
   },
   'certificate-expiring': {
     meaning:
-      'A live certificate has expired or will soon, and no apply replaces it in time. If the manifest does not set when the certificate ends, an apply replaces the certificate only after it has ended. If the manifest sets the end, a new certificate would end at the same time, so nothing is replaced.',
+      'A live certificate has expired or will soon, and no apply replaces it in time. Unless the manifest sets its end, an apply replaces it only after that end. If the manifest sets the end, a new certificate would end at the same time, so nothing is replaced.',
     remedy:
       'Set `lifecycle.renew_before`, so that an apply before the end replaces it, or replace it now with --rotate. Instead of a fixed end, use `lifecycle.valid_for`, so that each new certificate ends later than the one before.',
     bad: {

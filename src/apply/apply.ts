@@ -66,7 +66,7 @@ export interface MultiStackRounds {
  * Applies a plan. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that
  * depend on it are skipped and the others continue. An apply also lists kinds, to find out whether a creation took
  * effect and whether a concurrent apply created the same resource first. In the latter case it deletes its own
- * creation. Does not check whether the plan is stale (see `checkPlan`). Never rejects because of the service or the
+ * creation. Does not check whether the plan is stale (see `checkPlanAgainstLive`). Never rejects because of the service or the
  * network: failures are in the result.
  */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {

@@ -28,7 +28,7 @@ import {
 import { JournalWriteError } from './journal.ts';
 import {
   type ApplyRequests,
-  type DeliveryRecordWrite,
+  type DeliverOrRedeliverWrite,
   findResourceIdOfWrite,
   isNotFoundError,
   markReplacementsUndelivered,
@@ -130,7 +130,7 @@ function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Out
  * Records in the mark of a credential that its token was delivered. If the credential no longer exists, marks its
  * replacement as undelivered.
  */
-async function recordDelivery(write: DeliveryRecordWrite, context: WriteContext): Promise<Outcome> {
+async function recordDelivery(write: DeliverOrRedeliverWrite, context: WriteContext): Promise<Outcome> {
   try {
     const exchanged = await exchange(write, context);
     if (exchanged === undefined) return createInterrupted(write);
@@ -148,7 +148,7 @@ async function recordDelivery(write: DeliveryRecordWrite, context: WriteContext)
 }
 
 /**
- * Delivers a token again; the comment above `RecordWrite` says why. Also runs after an interrupt, because the replaced
+ * Delivers a token again; the comment above `DeliverOrRedeliverWrite` says why. Also runs after an interrupt, because the replaced
  * credential is already deleted.
  */
 async function redeliver(write: RedeliverWrite, context: WriteContext): Promise<Outcome> {

@@ -46,7 +46,7 @@ export interface ApplyRequests {
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   readonly remove: (made: CreatedResource) => Promise<void>;
   /** Sends a PATCH to the credential with this id. `write`: the write to which the journal assigns the request. */
-  readonly patch: (write: DeliveryRecordWrite, id: string, body: JsonObject) => Promise<void>;
+  readonly patch: (write: DeliverOrRedeliverWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
 export function createApplyRequests(context: RequestContext): ApplyRequests {
@@ -154,7 +154,7 @@ function findId(answer: JsonObject | null): string | undefined {
  */
 
 /** A write that records in a mark that a token was delivered. */
-export type DeliveryRecordWrite = RecordDeliveryWrite | RedeliverWrite;
+export type DeliverOrRedeliverWrite = RecordDeliveryWrite | RedeliverWrite;
 
 export function isNotFoundError(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
@@ -163,7 +163,7 @@ export function isNotFoundError(error: unknown): boolean {
 interface LostDeliveryContext {
   readonly duplicates: DuplicateSearchContext;
   /** Like `Requests.patch`. */
-  readonly patch: (write: DeliveryRecordWrite, id: string, body: JsonObject) => Promise<void>;
+  readonly patch: (write: DeliverOrRedeliverWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
 /**
@@ -171,7 +171,7 @@ interface LostDeliveryContext {
  * message about the replacements. Rejects as the client does.
  */
 export async function markReplacementsUndelivered(
-  write: DeliveryRecordWrite,
+  write: DeliverOrRedeliverWrite,
   { duplicates, patch }: LostDeliveryContext,
 ): Promise<string> {
   const delivered = (await listUnplannedResourcesWithMark(write, duplicates)).filter(

@@ -77,9 +77,9 @@ const RUN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 500_000, of: 'one ru
 
 /** Loads the code that runs the commands of `spec.render`. Called only if the user allows it with `--render`. */
 async function allowRender(context: Context): Promise<Pick<Context, 'render'>> {
-  const { createRenderCommandRunner: createRenderFunction } = await import('../stack/render.ts');
+  const { createRenderCommandRunner } = await import('../stack/render.ts');
   const { listenForInterrupts } = await import('./connection/stack-session.ts');
-  return { render: createRenderFunction(context, { listen: () => listenForInterrupts(context) }) };
+  return { render: createRenderCommandRunner(context, { listen: () => listenForInterrupts(context) }) };
 }
 
 /** Loads the renderers of failures only if a command fails. */

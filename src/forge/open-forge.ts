@@ -35,11 +35,11 @@ async function openGitHub(repository: string, context: ForgeContext): Promise<Fo
   const { env } = context;
   const token = requireToken(env, GITHUB_TOKEN_VARIABLES);
   const where = { apiUrl: env['GITHUB_API_URL'] ?? 'https://api.github.com', repository, token };
-  const { createGitHub, findPullRequestOfCommit: findPullRequest } = await import('./github.ts');
+  const { createGitHub, findPullRequestOfCommit } = await import('./github.ts');
   const sha = env['GITHUB_SHA'];
   const number = await findNumber(context, {
     given: context.number ?? (await readEventNumber(context)),
-    find: async () => (sha === undefined ? undefined : findPullRequest(where, sha)),
+    find: async () => (sha === undefined ? undefined : findPullRequestOfCommit(where, sha)),
   });
   return createGitHub({ ...where, number });
 }
@@ -48,11 +48,11 @@ async function openGitLab(project: string, context: ForgeContext): Promise<Forge
   const { env } = context;
   const token = requireToken(env, GITLAB_TOKEN_VARIABLES);
   const where = { host: env['CI_SERVER_URL'] ?? 'https://gitlab.com', project, token };
-  const { createGitLab, findMergeRequestOfCommit: findMergeRequest } = await import('./gitlab.ts');
+  const { createGitLab, findMergeRequestOfCommit } = await import('./gitlab.ts');
   const sha = env['CI_COMMIT_SHA'];
   const number = await findNumber(context, {
     given: parseNumber(env['CI_MERGE_REQUEST_IID']),
-    find: async () => (sha === undefined ? undefined : findMergeRequest(where, sha)),
+    find: async () => (sha === undefined ? undefined : findMergeRequestOfCommit(where, sha)),
   });
   return createGitLab({ ...where, number });
 }

@@ -59,7 +59,7 @@ export function encodeSource(source: ManifestContent): ManifestBytes {
 export interface LoadContext {
   readonly cwd: string;
   readonly readStdin: () => Promise<Uint8Array>;
-  /** The folder in which manifests may name files (see `findRoots`). Default: the repositories of the manifests. */
+  /** The folder in which manifests may name files (see `listRootsOfPaths`). Default: the repositories of the manifests. */
   readonly root?: string | undefined;
   /** The budget for all bytes and files that are read. If absent, the limits of one stack apply. */
   readonly budget?: ReadBudget | undefined;

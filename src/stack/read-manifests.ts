@@ -342,8 +342,8 @@ export async function loadPolicies(
   const all = [...documents, ...ofStack.rules.policies, ...apart.rules.policies];
   const found = [...ofStack.diagnostics, ...apart.diagnostics, ...listDuplicateNames(all)];
   if (all.length === 0) return { policies: [], diagnostics: found };
-  const { compilePolicies: readPolicies } = await import('../policy/read-policies.ts');
-  const { policies, diagnostics } = readPolicies(all);
+  const { compilePolicies } = await import('../policy/read-policies.ts');
+  const { policies, diagnostics } = compilePolicies(all);
   return { policies, diagnostics: [...found, ...diagnostics] };
 }
 

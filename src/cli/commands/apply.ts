@@ -55,8 +55,8 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   refuseToWriteUntrusted(context);
   if (isRecursive(flags)) {
     refuseManifestsFlagsWithoutPlan(flags);
-    const { planAndApplyStacks: applyStacks } = await import('../multi-stack/apply-stacks.ts');
-    return applyStacks(paths, { flags, mode: 'apply' }, context);
+    const { planAndApplyStacks } = await import('../multi-stack/apply-stacks.ts');
+    return planAndApplyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
   const plans = first === undefined || more.length > 0 ? undefined : await findIndexedPlanFolder(first, context);

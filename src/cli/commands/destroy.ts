@@ -49,8 +49,8 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
       exitCode: EXIT.invalid,
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  const { planAndApplyStacks: applyStacks } = await import('../multi-stack/apply-stacks.ts');
-  return applyStacks(paths, { flags, mode: 'destroy' }, context);
+  const { planAndApplyStacks } = await import('../multi-stack/apply-stacks.ts');
+  return planAndApplyStacks(paths, { flags, mode: 'destroy' }, context);
 }
 
 export function configureReleaseCommand(command: Command, act: CommandBodyRunner): void {

@@ -68,9 +68,9 @@ async function explainTopic(
       exitCode: EXIT.invalid,
       remedy: 'Leave out the path. For the settings of a stack, run edgewise explain settings PATH.',
     });
-  const { explain, createTopicsPage: listTopics } = await import('../../explain/explain.ts');
+  const { explain, createTopicsPage } = await import('../../explain/explain.ts');
   const { renderPageJson, renderPageText } = await import('../../explain/render-page.ts');
-  const page = topic === undefined ? listTopics() : explain(topic);
+  const page = topic === undefined ? createTopicsPage() : explain(topic);
   if ('message' in page)
     throw new CommandError(page.message, {
       exitCode: EXIT.invalid,

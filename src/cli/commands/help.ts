@@ -80,10 +80,7 @@ const STYLE: HelpConfiguration = {
  * Sets the layout of help texts. Call this before defining commands, because commands inherit the layout. Commander
  * then prints no errors: the caller must show them.
  */
-export function configureCommandHelp(
-  program: Command,
-  { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>,
-): Command {
+export function configureHelpLayout(program: Command, { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>): Command {
   return program.configureHelp(STYLE).configureOutput({
     writeOut: (text) => stdout.write(text),
     writeErr: (text) => stderr.write(text),

@@ -64,8 +64,8 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
 }
 
 async function planMany(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const { planAndReportStacks: planStacks } = await import('../multi-stack/read-stacks.ts');
-  return planStacks(paths, flags, context);
+  const { planAndReportStacks } = await import('../multi-stack/read-stacks.ts');
+  return planAndReportStacks(paths, flags, context);
 }
 
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {

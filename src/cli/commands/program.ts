@@ -3,7 +3,7 @@ import { toHyphenated } from '../../kinds/kind.ts';
 import { SUBMITTED_KINDS } from '../../kinds/tables/registry.ts';
 import { type Context, VERSION } from '../context.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { configureCommandHelp, TOPIC_NAMES } from './help.ts';
+import { configureHelpLayout, TOPIC_NAMES } from './help.ts';
 import { addExamples } from './options.ts';
 
 /** Adds arguments, options and the action to a command that already has a name. `program` has all commands. */
@@ -160,7 +160,7 @@ export async function createProgramForArguments(
   context: Context,
   act: CommandBodyRunner,
 ): Promise<Command> {
-  const program = configureCommandHelp(new Command('edgewise'), context)
+  const program = configureHelpLayout(new Command('edgewise'), context)
     .description('Keeps network ingress equal to manifests in git. plan shows what apply does.')
     .usage('COMMAND [options]')
     .helpCommand(false)
@@ -177,8 +177,8 @@ export async function createProgramForArguments(
     }
   }
   if (argv[0] === COMPLETE) {
-    const { configureWordCompletionCommand: defineWordCompletion } = await import('./completion.ts');
-    defineWordCompletion(program.command(COMPLETE, { hidden: true }), act, program);
+    const { configureWordCompletionCommand } = await import('./completion.ts');
+    configureWordCompletionCommand(program.command(COMPLETE, { hidden: true }), act, program);
   }
   return addExamples(program, [['edgewise plan manifests', 'show what would change; nothing is written']]);
 }

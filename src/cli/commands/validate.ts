@@ -51,9 +51,9 @@ export function configureValidateCommand(command: Command, act: CommandBodyRunne
 
 async function validateAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   if (!isRecursive(flags)) return validate(paths, flags, context);
-  const { validateAndReportStacks: validateStacks } = await import('../multi-stack/read-stacks.ts');
+  const { validateAndReportStacks } = await import('../multi-stack/read-stacks.ts');
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
-  return validateStacks(paths, { ...flags, toShown }, context);
+  return validateAndReportStacks(paths, { ...flags, toShown }, context);
 }
 
 async function validate(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {

@@ -34,7 +34,7 @@ import { formatWriteName, mapNotStartedWritesById } from '../view/wording.ts';
  * test cases). Texts are printable; each format escapes them only for its own syntax.
  */
 export interface Annotation {
-  /** A diagnostic code, the name of a safety rule, or a key of `OTHER_RULES`. */
+  /** A diagnostic code, the name of a safety rule, or a key of `NON_DIAGNOSTIC_RULES`. */
   readonly rule: string;
   readonly level: 'error' | 'warning' | 'notice';
   /**

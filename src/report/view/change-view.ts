@@ -141,7 +141,7 @@ const GLYPHS: Readonly<Record<ChangingAction, string>> = {
 
 /**
  * Notes on the origins of differences. Origins that readers expect have no note: changes of the manifest and, for an
- * adoption or a take-over, all differences (see `findOrigins`).
+ * adoption or a take-over, all differences (see `chooseOrigins`).
  */
 const ORIGINS: DifferenceCauseNotes = {
   drift: 'reverts',

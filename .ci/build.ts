@@ -64,7 +64,6 @@ async function bundleProgram(): Promise<string> {
           charset: 'ascii',
           // Who reads the code reads the sources: a tenth of the package would be comments. The licences stand in a file of their own.
           comments: false,
-          // The cache of compiled code knows a file by its hash.
           entryFileNames: 'parts/[name]-[hash].cjs',
           chunkFileNames: 'parts/[name]-[hash].cjs',
           codeSplitting: { groups: GROUPS },
@@ -82,14 +81,14 @@ async function bundleProgram(): Promise<string> {
 async function bundleStart(program: string): Promise<void> {
   await build({
     ...COMMON,
-    plugins: [{ name: 'program', renderChunk: (code) => ({ code: code.replace('./program.ts', `./${program}`) }) }],
     build: {
       ssr: 'src/cli/main.ts',
       outDir: 'dist',
       emptyOutDir: false,
       target: 'es2020',
       rolldownOptions: {
-        output: { entryFileNames: 'cli.js', minify, banner: '#!/usr/bin/env node' },
+        external: /program\.ts$/,
+        output: { entryFileNames: 'cli.js', minify, paths: () => `./${program}`, banner: '#!/usr/bin/env node' },
       },
     },
   });

@@ -85,7 +85,6 @@ function runCommands(commands: readonly string[], setup: string | undefined): re
     const env = {
       PATH: [createProgram(folder), process.env['PATH']].join(':'),
       TMPDIR: folder,
-      NODE_COMPILE_CACHE: resolve('node_modules/.cache/edgewise'),
     };
     const { stdout: output, status } = spawnSync('bash', ['--norc', '-c', script], {
       cwd: folder,

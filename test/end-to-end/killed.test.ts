@@ -16,7 +16,7 @@ import { FOREIGN_IDS } from '../foreign-ids.ts';
 import { thinOutLikeRandom } from '../laws/properties.ts';
 import { listOwned, listTheirs, listWanted, THEIR_CALLS } from '../walks/account.ts';
 import { listenWith } from './listening.ts';
-import { runEdgewise, startEdgewise } from './processes.ts';
+import { startEdgewise } from './processes.ts';
 
 const API_KEY = 'killed';
 const STACK = 'everything';
@@ -52,7 +52,6 @@ describeLong('a process that is killed', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'edgewise-killed-'));
-    await fillCache();
     nothing = await createNothing();
     everything = await createEverything();
   }, 120_000);
@@ -71,14 +70,6 @@ describeLong('a process that is killed', () => {
     const { exitCode, stderr } = await edgewise(server.handle, ['apply', 'examples/everything', ...toFlags(tokens)]);
     expect(exitCode, stderr).toBe(0);
     return { seed: server.snapshot(), tokens };
-  }
-
-  /** A program that is killed does not keep what it compiled; one that ends does, for all that follow. */
-  async function fillCache(): Promise<void> {
-    const tokens = join(folder, 'cached-tokens');
-    const env = { EDGEWISE_BASE_URL: 'embedded:', NODE_COMPILE_CACHE: join(folder, 'cache') };
-    const { exitCode, stderr } = await runEdgewise(['apply', 'examples/everything', ...toFlags(tokens)], env);
-    expect(exitCode, stderr).toBe(0);
   }
 
   it.each(WHEN)('%s to any write of its first apply is made good by the next', { timeout: 300_000 }, async (when) => {
@@ -185,7 +176,7 @@ interface Victim {
 
 /** Runs an apply as a process, and kills it in the middle. Returns its words, the service that it knew, and the signal by which it ended. */
 async function applyUntilKilled(victim: Victim) {
-  const { kill, tokens, transport } = victim;
+  const { kill, transport } = victim;
   let writes = 0;
   let last: Request | undefined;
   const die = (): void => void child.kill('SIGKILL');
@@ -200,11 +191,7 @@ async function applyUntilKilled(victim: Victim) {
   const listening = await listenWith(deadly, (request) => {
     if (request === last) die();
   });
-  const env = {
-    EDGEWISE_BASE_URL: listening.url,
-    EDGEWISE_API_KEY: API_KEY,
-    NODE_COMPILE_CACHE: join(tokens, '../cache'),
-  };
+  const env = { EDGEWISE_BASE_URL: listening.url, EDGEWISE_API_KEY: API_KEY };
   const line = await prepareApply(victim, listening.url);
   const { child, ended } = startEdgewise(line, env);
   await ended;

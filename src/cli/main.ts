@@ -1,8 +1,9 @@
+#!/usr/bin/env node
 import packageJson from '../../package.json' with { type: 'json' };
 
 /**
- * The entry point. Checks the Node version before it loads code that an older Node cannot parse. So the build makes
- * this file a bundle of its own, in older JavaScript.
+ * The entry point. Checks the Node version before it loads code that an older Node cannot parse. So this file imports
+ * nothing else statically, and has no newer syntax.
  */
 const NEEDED = packageJson.engines.node.replace('>=', '');
 

@@ -10,7 +10,7 @@ import { createProgramForArguments } from './commands/program.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createRedactedContext } from './output/output.ts';
-import { createRunInputRecorder } from './output/output-files.ts';
+import { checkOutputsAndRemoveReports, createRunInputRecorder } from './output/output-files.ts';
 import type { FailedCommandContext } from './output/output-report.ts';
 import type { CommandBodyRunner, FormatFlags, ReportFileTarget, RunFlags } from './output/present.ts';
 
@@ -37,7 +37,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
       if (flags.report !== undefined)
         await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
       trusting = { ...context, ...readManifestTrust(flags, context) };
-      if (writesFiles(flags, trusting)) await prepareOutputs(flags, argv, trusting);
+      if (writesFiles(flags, trusting)) await checkOutputsAndRemoveReports(flags, argv, trusting);
       if (flags.render === true) refuseUntrustedRender(trusting);
       exitCode = await body({ ...trusting, onSubject, ...(flags.render === true && (await allowRender(context))) });
     } catch (error) {
@@ -64,12 +64,6 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
 
 function writesFiles({ report = [], out, journal }: RunFlags, { env }: Context): boolean {
   return report.length > 0 || out !== undefined || (journal ?? env['EDGEWISE_JOURNAL'] ?? '') !== '';
-}
-
-/** Prepares the output files. Loads the code for that only if needed, because most runs write no files. */
-async function prepareOutputs(flags: RunFlags, argv: readonly string[], context: Context): Promise<void> {
-  const outputs = await import('./output/output-files.ts');
-  await outputs.checkOutputsAndRemoveReports(flags, argv, context);
 }
 
 /** Limits on everything that a run reads. Reading 100,000 resources three times uses half of these limits. */

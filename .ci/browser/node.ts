@@ -81,8 +81,6 @@ export const setImmediate = () => waitFor();
 
 // node:process, node:os, node:module, node:tls
 export const env = {};
-export const hrtime = () => [Math.floor(performance.now() / 1000), (performance.now() % 1000) * 1e6];
-export const getBuiltinModule = () => ({ hash });
 export const platform = () => 'linux';
 export const tmpdir = () => '/tmp';
 export const createRequire = () => () => ({ version });

@@ -1,9 +1,9 @@
 import type { Client } from '../client/client.ts';
 import type { Address } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { sleepFor } from '../model/elapsed.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
+import { sleepFor } from '../model/sleep.ts';
 import type { Write, WriteId } from '../model/write.ts';
 import { listKnownIds } from '../plan/saved/live-resource-look-up.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';

@@ -1,11 +1,11 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { ObservedResponseFields } from '../kinds/read-response.ts';
-import { getMonotonicMs, sleepFor } from '../model/elapsed.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
 import { type HttpRequest, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { createKeyRedactor, createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
+import { sleepFor } from '../model/sleep.ts';
 import type { RateLimit } from '../model/stack.ts';
 import {
   createApiError,
@@ -118,7 +118,7 @@ export function createClient(options: ClientOptions): Client {
   const { secrets = createSecretRegistry() } = options;
   secrets.add('the API key', apiKey);
   const redact = createFullRedactor(apiKey, secrets);
-  const { sleep = sleepFor, now = getMonotonicMs } = options;
+  const { sleep = sleepFor, now = () => performance.now() } = options;
   const limiter = createRequestLimiter({ ...options, sleep, now });
   const { onRequest } = options;
   const bare = createSendOnce(counted, { redact, secrets });

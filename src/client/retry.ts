@@ -1,6 +1,6 @@
-import { sleepFor } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
+import { sleepFor } from '../model/sleep.ts';
 import { formatPathAndQuery, type ReceivedResponse, type SendOnce } from './api-error.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import { getMonotonicMs } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
 import { createTooLargeError, type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send } from '../model/http.ts';
 import type { Transport } from '../model/transport.ts';
@@ -46,10 +45,10 @@ export interface ClosableTransport {
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
   const { requestTimeoutMs = 120_000 } = options;
-  let usedMs = getMonotonicMs();
+  let usedMs = performance.now();
   const send: Send = async (request) => {
     try {
-      const now = getMonotonicMs();
+      const now = performance.now();
       if (now - usedMs > IDLE_MS) await noticeClosed();
       usedMs = now;
       request.signal?.throwIfAborted();

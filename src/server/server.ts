@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { getMonotonicMs } from '../model/elapsed.ts';
 import { DEFAULT_VERSION_HEADER_NAME, type HttpRequest, type HttpResponse, type Send } from '../model/http.ts';
 import type { RateLimit } from '../model/stack.ts';
 import { type Transport, toTransport } from '../model/transport.ts';
@@ -175,7 +174,7 @@ async function respond(
   request: HttpRequest,
   base: Pick<RequestEnvironment, 'baseUrl' | 'basePath'>,
 ): Promise<HttpResponse> {
-  const start = onRequest === undefined ? 0 : getMonotonicMs();
+  const start = performance.now();
   const operationId = service.identities.createOperationId();
   let bug: Error | undefined;
   const onBug = (error: Error): void => {
@@ -186,7 +185,7 @@ async function respond(
     method: request.method,
     path: toPathAndQuery(request.url),
     status: response.status,
-    durationMs: getMonotonicMs() - start,
+    durationMs: performance.now() - start,
     operationId,
     ...(bug !== undefined && { error: bug }),
   });

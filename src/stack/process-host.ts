@@ -3,8 +3,8 @@ import process from 'node:process';
 import { getCACertificates } from 'node:tls';
 import { createUndiciTransport } from '../client/undici-transport.ts';
 import { readStream } from '../files/read-input.ts';
-import { sleepFor } from '../model/elapsed.ts';
 import { isJsonObject } from '../model/json.ts';
+import { sleepFor } from '../model/sleep.ts';
 import type { Host, OpenedTransport, TransportSettings } from './host.ts';
 
 export function createProcessHost(): Omit<Host, 'rehearse'> {

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
-import { createLazyStreamOutput, flushOutputs } from '../../src/cli/output/output.ts';
+import { createStreamOutput, flushOutputs } from '../../src/cli/output/output.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -23,7 +23,7 @@ function createStream(fail?: 'throws' | 'reports', code = 'ENOSPC') {
       done(fail === undefined ? null : error);
     },
   });
-  return { output: createLazyStreamOutput(() => stream), written };
+  return { output: createStreamOutput(stream), written };
 }
 
 describe.each(['throws', 'reports'] as const)('an output whose stream %s what went wrong', (fail) => {

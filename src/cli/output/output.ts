@@ -14,32 +14,25 @@ interface ProcessOutput extends OutputStream {
 
 type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/**
- * Creates an output that writes to a stream. If a write fails, the command continues without this output. Opens the
- * stream at its first use, because many runs use only stdout or only stderr.
- */
-export function createLazyStreamOutput(
-  open: () => ProcessStream,
-  { isFile = () => false }: { readonly isFile?: () => boolean } = {},
+/** Creates an output that writes to a stream. If a write fails, the command continues without this output. */
+export function createStreamOutput(
+  stream: ProcessStream,
+  { isFile = false }: { readonly isFile?: boolean } = {},
 ): ProcessOutput {
-  let opened: ProcessStream | undefined;
   let isGone = false;
   let failure: string | undefined;
   const lose = (error: NodeJS.ErrnoException): void => {
     if (!isGone && error.code !== 'EPIPE') failure = error.message;
     isGone = true;
   };
-  const get = (): ProcessStream => {
-    opened ??= open().on('error', lose);
-    return opened;
-  };
+  stream.on('error', lose);
   const write = (text: string, end: () => void = () => undefined): void => {
     const finish = (error?: Error | null): void => {
       if (error) lose(error);
       end();
     };
     try {
-      get().write(text, finish);
+      stream.write(text, finish);
     } catch (error) {
       // Some streams throw an error instead of emitting it.
       finish(error instanceof Error ? error : new Error(String(error)));
@@ -49,15 +42,11 @@ export function createLazyStreamOutput(
     write: (text) => {
       if (!isGone) write(text);
     },
-    get isFile() {
-      return isFile();
-    },
-    get isTerminal() {
-      return get().isTTY === true;
-    },
-    columns: () => get().columns ?? 0,
+    isFile,
+    isTerminal: stream.isTTY === true,
+    columns: () => stream.columns ?? 0,
     settle: async () => {
-      if (opened !== undefined && !isGone) await new Promise<void>((done) => write('', done));
+      if (!isGone) await new Promise<void>((done) => write('', done));
       return failure;
     },
   };
@@ -94,13 +83,9 @@ export function createRedactedContext<T extends Context>(
 function redactOutput(output: OutputStream, { redact }: SecretRedactor): OutputStream {
   const { writeCommands } = output;
   return {
+    ...output,
     write: (text) => output.write(redact(text)),
     ...(writeCommands !== undefined && { writeCommands: (text: string) => writeCommands(redact(text)) }),
-    ...(output.isFile !== undefined && { isFile: output.isFile }),
-    get isTerminal() {
-      return output.isTerminal;
-    },
-    columns: () => output.columns(),
   };
 }
 
@@ -109,11 +94,8 @@ function filterCommands(output: OutputStream): OutputStream {
   if (output.isFile === true) return output;
   const filter = createJobCommandEscaper();
   return {
+    ...output,
     write: (text) => output.write(filter(text)),
     writeCommands: (text) => output.write(text),
-    get isTerminal() {
-      return output.isTerminal;
-    },
-    columns: () => output.columns(),
   };
 }

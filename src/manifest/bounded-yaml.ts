@@ -75,7 +75,7 @@ const SCALAR = '\u001f';
  * count double, line breaks half.
  */
 const PART_COST = 4;
-const PARTS_BY_CHARACTER = createTable({
+const PARTS_BY_CHARACTER: Readonly<Record<string, number>> = {
   '"': PART_COST,
   "'": PART_COST,
   '&': PART_COST,
@@ -87,17 +87,10 @@ const PARTS_BY_CHARACTER = createTable({
   '[': 2 * PART_COST,
   '{': 2 * PART_COST,
   '\n': 2,
-});
+};
 
 function countParts(lexeme: string, before: string): number {
-  return before === SCALAR ? PART_COST : (PARTS_BY_CHARACTER[lexeme.charCodeAt(0)] ?? 0);
-}
-
-/** Creates a table indexed by character code, for speed: every lexeme of every manifest is looked up. */
-function createTable(parts: Readonly<Record<string, number>>): Uint8Array {
-  const table = new Uint8Array(0x80);
-  for (const [sign, count] of Object.entries(parts)) table[sign.charCodeAt(0)] = count;
-  return table;
+  return before === SCALAR ? PART_COST : (PARTS_BY_CHARACTER[lexeme.charAt(0)] ?? 0);
 }
 
 function createTextLimitError({ text }: YamlLimits): YamlLimitError {

@@ -23,7 +23,6 @@ import {
   createDiagnostic,
   type DiagnosticSubject,
   type DocumentPosition,
-  type Locator,
   locateDiagnostic,
   type ManifestDocument,
   type ManifestFinding,
@@ -45,7 +44,6 @@ export interface ReadDocuments {
 export interface ReadContext {
   readonly env: ManifestEnvironment;
   readonly secrets: Pick<SecretRedactor, 'redact' | 'find'>;
-  readonly locator: Locator;
   readonly readFile: ReadFieldFile;
   readonly deepChecks: DeepFormatChecks;
   /** `allowance` and `counter` are the remaining limits for YAML and for diagnostics. */
@@ -59,18 +57,17 @@ export function readDocuments(
   context: ReadContext,
   { onlyDefaults = false }: { readonly onlyDefaults?: boolean | undefined } = {},
 ): ReadDocuments {
-  const { env, locator } = context;
+  const { env } = context;
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;
   for (const parsed of parseDocuments(source.text, env, context.allowance)) {
-    if (parsed.tree !== undefined) locator.offer({ source, span: parsed.span }, parsed.tree);
-    const candidates = unfold(parsed, { source, span: parsed.span, base: [] }, parsed.value);
+    const candidates = unfold(parsed, { source, span: parsed.span, tree: parsed.tree, base: [] }, parsed.value);
     const meant = onlyDefaults ? candidates.filter(mayBeDefaults) : candidates;
     if (onlyDefaults && meant.length === 0) continue;
     const read = meant.map((candidate) => inspect(candidate, context));
     for (const { document } of read) if (document !== undefined) documents.push(document);
-    diagnostics.push(...listDiagnostics(parsed, read, { source, locator, counter: context.counter }));
+    diagnostics.push(...listDiagnostics(parsed, read, { source, counter: context.counter }));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
   }
   return { documents, diagnostics, mayHideStack };
@@ -80,9 +77,8 @@ export function readDocuments(
 function listDiagnostics(
   parsed: ParsedDocument,
   read: readonly Inspected[],
-  { source, locator, counter }: Pick<ReadContext, 'locator' | 'counter'> & { readonly source: SourceText },
+  { source, counter }: Pick<ReadContext, 'counter'> & { readonly source: SourceText },
 ): readonly Diagnostic[] {
-  if (parsed.findings.length === 0 && read.every(({ findings }) => findings.length === 0)) return [];
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
   const syntax = parsed.findings
@@ -92,9 +88,7 @@ function listDiagnostics(
   const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, findings }) =>
-    findings
-      .filter(({ code }) => counter.shouldShow(code))
-      .map((finding) => locateDiagnostic(subject, finding, locator)),
+    findings.filter(({ code }) => counter.shouldShow(code)).map((finding) => locateDiagnostic(subject, finding)),
   );
   return [...syntax, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }
@@ -396,11 +390,8 @@ interface LabelsAndAnnotations {
 
 export function getDocumentLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
   const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
-  if (labels === undefined && annotations === undefined) return NO_TEXTS;
   return { labels: toTexts(labels), annotations: toTexts(annotations) };
 }
-
-const NO_TEXTS: LabelsAndAnnotations = { labels: {}, annotations: {} };
 
 function toTexts(texts: Json | undefined): Readonly<Record<string, string>> {
   const entries = isJsonObject(texts) ? Object.entries(texts) : [];

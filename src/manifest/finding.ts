@@ -1,15 +1,4 @@
-import {
-  type Document,
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  visit,
-  type YAMLMap,
-} from 'yaml';
+import { isCollection, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import { type FieldType, getNestedFields, objectOf, type ReferenceType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listKindsOfReferenceType } from '../kinds/references.ts';
@@ -22,7 +11,7 @@ import type { JsonObject } from '../model/json.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
-import { composeFirstDocument, getNodeSpan } from './parse.ts';
+import { getNodeSpan, type SyntaxTree } from './parse.ts';
 import { getSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
 import { suggestRemedy } from './suggest.ts';
 
@@ -70,14 +59,14 @@ export type DocumentsByAddress = ReadonlyMap<Address, ManifestDocument>;
 export type DiagnosticSubject = Pick<ManifestDocument, 'position'> &
   Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 
-export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFinding, locator: Locator): Diagnostic {
+export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFinding): Diagnostic {
   const { path, target, related = [] } = finding;
   const { position, kind } = subject;
   return createDiagnostic(subject, {
     ...finding,
     remedy: finding.remedy ?? formatExplainRemedy(kind, path),
-    place: locateSource({ position, path, target }, locator),
-    related: related.map((other) => ({ message: other.message, place: locateSource(other.place, locator) })),
+    place: locateSource({ position, path, target }),
+    related: related.map((other) => ({ message: other.message, place: locateSource(other.place) })),
   });
 }
 
@@ -134,13 +123,9 @@ export function shortenMessage(message: string): string {
 }
 
 /** Returns the position of a finding, with an excerpt and, if a tool made the document, its source file. */
-export function locateSource(
-  { position, path, target }: FindingPlace,
-  locator: Locator,
-  part?: TextRange,
-): SourcePlace {
-  const span = locator.locate(position, path, target);
+export function locateSource({ position, path, target }: FindingPlace, part?: TextRange): SourcePlace {
   const { source, origin } = position;
+  const span = findSpan(position, path, target);
   const found = source.toPlace(part === undefined ? span : getSpanOfValuePart(source.text, span, part));
   return origin === undefined ? found : { ...found, origin };
 }
@@ -217,6 +202,7 @@ export interface DocumentPosition {
   readonly source: SourceText;
   /** The YAML document. For a member of a `List`, the YAML document that contains the `List`. */
   readonly span: Span;
+  readonly tree?: SyntaxTree | undefined;
   /** The path from the YAML document to this document. Empty unless this document is a member of a `List`. */
   readonly base: FieldPath;
   /** The source file from which a tool made this document. */
@@ -226,120 +212,34 @@ export interface DocumentPosition {
 /** The part of a field that a diagnostic points at. If the value is empty or a block, `value` points at its key. */
 type Target = 'key' | 'value';
 
-/**
- * Finds positions in documents by parsing them again, because their syntax trees are not kept. Keeps only the last
- * tree, because the diagnostics of a document follow each other.
- */
-export interface Locator {
-  /** Returns the span of a path. If the path does not exist, returns the span of its longest existing part. */
-  readonly locate: (position: DocumentPosition, path: FieldPath, target: Target) => Span;
-  /** Passes the syntax tree of a document that was just parsed, so that the locator does not parse it again. */
-  readonly offer: (position: Pick<DocumentPosition, 'source' | 'span'>, tree: Document.Parsed) => void;
-  /** Drops the last syntax tree. */
-  readonly forget: () => void;
-}
-
-export function createReparsingLocator(): Locator {
-  let last: LastDocument | undefined;
-  return {
-    locate: ({ source, span, base }, path, target) => {
-      if (last?.position.source !== source || last.position.span !== span) last = parseAgain({ source, span });
-      last.tree ??= last.offered === undefined ? undefined : indexTree(last.offered);
-      const found = last.tree === undefined ? undefined : findSpan(last.tree, [...base, ...path], target);
-      return found === undefined ? span : { start: found.start + last.offset, end: found.end + last.offset };
-    },
-    offer: (position, offered) => {
-      last = { position, offered, tree: undefined, offset: 0 };
-    },
-    forget: () => {
-      last = undefined;
-    },
-  };
-}
-
-/** The last document whose positions were needed. Its syntax tree was parsed here, or the caller had it (`offered`). */
-interface LastDocument {
-  readonly position: Pick<DocumentPosition, 'source' | 'span'>;
-  readonly offered: Document.Parsed | undefined;
-  /** Created when a position is first requested. */
-  tree: Tree | undefined;
-  /** The offset to add to positions in `tree` to get positions in the file. */
-  readonly offset: number;
-}
-
-function parseAgain({ source, span }: Pick<DocumentPosition, 'source' | 'span'>): LastDocument {
-  const tree = parseTree(source.text.slice(span.start, span.end));
-  return { position: { source, span }, offered: undefined, tree, offset: span.start };
-}
-
-/** A syntax tree with indexes for fast look-ups. */
-interface Tree {
-  readonly root: Node | null;
-  /** The node that each alias refers to. */
-  readonly targets: ReadonlyMap<Node, Node>;
-  /** The members of each map that was already searched. */
-  readonly members: Map<Node, ReadonlyMap<string, FoundNode>>;
-}
-
-/** Parses one document. Returns `undefined` if there is none, or if it is nested too deeply to build its tree. */
-function parseTree(text: string): Tree | undefined {
-  try {
-    const document = composeFirstDocument(text);
-    return document === undefined ? undefined : indexTree(document);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
-function indexTree(document: Document.Parsed): Tree {
-  const anchors = new Map<string, Node>();
-  const targets = new Map<Node, Node>();
-  visit(document, {
-    Node: (_, node) => {
-      const anchored = isAlias(node) ? anchors.get(node.source) : undefined;
-      if (anchored !== undefined) targets.set(node, anchored);
-      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node);
-    },
-  });
-  return { root: document.contents, targets, members: new Map() };
-}
-
 interface FoundNode {
   readonly node: Node | null;
   readonly key: Node | undefined;
 }
 
-function findSpan(tree: Tree, path: FieldPath, target: Target): Span | undefined {
+/** Returns the span of a path. If the path does not exist, returns the span of its longest existing part. */
+export function findSpan({ span, tree, base }: DocumentPosition, path: FieldPath, target: Target): Span {
+  if (tree === undefined) return span;
   let found: FoundNode = { node: tree.root, key: undefined };
-  for (const step of path) {
+  for (const step of [...base, ...path]) {
     const next = findMember(tree, found.node, step);
     if (next === undefined) break;
     found = next;
   }
-  return findTargetSpan(found, target);
+  return findTargetSpan(found, target) ?? span;
 }
 
 /** Returns the member at a step of a path. Step 0 of a single value is the value itself, like a list of one. */
-function findMember(tree: Tree, node: Node | null, step: string | number): FoundNode | undefined {
-  const inner = (node === null ? undefined : tree.targets.get(node)) ?? node;
+function findMember({ targets }: SyntaxTree, node: Node | null, step: string | number): FoundNode | undefined {
+  const inner = (node === null ? undefined : targets.get(node)) ?? node;
   if (isSeq<Node>(inner)) {
     const member = inner.items[Number(step)];
     return member === undefined ? undefined : { node: member, key: undefined };
   }
-  const found = isMap<Node, Node | null>(inner) ? indexMembers(tree, inner).get(String(step)) : undefined;
-  return found ?? (step === 0 ? { node: inner, key: undefined } : undefined);
-}
-
-function indexMembers({ members }: Tree, map: YAMLMap<Node, Node | null>): ReadonlyMap<string, FoundNode> {
-  const known = members.get(map);
-  if (known !== undefined) return known;
-  const entries = map.items.map(
-    ({ key, value }) => [isScalar(key) ? String(key.value) : '', { node: value, key }] as const,
-  );
-  const listed = new Map<string, FoundNode>(entries);
-  members.set(map, listed);
-  return listed;
+  const pairs = isMap<Node, Node | null>(inner) ? inner.items : [];
+  const pair = pairs.findLast(({ key }) => isScalar(key) && String(key.value) === String(step));
+  if (pair !== undefined) return { node: pair.value, key: pair.key };
+  return step === 0 ? { node: inner, key: undefined } : undefined;
 }
 
 function findTargetSpan({ node, key }: FoundNode, target: Target): Span | undefined {

@@ -7,11 +7,8 @@ import {
   isScalar,
   isSeq,
   type Node,
-  type Pair,
   Parser,
   type Scalar,
-  type ScalarTag,
-  Schema,
   type YAMLError,
   type YAMLMap,
   type YAMLSeq,
@@ -34,15 +31,22 @@ import { type ManifestEnvironment, replaceEnvironmentVariables } from './environ
 import { getSpanOfValuePart, type Span } from './source-text.ts';
 
 export interface ParsedDocument {
-  /** The position in the file. The text of this span can be parsed on its own. */
+  /** The position in the file. */
   readonly span: Span;
   /** The part of the document's value that could be read. `null` if the document is empty. */
   readonly value: Json;
   readonly findings: readonly SyntaxFinding[];
   /** Whether the findings leave the meaning of the document unclear. Fields of such a document are not checked. */
   readonly isBroken: boolean;
-  /** The syntax tree, with positions in the whole text. Do not keep it: ten thousand trees do not fit in memory. */
-  readonly tree?: Document.Parsed;
+  /** Absent if the file was not read to its end. */
+  readonly tree?: SyntaxTree;
+}
+
+/** The nodes of a document, with their positions in the text. */
+export interface SyntaxTree {
+  readonly root: Node | null;
+  /** The node that each alias refers to. */
+  readonly targets: ReadonlyMap<Node, Node>;
 }
 
 /**
@@ -68,33 +72,11 @@ export function* parseDocuments(
   }
 }
 
-export function composeFirstDocument(text: string): Document.Parsed | undefined {
-  for (const document of new Composer(OPTIONS).compose(new Parser().parse(text))) return document;
-  return undefined;
-}
-
-/**
- * Matches most plain texts by their first character, which cannot start any other scalar of the core schema. This
- * avoids comparing them with every number format. Source: YAML 1.2.2, 10.3.2 Tag Resolution.
- */
-const PLAIN_TEXT: ScalarTag = {
-  tag: 'tag:yaml.org,2002:str',
-  default: true,
-  test: /^[^-+.\d~nNtTfF]/,
-  resolve: (text) => text,
-};
-
-/**
- * One schema for all documents: the core schema of YAML 1.2, regardless of a `%YAML` directive. `convertMap` reports
- * repeated keys.
- */
+/** The core schema of YAML 1.2, regardless of a `%YAML` directive. `convertMap` reports repeated keys. */
 const OPTIONS = {
-  schema: new Schema({
-    schema: 'core',
-    customTags: (tags) => [PLAIN_TEXT, ...tags],
-    resolveKnownTags: false,
-    merge: false,
-  }),
+  schema: 'core',
+  resolveKnownTags: false,
+  merge: false,
   stringKeys: true,
   uniqueKeys: false,
 } as const;
@@ -104,29 +86,19 @@ function convertDocument(
   context: { readonly env: ManifestEnvironment; readonly text: string },
 ): ParsedDocument {
   const [start, , end] = document.range;
-  const { value, findings, isBomb } = convertRoot(document.contents, context);
-  const [tags, structure] = listErrors(document);
-  const [first] = structure;
+  const { value, findings, isBomb, tree } = convertRoot(document.contents, context);
+  const [tags, [first]] = listErrors(document);
+  const read = { span: { start, end }, value, tree };
   // Show only the first error, because it causes most of the others.
-  if (first !== undefined)
-    return {
-      span: { start, end },
-      value,
-      findings: [createSyntaxFinding(first, context.text)],
-      isBroken: true,
-      tree: document,
-    };
+  if (first !== undefined) return { ...read, findings: [createSyntaxFinding(first, context.text)], isBroken: true };
   return {
-    span: { start, end },
-    value,
+    ...read,
     findings: limitFindings([...tags.map((tag) => createSyntaxFinding(tag, context.text)), ...findings]),
     isBroken: isBomb,
-    tree: document,
   };
 }
 
 function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
-  if (all.length === 0) return all;
   const { shown, more } = limitDiagnosticsPerCode(all);
   return [
     ...shown,
@@ -136,7 +108,6 @@ function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] 
 
 /** Returns two lists in text order: the errors about tags, which concern one value each, and all other errors. */
 function listErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
-  if (errors.length === 0 && warnings.length === 0) return [[], []];
   // The parser only warns of an unknown tag, although it changes the meaning of the value.
   const all = [...errors, ...warnings.filter(isAboutTag)].sort((left, right) => left.pos[0] - right.pos[0]);
   return [all.filter(isAboutTag), all.filter((error) => !isAboutTag(error))];
@@ -216,6 +187,7 @@ interface YamlValue {
   readonly findings: readonly SyntaxFinding[];
   /** Whether aliases enlarge the value beyond the limit. */
   readonly isBomb: boolean;
+  readonly tree: SyntaxTree;
 }
 
 /**
@@ -226,22 +198,24 @@ const FREE_COPIES = 1_000;
 const COPIES_PER_NODE = 10;
 
 /** Converts a node to JSON. Aliases share the value of their anchor, so an alias bomb uses no memory. */
-function convertRoot(node: Node | null, { env, text }: Pick<Walk, 'env' | 'text'>): YamlValue {
+function convertRoot(root: Node | null, { env, text }: Pick<Walk, 'env' | 'text'>): YamlValue {
   const walk: Walk = {
     env,
     text,
     findings: [],
-    anchors: undefined,
-    open: undefined,
+    anchors: new Map(),
+    open: new Set(),
+    targets: new Map(),
     nodes: 0,
     copies: 0,
     largest: undefined,
   };
-  const value = convert(node, walk, 0);
-  const { largest } = walk;
+  const value = convert(root, walk, 0);
+  const { findings, largest, targets } = walk;
+  const tree = { root, targets };
   if (largest === undefined || walk.copies <= FREE_COPIES + COPIES_PER_NODE * walk.nodes)
-    return { value, findings: walk.findings, isBomb: false };
-  return { value, findings: [...walk.findings, createBombFinding(largest.span)], isBomb: true };
+    return { value, findings, isBomb: false, tree };
+  return { value, findings: [...findings, createBombFinding(largest.span)], isBomb: true, tree };
 }
 
 function createBombFinding(span: Span): SyntaxFinding {
@@ -259,10 +233,12 @@ interface Walk {
   /** The whole text of the file. */
   readonly text: string;
   readonly findings: SyntaxFinding[];
-  /** Values of anchors, with sizes in nodes. Absent until the first anchor, because most documents have none. */
-  anchors: Map<string, { readonly value: Json; readonly size: number }> | undefined;
-  /** Anchors of the nodes that are being converted. Absent until the first anchor. */
-  open: Set<string> | undefined;
+  /** The node and the value of each anchor, with the size in nodes. */
+  readonly anchors: Map<string, { readonly node: Node; readonly value: Json; readonly size: number }>;
+  /** Anchors of the nodes that are being converted. */
+  readonly open: Set<string>;
+  /** The node that each alias refers to. */
+  readonly targets: Map<Node, Node>;
   nodes: number;
   /** The number of nodes that aliases have added so far. */
   copies: number;
@@ -292,29 +268,28 @@ function keepAnchor(
   { walk, depth }: { readonly walk: Walk; readonly depth: number },
 ): Json {
   const before = walk.nodes + walk.copies;
-  walk.open ??= new Set();
   walk.open.add(anchor);
   const value = convertPlain(node, walk, depth);
   walk.open.delete(anchor);
-  walk.anchors ??= new Map();
-  walk.anchors.set(anchor, { value, size: walk.nodes + walk.copies - before + 1 });
+  walk.anchors.set(anchor, { node, value, size: walk.nodes + walk.copies - before + 1 });
   return value;
 }
 
 function resolveAlias(alias: Alias, walk: Walk): Json {
   const span = getNodeSpan(alias);
-  const found = walk.open?.has(alias.source) ? undefined : walk.anchors?.get(alias.source);
+  const found = walk.open.has(alias.source) ? undefined : walk.anchors.get(alias.source);
   if (found === undefined) {
     walk.findings.push(createAliasFinding(alias.source, span, walk));
     return null;
   }
+  walk.targets.set(alias, found.node);
   walk.copies += found.size;
   if (found.size > (walk.largest?.size ?? 0)) walk.largest = { size: found.size, span };
   return found.value;
 }
 
 function createAliasFinding(name: string, span: Span, walk: Walk): SyntaxFinding {
-  if (walk.open?.has(name))
+  if (walk.open.has(name))
     return {
       code: 'yaml-aliases',
       message: `the alias \`*${name}\` is inside its own anchor`,
@@ -358,48 +333,28 @@ function reportMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
 }
 
 function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
-  const members: Record<string, Json> = {};
-  const repeats: Repeats = { map, first: undefined };
-  for (const { key, value } of map.items) {
+  const keys = new Map<string, Scalar>();
+  const members = map.items.map(({ key, value }) => {
     const name = isScalar(key) ? String(key.value) : '';
     if (isScalar(key)) {
       checkStorable('key', name, key, walk);
-      if (Object.hasOwn(members, name)) walk.findings.push(createRepeatFinding(name, key, repeats));
+      const first = keys.get(name);
+      if (first === undefined) keys.set(name, key);
+      else walk.findings.push(createRepeatFinding(name, key, first));
     }
-    const member = convert(value, walk, depth);
-    if (name === '__proto__') Object.defineProperty(members, name, { ...OWN, value: member });
-    else members[name] = member;
-  }
-  return members;
+    return [name, convert(value, walk, depth)] as const;
+  });
+  return Object.fromEntries(members);
 }
 
-/** Use defineProperty for `__proto__`, because assigning it would call a setter. */
-const OWN = { configurable: true, enumerable: true, writable: true };
-
-/** The position of the first occurrence of each key in a map. Computed when a repeated key is found. */
-interface Repeats {
-  readonly map: YAMLMap;
-  first: ReadonlyMap<string, Span> | undefined;
-}
-
-function createRepeatFinding(name: string, key: Scalar, repeats: Repeats): SyntaxFinding {
-  repeats.first ??= new Map(repeats.map.items.filter(hasScalarKey).map(toEntry).reverse());
-  const first = repeats.first.get(name);
+function createRepeatFinding(name: string, key: Scalar, first: Scalar): SyntaxFinding {
   return {
     code: 'yaml-syntax',
     message: `the key \`${name}\` appears twice in one mapping`,
     remedy: 'Keep one of them.',
     span: getNodeSpan(key),
-    ...(first !== undefined && { related: { message: 'first here', span: first } }),
+    related: { message: 'first here', span: getNodeSpan(first) },
   };
-}
-
-function hasScalarKey(pair: Pair): pair is Pair<Scalar> {
-  return isScalar(pair.key);
-}
-
-function toEntry({ key }: Pair<Scalar>): readonly [string, Span] {
-  return [String(key.value), getNodeSpan(key)];
 }
 
 function convertList(list: YAMLSeq, walk: Walk, depth: number): Json {

@@ -17,35 +17,14 @@ export interface SourceText {
   readonly toLine: (offset: number) => number;
 }
 
-/** Creates the source text of a file. Computes where lines start only when a position is first requested. */
 export function createSourceText(file: string, text: string): SourceText {
-  return new CountedText(file, text);
-}
-
-/** A class, because a run may have ten thousand files, and closures for each would use more memory than most texts. */
-class CountedText implements SourceText {
-  readonly file: string;
-  readonly text: string;
-  #starts: Uint32Array | undefined;
-
-  constructor(file: string, text: string) {
-    this.file = file;
-    this.text = text;
-  }
-
-  toPlace(span: Span): SourcePlace {
-    const { file, text } = this;
-    return toPlace({ file, text, starts: this.#listStarts() }, span);
-  }
-
-  toLine(offset: number): number {
-    return computeLine(this.#listStarts(), offset);
-  }
-
-  #listStarts(): Uint32Array {
-    this.#starts ??= listLineStarts(this.text);
-    return this.#starts;
-  }
+  const starts = listLineStarts(text);
+  return {
+    file,
+    text,
+    toPlace: (span) => toPlace({ file, text, starts }, span),
+    toLine: (offset) => computeLine(starts, offset),
+  };
 }
 
 /** Returns the span of a part of a value, or of the whole value if the source spells the value differently. */
@@ -93,7 +72,7 @@ interface Lines {
   readonly file: string;
   readonly text: string;
   /** The offset of the start of each line. */
-  readonly starts: Uint32Array;
+  readonly starts: readonly number[];
 }
 
 function toPlace(lines: Lines, span: Span): SourcePlace {
@@ -105,19 +84,13 @@ function toPlace(lines: Lines, span: Span): SourcePlace {
   return { file: lines.file, line, column, excerpt };
 }
 
-/** Counts the lines first: an array for the worst case, a file of line breaks only, would usually be far too large. */
-function listLineStarts(text: string): Uint32Array {
-  let count = 1;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
-  const starts = new Uint32Array(count);
-  for (let line = 1, at = 0; line < count; line += 1) {
-    at = text.indexOf('\n', at) + 1;
-    starts[line] = at;
-  }
+function listLineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
 }
 
-function computeLine(starts: Uint32Array, offset: number): number {
+function computeLine(starts: readonly number[], offset: number): number {
   let [low, high] = [0, starts.length];
   while (high - low > 1) {
     const middle = (low + high) >>> 1;

@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import type { ManifestEnvironment } from './environment.ts';
-import { createReparsingLocator, locateSource } from './finding.ts';
+import { locateSource } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
@@ -33,11 +33,11 @@ export function findRenderInFile(
   if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeManifestSource(source);
   if ('code' in text) return undefined;
-  for (const { value, span, findings } of parseDocuments(text.text, env, createYamlBudget())) {
+  for (const { value, span, tree, findings } of parseDocuments(text.text, env, createYamlBudget())) {
     const [first] = listRenders(value, kind, []);
     if (first === undefined) continue;
-    const position = { source: text, span, base: first.base };
-    const place = locateSource({ position, path: ['spec', 'render'], target: 'key' }, createReparsingLocator());
+    const position = { source: text, span, tree, base: first.base };
+    const place = locateSource({ position, path: ['spec', 'render'], target: 'key' });
     return { file: source.file, words: findings.length === 0 ? parseCommand(first.render) : undefined, place };
   }
   return undefined;

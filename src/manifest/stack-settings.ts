@@ -14,30 +14,20 @@ import {
   type TrustRequiringApiSetting,
 } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
-import { WITHOUT_CODE_GENERATION } from '../schemas/findings.ts';
 import { createStackSpecSchema, type StackSpec } from '../schemas/stack.ts';
 import { getDocumentLabelsAndAnnotations } from './documents.ts';
 import { joinToManifestFolder } from './environment.ts';
-import {
-  createReparsingLocator,
-  getDocumentFolder,
-  type Locator,
-  locateSource,
-  type ManifestDocument,
-} from './finding.ts';
+import { getDocumentFolder, locateSource, type ManifestDocument } from './finding.ts';
 
 /** Reads the settings of a valid `Stack` and fills in defaults. Without a document, the name is empty. */
-export function readStackSettings(
-  document?: ManifestDocument,
-  locator: Locator = createReparsingLocator(),
-): StackSettings {
+export function readStackSettings(document?: ManifestDocument): StackSettings {
   const { name = '', value } = document ?? {};
   const resolvePath = (path: string, ...stated: FieldPath): string =>
     document === undefined
       ? path
       : joinToManifestFolder(getDocumentThatSetsPath(document, stated).position.source.file, path);
   const spec = value?.['spec'];
-  const stated = createStackSpecSchema().parse(spec ?? {}, WITHOUT_CODE_GENERATION);
+  const stated = createStackSpecSchema().parse(spec ?? {});
   const {
     api,
     kinds,
@@ -65,7 +55,7 @@ export function readStackSettings(
         requestMs: parseCheckedMs(api.timeouts.request),
       },
       caFile: api.ca_file === undefined ? undefined : resolvePath(api.ca_file, 'spec', 'api', 'ca_file'),
-      ...(document !== undefined && listGivenSettings(document, locator)),
+      ...(document !== undefined && listGivenSettings(document)),
     },
     ...(kinds !== undefined && { kinds }),
     ...(handedOver !== undefined && { handedOver }),
@@ -73,7 +63,7 @@ export function readStackSettings(
     tokens: tokens === undefined ? NO_TOKEN_SETTINGS : parseTokenSettings(tokens, name),
     ...(tokens !== undefined &&
       document !== undefined && {
-        locate: (path) => locateSetting(document, path, locator),
+        locate: (path) => locateSetting(document, path),
       }),
     lint: parseLintSettings(lint),
     ...(ownerLabel !== undefined && { ownerLabel }),
@@ -85,15 +75,12 @@ export function readStackSettings(
 
 const TRUST_SETTINGS = ['base_url', 'ca_file', 'version_header', 'key_env', 'rate_limit'] as const;
 
-function listGivenSettings(
-  document: ManifestDocument,
-  locator: Locator,
-): { readonly given?: readonly TrustRequiringApiSetting[] } {
+function listGivenSettings(document: ManifestDocument): { readonly given?: readonly TrustRequiringApiSetting[] } {
   const spec = document.value['spec'];
   const api = isJsonObject(spec) ? spec['api'] : undefined;
   const names = isJsonObject(api) ? TRUST_SETTINGS.filter((name) => Object.hasOwn(api, name)) : [];
   if (names.length === 0) return {};
-  const locate = (name: string) => locateSetting(document, ['spec', 'api', name], locator);
+  const locate = (name: string) => locateSetting(document, ['spec', 'api', name]);
   return { given: names.map((name) => ({ name, locate: () => locate(name) })) };
 }
 
@@ -213,8 +200,8 @@ function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
   return held && holdsPath((value as JsonObject)[step] ?? null, rest); // a list has numeric keys
 }
 
-export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
-  return locateSource({ position: getDocumentThatSetsPath(stack, path).position, path, target: 'value' }, locator);
+export function locateSetting(stack: ManifestDocument, path: FieldPath): SourcePlace {
+  return locateSource({ position: getDocumentThatSetsPath(stack, path).position, path, target: 'value' });
 }
 
 export interface EffectiveStackSetting {
@@ -226,17 +213,14 @@ export interface EffectiveStackSetting {
 }
 
 /** Lists every setting of a valid Stack, including the settings from its Defaults and the defaults of edgewise. */
-export function listEffectiveStackSettings(
-  stack: ManifestDocument,
-  locator: Locator,
-): readonly EffectiveStackSetting[] {
-  const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}, WITHOUT_CODE_GENERATION) as JsonObject; // values in a document are JSON
+export function listEffectiveStackSettings(stack: ManifestDocument): readonly EffectiveStackSetting[] {
+  const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}) as JsonObject; // values in a document are JSON
   return listLeaves(spec, []).map(({ path, value }) => {
     const whole = ['spec', ...path];
     const by = (stack.layers ?? [stack]).find((layer) => holdsPath(layer.value, whole));
     const setting = { name: path.join('.'), value };
     if (by === undefined) return setting;
-    const place = locateSource({ position: by.position, path: whole, target: 'value' }, locator);
+    const place = locateSource({ position: by.position, path: whole, target: 'value' });
     return { ...setting, source: { by: by.kind, place } };
   });
 }

@@ -30,14 +30,7 @@ import {
 import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../model/secrets.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
-import type {
-  DesiredResource,
-  DesiredState,
-  FieldPath,
-  ManifestFileDigest,
-  ResourceLifecycle,
-  Spec,
-} from '../model/state.ts';
+import type { DesiredResource, DesiredState, FieldPath, ResourceLifecycle, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { createPolicySpecSchema, createPolicyTestSpecSchema } from '../schemas/policy.ts';
 import {
@@ -66,10 +59,9 @@ import {
   STDIN_FILE_NAME,
 } from './environment.ts';
 import {
-  createReparsingLocator,
   type DocumentFinding,
   type DocumentPosition,
-  type Locator,
+  findSpan,
   locateDiagnostic,
   locateSource,
   type ManifestDocument,
@@ -122,7 +114,7 @@ export interface ValidatedManifests {
 interface FoundStack {
   /** Absent if the name is missing or invalid. */
   readonly name?: string;
-  /** Returns the position of a path in the document, by default of the document's start. Parses the document again. */
+  /** Returns the position of a path in the document, by default of the document's start. */
   readonly locate: (path?: FieldPath) => SourcePlace;
   /** Lists the settings of the `Stack`. Call it only if the `Stack` is valid. */
   readonly listSettings: () => readonly EffectiveStackSetting[];
@@ -131,15 +123,13 @@ interface FoundStack {
 /** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
 export function validateManifests(given: readonly ManifestContent[], options: ValidateOptions): ValidatedManifests {
   const sources = given.map(encodeSource);
-  const locator = createReparsingLocator();
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
   const counter = createDiagnosticLimiter();
-  const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { locator, counter, handed });
+  const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findStacksInSeveralFoldersError(stacks);
-  if (several !== undefined)
-    return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([], locator) };
+  if (several !== undefined) return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([]) };
   const documents = mergeDefaultsIntoStack(written);
   const [stack] = documents.filter(({ kind }) => kind === 'Stack');
   const index = createIndex(documents);
@@ -160,25 +150,24 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     ...diagnostics,
     ...limitFindings(findings)
       .filter(({ finding }) => counter.shouldShow(finding.code))
-      .map(({ document, finding }) => locateDiagnostic(document, finding, locator)),
+      .map(({ document, finding }) => locateDiagnostic(document, finding)),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK_DIAGNOSTIC] : []),
     ...counter.listRest(),
   ];
-  locator.forget();
-  const state = hasErrors(all) ? undefined : createState(sources, { documents, references, locator });
+  const state = hasErrors(all) ? undefined : createState(sources, { documents, references });
   return {
     state,
     diagnostics: sortDiagnosticsInSourceOrder(all, sources),
-    rules: parsePolicyDocuments(documents, locator),
-    ...(stack !== undefined && { stack: toFoundStack(stack, locator) }),
+    rules: parsePolicyDocuments(documents),
+    ...(stack !== undefined && { stack: toFoundStack(stack) }),
   };
 }
 
-function toFoundStack(stack: ManifestDocument, locator: Locator): FoundStack {
+function toFoundStack(stack: ManifestDocument): FoundStack {
   return {
     ...(isResourceName(stack.name) && { name: stack.name }),
-    locate: (path = []) => locateSetting(stack, path, locator),
-    listSettings: () => listEffectiveStackSettings(stack, locator),
+    locate: (path = []) => locateSetting(stack, path),
+    listSettings: () => listEffectiveStackSettings(stack),
   };
 }
 
@@ -198,33 +187,24 @@ function limitFindings(findings: readonly DocumentFinding[]): readonly DocumentF
 function readAll(
   sources: readonly ManifestBytes[],
   options: ValidateOptions,
-  { locator, counter, handed }: Pick<ReadContext, 'locator' | 'counter'> & { readonly handed: ReadonlySet<string> },
+  { counter, handed }: Pick<ReadContext, 'counter'> & { readonly handed: ReadonlySet<string> },
 ): ReadDocuments {
-  const allowance = createYamlBudget();
   const { env, secrets = NO_OP_SECRET_REDACTOR, readFile = REFUSE_FIELD_FILES, deepChecks = new Map() } = options;
-  const documents: ManifestDocument[] = [];
-  const diagnostics: Diagnostic[] = [];
-  let mayHideStack = false;
-  // Appends to shared lists, because separate lists for each of ten thousand files would use more memory than the
-  // files.
-  for (const source of sources) {
+  const context = { env, secrets, readFile, deepChecks, allowance: createYamlBudget(), counter };
+  const files = sources.map((source): ReadDocuments => {
     const decoded = decodeManifestSource(source);
-    if ('code' in decoded) {
-      diagnostics.push(withoutExcerpt(decoded, source));
-      mayHideStack = true;
-      continue;
-    }
+    if ('code' in decoded) return { documents: [], diagnostics: [withoutExcerpt(decoded, source)], mayHideStack: true };
     const { text, held } = redactSource(decoded, secrets);
-    if (held !== undefined) diagnostics.push(held);
-    const context = { env, secrets, locator, readFile, deepChecks, allowance, counter };
-    const read = readDocuments(text, context, source);
-    for (const document of read.documents) documents.push(document);
-    const shown =
-      handed.has(text.file) || isQuotable(text) ? read.diagnostics : describeUnquoted(text.file, read.diagnostics);
-    for (const diagnostic of shown) diagnostics.push(diagnostic);
-    mayHideStack ||= read.mayHideStack;
-  }
-  return { documents, diagnostics, mayHideStack };
+    const { diagnostics, ...read } = readDocuments(text, context, source);
+    const isShown = handed.has(text.file) || isQuotable(text);
+    const shown = isShown ? diagnostics : describeUnquoted(text.file, diagnostics);
+    return { ...read, diagnostics: held === undefined ? shown : [held, ...shown] };
+  });
+  return {
+    documents: files.flatMap(({ documents }) => documents),
+    diagnostics: files.flatMap(({ diagnostics }) => diagnostics),
+    mayHideStack: files.some(({ mayHideStack }) => mayHideStack),
+  };
 }
 
 /** Returns the first error in the documents of one file. Does not read other files, even if fields name them. */
@@ -232,7 +212,7 @@ export function checkFileForFirstError(
   source: ManifestBytes,
   { env }: Pick<ValidateOptions, 'env'>,
 ): Diagnostic | undefined {
-  const context = { locator: createReparsingLocator(), counter: createDiagnosticLimiter(), handed: new Set<string>() };
+  const context = { counter: createDiagnosticLimiter(), handed: new Set<string>() };
   return readAll([source], { env }, context).diagnostics.find(
     ({ severity, code }) => severity === 'error' && code !== 'file-unreadable',
   );
@@ -281,7 +261,6 @@ function listMetadataFindings(
 }
 
 function readLifecycle({ value, kind, position }: ManifestDocument): ResourceLifecycle {
-  if (value['lifecycle'] === undefined) return NO_LIFECYCLE;
   const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
   const { protect, ignore, adopt, renamed_from: renamedFrom } = lifecycle;
   return {
@@ -292,8 +271,6 @@ function readLifecycle({ value, kind, position }: ManifestDocument): ResourceLif
     settings: readLifecycleSettings(lifecycle, findKind(kind)?.lifecycle ?? {}, position.source.file),
   };
 }
-
-const NO_LIFECYCLE: ResourceLifecycle = { protect: false, ignore: [], adopt: undefined, settings: {} };
 
 function readFormerName(former: Json | undefined): Pick<ResourceLifecycle, 'renamedFrom' | 'takenFrom'> {
   if (typeof former === 'string') return { renamedFrom: former };
@@ -315,42 +292,25 @@ function readLifecycleSettings(lifecycle: JsonObject, fields: Kind['lifecycle'],
 interface StateParts {
   readonly documents: readonly ManifestDocument[];
   readonly references: ResolvedReferences;
-  readonly locator: Locator;
 }
 
-function createState(sources: readonly ManifestBytes[], { documents, references, locator }: StateParts): DesiredState {
+function createState(sources: readonly ManifestBytes[], { documents, references }: StateParts): DesiredState {
   const stack = documents.find(({ kind }) => kind === 'Stack');
   const resources = documents.flatMap((document): [Address, DesiredResource][] => {
     const { address, kind } = document;
     if (address === undefined || findKind(kind) === undefined) return [];
-    return [[address, createResource(document, references.specs.get(document) ?? {}, { address, locator })]];
+    return [[address, createResource(document, references.specs.get(document) ?? {}, address)]];
   });
   return {
-    stack: readStackSettings(stack, locator),
+    stack: readStackSettings(stack),
     resources: new Map(resources),
     externals: references.externals,
     ...(references.crossStackReferences.size > 0 && { crossStackReferences: references.crossStackReferences }),
-    inputs: sources.map(computeFileDigest),
+    inputs: sources.map(({ file, bytes }) => ({ file, digest: hashSha256(bytes, 'hex') })),
   };
 }
 
-/** Computes the digest when it is first read, because only plans need it, and then forgets the bytes. */
-function computeFileDigest({ file, bytes }: ManifestBytes): ManifestFileDigest {
-  let bytesOrDigest: Uint8Array | string = bytes;
-  return {
-    file,
-    get digest() {
-      if (typeof bytesOrDigest !== 'string') bytesOrDigest = hashSha256(bytesOrDigest, 'hex');
-      return bytesOrDigest;
-    },
-  };
-}
-
-function createResource(
-  document: ManifestDocument,
-  spec: Spec,
-  { address, locator }: { readonly address: Address; readonly locator: Locator },
-): DesiredResource {
+function createResource(document: ManifestDocument, spec: Spec, address: Address): DesiredResource {
   const { kind, name, position, value } = document;
   return {
     address,
@@ -361,15 +321,15 @@ function createResource(
     lifecycle: readLifecycle(document),
     ...getDocumentLabelsAndAnnotations(value),
     allow: readAllow(value),
-    locateStart: () => locateStart(position, locator),
-    locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, locator, part),
+    locateStart: () => locateStart(position),
+    locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, part),
   };
 }
 
-/** Returns the line where a document starts. Parses the document again only if it is a member of a `List`. */
-function locateStart(position: DocumentPosition, locator: Locator): ManifestStart {
+/** Returns the line where a document starts. */
+function locateStart(position: DocumentPosition): ManifestStart {
   const { source, span, base, origin } = position;
-  const start = base.length === 0 ? skipToStart(source.text, span) : locator.locate(position, [], 'value').start;
+  const start = base.length === 0 ? skipToStart(source.text, span) : findSpan(position, [], 'value').start;
   return { file: source.file, line: source.toLine(start), ...(origin !== undefined && { origin }) };
 }
 
@@ -382,21 +342,19 @@ function skipToStart(text: string, { start }: Span): number {
 
 function readAllow({ lint }: JsonObject): DesiredResource['allow'] {
   const allow = isJsonObject(lint) ? lint['allow'] : undefined;
-  return isJsonObject(allow) ? (allow as DesiredResource['allow']) : NO_SUPPRESSIONS; // its schema has checked it
+  return isJsonObject(allow) ? (allow as DesiredResource['allow']) : {}; // its schema has checked it
 }
 
-const NO_SUPPRESSIONS: DesiredResource['allow'] = {};
-
 /** Parses the policies and policy tests whose fields are valid. */
-function parsePolicyDocuments(documents: readonly ManifestDocument[], locator: Locator): PolicyDocuments {
+function parsePolicyDocuments(documents: readonly ManifestDocument[]): PolicyDocuments {
   const valid = documents.filter(({ isValid }) => isValid);
   return {
-    policies: valid.filter(({ kind }) => kind === 'Policy').map((document) => parsePolicy(document, locator)),
-    tests: valid.filter(({ kind }) => kind === 'PolicyTest').map((document) => parseTest(document, locator)),
+    policies: valid.filter(({ kind }) => kind === 'Policy').map((document) => parsePolicy(document)),
+    tests: valid.filter(({ kind }) => kind === 'PolicyTest').map((document) => parseTest(document)),
   };
 }
 
-function parsePolicy(document: ManifestDocument, locator: Locator): PolicyDocument {
+function parsePolicy(document: ManifestDocument): PolicyDocument {
   const { match, ...spec } = createPolicySpecSchema().parse(document.value['spec']);
   const { kinds, actions, danger, labels, stacks } = match;
   const matched = {
@@ -406,22 +364,22 @@ function parsePolicy(document: ManifestDocument, locator: Locator): PolicyDocume
     ...(labels !== undefined && { labels }),
     ...(stacks !== undefined && { stacks }),
   };
-  return { name: document.name, match: matched, ...spec, locate: createLocate(document, locator) };
+  return { name: document.name, match: matched, ...spec, locate: createLocate(document) };
 }
 
-function parseTest(document: ManifestDocument, locator: Locator): PolicyTestDocument {
+function parseTest(document: ManifestDocument): PolicyTestDocument {
   const { policy, cases } = createPolicyTestSpecSchema().parse(document.value['spec']);
   // The cast is safe: the schema leaves the values of a case untyped, and values parsed from YAML are JSON.
   return {
     name: document.name,
     policy,
     cases: cases as PolicyTestDocument['cases'],
-    locate: createLocate(document, locator),
+    locate: createLocate(document),
   };
 }
 
-function createLocate({ position }: ManifestDocument, locator: Locator): LocateValue {
-  return (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, locator, part);
+function createLocate({ position }: ManifestDocument): LocateValue {
+  return (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, part);
 }
 
 /**
@@ -474,7 +432,6 @@ export function findMetadataFinding(marked: MarkContent): ManifestFinding | unde
     const { mark, error } = splitMetadata(renderUserMetadata(user));
     if (mark !== undefined || error !== undefined) return createReservedFinding(user);
   }
-  if (isSurelyShort(marked, user, type.maxBytes)) return undefined;
   const length = isValid ? computeUtf8ByteLength(renderMetadata(user, createLongestMark(marked))) : 0;
   return length <= type.maxBytes ? undefined : createTooLongFinding(length, type.maxBytes);
 }
@@ -482,25 +439,6 @@ export function findMetadataFinding(marked: MarkContent): ManifestFinding | unde
 function mayHoldMark(user: string | JsonObject): boolean {
   return typeof user === 'string' ? user.trimStart().startsWith('{') : Object.hasOwn(user, MARK_KEY);
 }
-
-/**
- * Whether metadata is below the limit whatever its mark contains. For most metadata, this avoids the exact count, which
- * would add 0.15 s to the 2.7 s of CPU time for `validate` of 10,000 edges.
- */
-function isSurelyShort(
-  { kind, stack, name, lifecycle }: MarkContent,
-  user: string | JsonObject,
-  limit: number,
-): boolean {
-  const fields = kind.specFields.map(([field]) => field);
-  const texts = [stack, name, lifecycle.renamedFrom ?? '', ...lifecycle.ignore, ...fields];
-  const stated = texts.reduce((sum, text) => sum + computeUtf8ByteLength(text) + FIELD_DIGEST_LENGTH + QUOTES, 0);
-  return computeUtf8ByteLength(JSON.stringify(user)) + stated + KEYS <= limit;
-}
-
-/** `QUOTES`: bytes of `"":"",` around the name and value of an entry. `KEYS`: maximum bytes of all keys in a mark. */
-const QUOTES = 6;
-const KEYS = 200;
 
 function createReservedFinding(user: string | JsonObject): ManifestFinding {
   return {

@@ -29,7 +29,7 @@ function toFiles(folder: string, size: number): Readonly<Record<string, number>>
 }
 
 function plan({ folder }: Workspace, words: readonly string[]) {
-  const env = { EDGEWISE_BASE_URL: 'embedded:', EDGEWISE_API_KEY: 'dev', NODE_OPTIONS: '--max-old-space-size=192' };
+  const env = { EDGEWISE_BASE_URL: 'embedded:', EDGEWISE_API_KEY: 'dev' };
   return runEdgewise(['plan', ...words.map((word) => join(folder, word))], env);
 }
 

@@ -1,7 +1,8 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, delimiter, join, resolve } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { copyCheckout, packCheckout } from './pack.ts';
 
 /**
  * `node .ci/package.ts FOLDER`: installs the package into folders that do not exist yet, as npm would publish it and from the git
@@ -17,7 +18,6 @@ interface PackageJson {
 }
 
 const COMPANIONS = ['msw', 'typescript', '@types/node'];
-const NOT_IN_GIT = ['.git', 'node_modules', 'dist', 'coverage'];
 /** Says what is wrong, and nothing else. */
 const QUIETLY = ['--loglevel=error', '--no-progress', '--no-audit', '--no-fund'];
 /** Of one program. */
@@ -52,13 +52,9 @@ await Promise.all(
 );
 for (const version of TOO_OLD) expectRefusal(fromTarball, folderOfNode(version));
 
-/** Packs the package, in a folder of its own: packing builds, and changes package.json for a while. Gives the tarball. */
+/** Packs the package, and checks the tarball. */
 async function packPackage(): Promise<string> {
-  const checkout = join(work, 'checkout');
-  await runProgram('git', ['clone', '--quiet', repository, checkout]);
-  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'));
-  const stdout = await runProgram('npm', ['pack', '--silent', '--pack-destination', work], { cwd: checkout });
-  const tarball = join(work, stdout.trim().split('\n').at(-1) ?? '');
+  const tarball = await packCheckout(work);
   await checkShape(tarball);
   return tarball;
 }
@@ -73,10 +69,9 @@ async function checkShape(file: string): Promise<void> {
   await runProgram(bin('attw'), [file, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji']);
 }
 
-/** Gives a git repository of these files: this folder may be a shallow clone, another user's, or no repository at all. */
+/** Makes a git repository of these files. */
 function createRepository(folder: string): string {
-  const isSource = (path: string) => !NOT_IN_GIT.includes(basename(path));
-  cpSync('.', folder, { recursive: true, filter: isSource });
+  copyCheckout(folder);
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   git('init', '--quiet');

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { cpSync, symlinkSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const NOT_IN_GIT: ReadonlySet<string> = new Set(['.git', 'node_modules', 'dist', 'coverage']);
+
+/** Copies what git has of this checkout. The checkout may be a shallow clone, another user's, or no repository at all. */
+export function copyCheckout(folder: string): void {
+  cpSync('.', folder, { recursive: true, filter: (path) => !NOT_IN_GIT.has(basename(path)) });
+}
+
+/**
+ * Packs the package as npm publishes it, into `folder`. Packs a copy, because packing builds, and changes package.json
+ * for a while. Returns the path of the tarball.
+ */
+export async function packCheckout(folder: string): Promise<string> {
+  const checkout = join(folder, 'checkout');
+  copyCheckout(checkout);
+  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'));
+  const pack = ['pack', '--silent', '--pack-destination', folder];
+  const { stdout } = await promisify(execFile)('npm', pack, { cwd: checkout });
+  return join(folder, stdout.trim().split('\n').at(-1) ?? '');
+}

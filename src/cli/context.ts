@@ -30,11 +30,12 @@ export interface Context extends Host {
   /** Calls `act` once after `ms`, unless the returned function is called first. Does not keep the process alive. */
   readonly after: (ms: number, act: () => void) => () => void;
   /**
-   * Asks the user. The last line of `question` is the prompt. Resolves with `undefined` if there is no terminal, and
-   * with an empty text if the user leaves without an answer.
+   * Asks the user. The last line of `question` is the prompt. Resolves with the line that the user types, and with
+   * `undefined` if there is no terminal. Throws a `CommandError` if the user leaves without an answer: Ctrl-C, Ctrl-D, a
+   * signal, a closed terminal.
    */
   readonly ask: (question: string) => Promise<string | undefined>;
-  /** Calls `listener` on each SIGINT and SIGTERM, until the returned function is called. */
+  /** Calls `listener` on each interrupt (SIGINT, SIGTERM, a closed terminal), until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
   /** The files that the run reads. `onInput` adds a file. Absent until the run begins. */
   readonly inputs?: InputFileSet;

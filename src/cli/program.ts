@@ -4,20 +4,26 @@ import type { Readable, Writable } from 'node:stream';
 import { readStream } from '../files/read-input.ts';
 import { sleepFor } from '../model/sleep.ts';
 import type { Context } from './context.ts';
-import { EXIT } from './exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createStreamOutput, flushOutputs } from './output/output.ts';
-import { run } from './run.ts';
+import { refuseToRun, run } from './run.ts';
 
 const stdout = createStreamOutput(process.stdout, { isFile: isRegularFile(1) });
 const stderr = createStreamOutput(process.stderr, { isFile: isRegularFile(2) });
 
+/**
+ * The signals that interrupt a run. SIGHUP is one of them only if a person watches, whose terminal was then closed.
+ * Elsewhere it may be ignored (`nohup`), which a listener would undo.
+ */
+const INTERRUPTS = process.stderr.isTTY ? (['SIGINT', 'SIGTERM', 'SIGHUP'] as const) : (['SIGINT', 'SIGTERM'] as const);
+
 /** Creates the context of a command. In this folder, only this file and main.ts use `process`. */
-function createContext(): Context {
+function createContext(cwd: string): Context {
   return {
     stdout,
     stderr,
     env: process.env,
-    cwd: process.cwd(),
+    cwd,
     uid: process.getuid?.(),
     now: () => new Date(),
     sleep: sleepFor,
@@ -26,7 +32,7 @@ function createContext(): Context {
       return () => clearTimeout(timer);
     },
     readStdin: () => readStream(process.stdin),
-    ask: (question) => createPrompt({ input: process.stdin, output: process.stderr, onInterrupt })(question),
+    ask: (question) => createPrompt({ input: process.stdin, output: findTerminal(), onInterrupt })(question),
     onInterrupt,
     exitNow: (code) => process.exit(code),
     rehearse: async (...tried) => (await import('../rehearse/rehearse.ts')).rehearsePlan(...tried),
@@ -38,16 +44,30 @@ function createContext(): Context {
 export async function runProgram(): Promise<void> {
   // A run that never completes must not look like a success.
   process.exitCode = EXIT.bug;
-  process.exitCode = await flushOutputs(await run(process.argv.slice(2), createContext()), { stdout, stderr });
+  process.exitCode = await flushOutputs(await runInWorkingFolder(process.argv.slice(2)), { stdout, stderr });
+}
+
+async function runInWorkingFolder(argv: readonly string[]): Promise<ExitCode> {
+  try {
+    return await run(argv, createContext(process.cwd()));
+  } catch (cause) {
+    if (!(cause instanceof Error && 'syscall' in cause && cause.syscall === 'uv_cwd')) throw cause;
+    const remedy = 'Change to a folder that exists, and start the command there.';
+    const message = 'The working folder was deleted, or a folder above it cannot be read.';
+    return refuseToRun(new CommandError(message, { exitCode: EXIT.invalid, remedy, cause }), argv, createContext('/'));
+  }
 }
 
 function onInterrupt(listener: () => void): () => void {
-  process.on('SIGINT', listener);
-  process.on('SIGTERM', listener);
+  for (const signal of INTERRUPTS) process.on(signal, listener);
   return () => {
-    process.off('SIGINT', listener);
-    process.off('SIGTERM', listener);
+    for (const signal of INTERRUPTS) process.off(signal, listener);
   };
+}
+
+/** Finds the output at which the user sees a question: a file of logs may get the other one. */
+function findTerminal(): Writable | undefined {
+  return [process.stderr, process.stdout].find(({ isTTY }) => isTTY);
 }
 
 function isRegularFile(fd: number): boolean {
@@ -61,27 +81,33 @@ function isRegularFile(fd: number): boolean {
 
 export interface PromptTerminal {
   readonly input: Readable & { readonly isTTY?: boolean };
-  readonly output: Writable;
+  /** `undefined`: the user would not see the question. */
+  readonly output: Writable | undefined;
   readonly onInterrupt: Context['onInterrupt'];
 }
 
-/** Creates an `ask` for a terminal. If the user leaves the question (Ctrl-C, Ctrl-D, SIGTERM), the answer is empty. */
+/** Creates an `ask` for a terminal. */
 export function createPrompt({ input, output, onInterrupt }: PromptTerminal): Context['ask'] {
   return async (question) => {
-    if (input.isTTY !== true) return undefined;
+    if (input.isTTY !== true || output === undefined) return undefined;
     const prompt = question.slice(question.lastIndexOf('\n') + 1);
     output.write(question.slice(0, question.length - prompt.length));
-    const { promise: closed, resolve: setClosed } = Promise.withResolvers<void>();
-    let answer: string | undefined;
-    const reader = createInterface({ input, output }).once('close', setClosed);
-    const stopListening = onInterrupt(() => reader.close());
-    reader.question(prompt, (text) => {
-      answer = text;
-      reader.close();
-    });
-    await closed;
-    stopListening();
-    if (answer === undefined) output.write('\n');
-    return answer ?? '';
+    const { promise: ended, resolve: end } = Promise.withResolvers<string | undefined>();
+    const leave = (): void => end(undefined);
+    const reader = createInterface({ input, output });
+    reader.once('close', leave);
+    // When a terminal is closed, each of these may fail, also later.
+    for (const stream of [reader, input, output]) stream.on('error', leave);
+    const stopListening = onInterrupt(leave);
+    reader.question(prompt, end);
+    const answer = await ended;
+    reader.close();
+    if (answer !== undefined) {
+      stopListening();
+      return answer;
+    }
+    // Still listening: a closed terminal also sends SIGHUP, which must not end the process before it has cleaned up.
+    output.write('\n');
+    throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
   };
 }

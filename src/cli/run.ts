@@ -13,6 +13,7 @@ import { createRedactedContext } from './output/output.ts';
 import { checkOutputsAndRemoveReports, createRunInputRecorder } from './output/output-files.ts';
 import type { FailedCommandContext } from './output/output-report.ts';
 import type { CommandBodyRunner, FormatFlags, ReportFileTarget, RunFlags } from './output/present.ts';
+import { findUnreadablePart } from './unreadable-part.ts';
 
 /** Runs one command line (without the program name) and returns its exit code. Shows every error. */
 export async function run(argv: readonly string[], host: Context): Promise<ExitCode> {
@@ -41,6 +42,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
       if (flags.render === true) refuseUntrustedRender(trusting);
       exitCode = await body({ ...trusting, onSubject, ...(flags.render === true && (await allowRender(context))) });
     } catch (error) {
+      if (findUnreadablePart(error) !== undefined) throw error;
       exitCode = await showFailure(error, { command: name, flags, ...subject }, trusting);
     }
   };
@@ -60,6 +62,12 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     if (error.code === 'commander.help') return EXIT.invalid;
     return showFailure(createParseError(error, argv), { flags: readFlags(argv) }, context);
   }
+}
+
+/** Shows why a command line is not run at all, in the format that it asks for. Writes no file. */
+export function refuseToRun(error: CommandError, argv: readonly string[], host: Context): Promise<ExitCode> {
+  const { secrets } = readSecretsNamedInEnvironment(host);
+  return showFailure(error, { flags: { ...readFlags(argv), report: [] } }, createRedactedContext(host, secrets));
 }
 
 function writesFiles({ report = [], out, journal }: RunFlags, { env }: Context): boolean {

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import { applyPlan, type MultiStackRounds } from '../apply/apply.ts';
 import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
@@ -122,12 +123,12 @@ async function confirm({ confirm: ask }: ApplyRunOptions, writes: number): Promi
 async function startJournal(
   plan: Plan,
   given: string | undefined,
-  { cwd, env, now, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
+  { cwd, env, now, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
 ): Promise<JournalFile | undefined> {
   const file = given ?? env['EDGEWISE_JOURNAL'] ?? '';
   if (file === '') return undefined;
   try {
-    return await openJournal(file, plan, { now, redact: secrets.redact, cwd, root, uid });
+    return await openJournal(resolve(cwd, file), plan, { now, redact: secrets.redact, uid });
   } catch (cause) {
     const message = `The journal cannot be written: ${getErrorMessage(cause)}`;
     throw new StackError(message, { reason: 'failed', remedy: 'Nothing was written.', cause });
@@ -175,11 +176,10 @@ interface ChosenSinks {
 function chooseSinks(
   writes: readonly Write[],
   { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
-  { cwd, env, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'root' | 'uid' | 'secrets'>,
+  { cwd, env, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'uid' | 'secrets'>,
 ): ChosenSinks {
   refuseSecrets(tokens, secrets);
-  const temporaryFolder = env['TMPDIR'] ?? tmpdir();
-  const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder, uid, root };
+  const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder: env['TMPDIR'] ?? tmpdir(), uid };
   const sinks = own ?? createTokenSinks(tokens, given);
   const chosen = new Set(writes.filter(isTokenCreatingWrite).map((write) => chooseSink(write, sinks)));
   return { sinks, test: () => testSinks([...chosen]) };

@@ -1,44 +1,30 @@
 import { existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { lstat, mkdir, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import type { ExportFile } from '../../export/export-live.ts';
-import { findRepository, resolveWritePath, type WriteBoundary } from '../../files/boundary.ts';
-import { createFolder, describeWriteError, exists, replaceFile } from '../../files/write-file.ts';
+import { writeAtomically } from '../../files/atomic-file.ts';
+import { findFileReplaceableByOthers, findRepository } from '../../files/boundary.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
-interface NewFilesOptions extends Pick<Context, 'cwd' | 'root' | 'uid'> {
+interface NewFilesOptions extends Pick<Context, 'cwd' | 'uid'> {
   /** As the user wrote it: relative to the working folder, or absolute. */
   readonly folder: string;
   /** Whether to replace files that exist. Absent: the command has no `--force`. */
   readonly force?: boolean;
 }
 
-/**
- * Writes each file atomically, and returns the paths. Writes nothing if a path leads through a link of the checkout or,
- * without `force`, if one of the files exists.
- */
+/** Writes each file atomically, and returns the paths. Without `force`, writes nothing if one of the files exists. */
 export async function writeNewFiles(
   files: readonly ExportFile[],
-  { folder, cwd, root, uid, force }: NewFilesOptions,
+  { folder, cwd, uid, force }: NewFilesOptions,
 ): Promise<readonly string[]> {
-  const boundary = { cwd, root, uid };
   await refuseFile(folder, cwd);
   const paths = files.map(({ path }) => join(folder, path));
-  for (const path of [folder, ...paths]) refusePath(path, boundary, path === folder ? 'folder' : 'file');
   if (force !== true) await refuseExisting(paths, { cwd, canForce: force !== undefined });
-  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, boundary);
+  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, { cwd, uid });
   return paths;
-}
-
-function refusePath(path: string, boundary: WriteBoundary, type: 'file' | 'folder'): void {
-  const place = resolveWritePath(path, boundary, type);
-  if (!('finding' in place)) return;
-  throw new CommandError(`Nothing was written, because ${path} ${place.finding}.`, {
-    exitCode: EXIT.invalid,
-    remedy: 'Name a folder of your own that is reached without links.',
-  });
 }
 
 /** Throws if `folder` is a file, which even `force` does not replace. */
@@ -67,15 +53,29 @@ async function refuseExisting(
   );
 }
 
-async function write(path: string, text: string, boundary: WriteBoundary): Promise<void> {
+/** Whether a path exists. A symbolic link exists even if its target does not. */
+async function exists(file: string): Promise<boolean> {
   try {
-    await createFolder(dirname(path), { ...boundary, mode: 0o777 });
-    await replaceFile(path, text, { ...boundary, mode: 0o644 });
+    await lstat(file);
+    return true;
   } catch (error) {
-    throw new CommandError(`${path} cannot be written: ${describeWriteError(error)}`, {
-      exitCode: EXIT.failed,
-      cause: error,
-    });
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return false;
+    throw error;
+  }
+}
+
+async function write(path: string, text: string, { cwd, uid }: Pick<Context, 'cwd' | 'uid'>): Promise<void> {
+  try {
+    const file = resolve(cwd, path);
+    await mkdir(dirname(file), { recursive: true });
+    const foreign = findFileReplaceableByOthers(file, uid);
+    if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
+    await writeAtomically(file, text, { mode: 0o644 });
+  } catch (error) {
+    // After a comma, the message of Node names resolved paths that the user did not write.
+    const [why] = (error instanceof Error ? error.message : String(error)).split(',');
+    throw new CommandError(`${path} cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
   }
 }
 

@@ -64,7 +64,7 @@ export async function flushOutputs(
   return failure !== undefined && isGood ? EXIT.failed : exitCode;
 }
 
-/** Redacts the secrets of the run in all output, and escapes text that a CI runner would execute as a command. */
+/** Redacts the secrets of the run in all output and questions, and escapes text that a CI runner would execute as a command. */
 export function createRedactedContext<T extends Context>(
   context: T,
   secrets: SecretRedactor,
@@ -77,6 +77,7 @@ export function createRedactedContext<T extends Context>(
     // Filter stderr even if no variable identifies a CI job, because a container may lack such variables. No program
     // parses stderr, so the filter does no harm.
     stderr: filterCommands(redactOutput(context.stderr, secrets)),
+    ask: (question) => context.ask(secrets.redact(question)),
   };
 }
 

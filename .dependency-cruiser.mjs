@@ -80,7 +80,8 @@ const HOMES = {
 const EFFECTS = [
   'files/boundary',
   'files/read-input',
-  'files/write-file',
+  'files/atomic-file',
+  'files/lock-file',
   'manifest/load',
   'apply/token-sinks',
   'apply/run-command',

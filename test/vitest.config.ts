@@ -56,7 +56,18 @@ export default defineConfig({
       {
         extends: true,
         plugins: [withBrokenSource(broken)],
-        test: { name: 'edgewise', include: ['test/*.test.ts', 'test/!(stranger|hostile)/**/*.test.ts', HOSTILE] },
+        test: {
+          name: 'edgewise',
+          include: ['test/*.test.ts', 'test/!(stranger|hostile|installed)/**/*.test.ts', HOSTILE],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'installed',
+          include: ['test/installed/**/*.test.ts'],
+          globalSetup: 'test/installed/install.ts',
+        },
       },
       {
         extends: true,

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { inject } from 'vitest';
+
+export const { root: ROOT, project: PROJECT, bin: BIN } = inject('installed');
+
+/** The installed command, as `npx edgewise` and scripts of package.json find it. */
+export const EDGEWISE = join(PROJECT, 'node_modules/.bin/edgewise');
+
+/** A user who owns none of the files: `nobody`. */
+export const NOBODY = 65_534;
+
+/** Whether tests can run the program as another user. */
+export const IS_ROOT = process.getuid?.() === 0;
+
+/**
+ * All folders of one user, and the environment in which that user starts programs. Nothing of the environment of the
+ * tests is in it.
+ */
+export interface Place {
+  /** Contains the others. */
+  readonly root: string;
+  readonly home: string;
+  readonly work: string;
+  readonly temporary: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Makes a place whose working folder has these files. A file whose name starts with `../` is beside that folder. */
+export function createPlace(files: Readonly<Record<string, string>> = {}, env: NodeJS.ProcessEnv = {}): Place {
+  const root = mkdtempSync(join(ROOT, 'place-'));
+  const [home, work, temporary] = [join(root, 'home'), join(root, 'work'), join(root, 'tmp')];
+  for (const folder of [join(home, '.cache'), work, temporary]) mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(work, name)), { recursive: true });
+    writeFileSync(join(work, name), content);
+  }
+  const own = { HOME: home, TMPDIR: temporary, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
+  return { root, home, work, temporary, env: { PATH: `${dirname(EDGEWISE)}:${BIN}:/usr/bin:/bin`, ...own, ...env } };
+}
+
+/** Lists everything below a folder, with its mode and a digest of its content, by path. */
+export function listFiles(folder: string): Readonly<Record<string, string>> {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return Object.fromEntries(paths.map((path) => [path, describeFile(join(folder, path))]));
+}
+
+function describeFile(path: string): string {
+  const found = lstatSync(path);
+  const mode = (found.mode & 0o7777).toString(8);
+  if (found.isSymbolicLink()) return `link to ${readlinkSync(path)}`;
+  if (!found.isFile()) return `${found.isDirectory() ? 'folder' : 'other'} ${mode}`;
+  return `file ${mode} ${createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 12)}`;
+}
+
+/** Lists the paths that differ between two lists of files. */
+export function listChanged(
+  before: Readonly<Record<string, string>>,
+  after: Readonly<Record<string, string>>,
+): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((path) => before[path] !== after[path]);
+}
+
+/** How a program ended that wrote to pipes. A signal that ended it is a negative exit code. */
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a program gets that it did not inherit from its place. */
+export interface StartOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** Another user than that of the tests; only root can become one. */
+  readonly user?: number;
+}
+
+/** Runs a line of bash in the working folder of a place. `edgewise` in it is the installed command. Stdin is empty. */
+export async function runLine(place: Place, line: string, { env, user }: StartOptions = {}): Promise<Ended> {
+  const child = spawn('bash', ['-c', `set -o pipefail; ${line}`], {
+    cwd: place.work,
+    env: { ...place.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 30_000,
+    ...(user !== undefined && { uid: user, gid: user }),
+  });
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
+/** What the person does once `after` is shown: types a text, sends a signal by its name, or closes the terminal. */
+export type Step = readonly [after: string, deed: 'type' | 'signal' | 'close', value: string];
+
+/** What the person at the terminal saw, and how the program ended: `null` if it did not. */
+export interface Seen {
+  readonly shown: string;
+  readonly exitCode: number | null;
+}
+
+export interface TerminalOptions extends StartOptions {
+  readonly steps?: readonly Step[];
+  readonly columns?: number;
+  /** Whether the program starts with SIGHUP ignored, as by `nohup`. */
+  readonly ignoresHangup?: boolean | undefined;
+}
+
+const TERMINAL = new URL('terminal.py', import.meta.url).pathname;
+
+/** Runs a line of bash as `runLine` does, on a pseudo-terminal. */
+export async function runAtTerminal(place: Place, line: string, options: TerminalOptions = {}): Promise<Seen> {
+  const { steps = [], columns = 80, ignoresHangup = false, env, user = null } = options;
+  const child = spawn('python3', [TERMINAL], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const program = { argv: ['/bin/bash', '-c', line], cwd: place.work, env: { ...place.env, ...env } };
+  child.stdin.end(JSON.stringify({ ...program, columns, rows: 24, user, ignoresHangup, steps, seconds: 30 }));
+  const [shown] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return JSON.parse(shown);
+}
+
+/** Why tests at a terminal cannot run here, if so. */
+export async function findTerminalProblem(): Promise<string | undefined> {
+  const child = spawn('python3', ['-c', 'import pty'], { stdio: 'ignore' });
+  const code = await new Promise((done) => child.once('error', () => done(1)).once('close', done));
+  return code === 0 ? undefined : 'python3 is not installed';
+}

@@ -5,8 +5,9 @@ import { toPrintable } from '../model/printable.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
 import type { StackNameAndLocator } from '../stack/host.ts';
 import { readManifestTrust, readSecretsNamedInEnvironment, refuseUntrustedRender } from '../stack/settings.ts';
+import { refuseOneDash } from './commands/one-dash.ts';
 import { addDefaultWaitToArgv } from './commands/options.ts';
-import { createProgramForArguments } from './commands/program.ts';
+import { createProgramForArguments, isCompletion } from './commands/program.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createRedactedContext } from './output/output.ts';
@@ -53,9 +54,11 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     return showFailure(createUnknownCommandError(argv, program), { flags: readFlags(argv) }, context);
   }
   try {
+    if (!isCompletion(argv)) refuseOneDash(argv, program);
     await program.parseAsync(addDefaultWaitToArgv(argv), { from: 'user' });
     return exitCode;
   } catch (error) {
+    if (error instanceof CommandError) return showFailure(error, { flags: readFlags(argv) }, context);
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.success;
     // No command was named, and commander wrote the overview to stderr.

@@ -29,7 +29,9 @@ import {
   createStackFileFilter,
   expandListDocument,
   type FoundManifest,
+  hasStackDocument,
   mayContainDefaultsDocument,
+  mayContainStackDocument,
 } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
@@ -148,7 +150,7 @@ export function readDefaultsUpward(
   const entered = new Set<string>();
   for (const folder of folders)
     for (const at of listUpward({ shown: folder, real: resolve(cwd, folder) }, { cwd, roots }))
-      if (addReal(at.real, entered) !== undefined) readDefaultsIn(at, reading);
+      if (addReal(at.real, entered) !== undefined) readFilesIn(at, reading, mayContainDefaultsDocument);
   return { sources: reading.sources, diagnostics: reading.findings.map(({ diagnostic }) => diagnostic) };
 }
 
@@ -165,33 +167,57 @@ function* listUpward(
   }
 }
 
-/** Reads the Defaults in a folder. Does nothing if the folder does not exist yet. */
-function readDefaultsIn(folder: Path, reading: Reading): void {
+/** Finds the nearest file with a `Stack`, beside or above a path, up to the root. Ignores files that cannot be read. */
+export function findStackFileUpward(
+  path: string,
+  { cwd, roots }: Pick<LoadContext, 'cwd'> & { readonly roots: readonly string[] },
+): string | undefined {
+  const reading: Reading = {
+    sources: [],
+    findings: [],
+    seen: new Set(),
+    roots,
+    budget: createStackBudget(),
+    isFull: false,
+  };
+  for (const at of listUpward({ shown: path, real: resolve(cwd, path) }, { cwd, roots })) {
+    readFilesIn(at, reading, mayContainStackDocument);
+    const found = reading.sources.find(({ bytes }) => hasStackDocument(bytes));
+    if (found !== undefined) return found.file;
+  }
+  return undefined;
+}
+
+/** Reads the files in a folder that may contain what is searched. Does nothing if the folder does not exist yet. */
+function readFilesIn(folder: Path, reading: Reading, isSearched: (bytes: Uint8Array) => boolean): void {
   if (statSync(folder.real, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   for (const entry of readdirSync(folder.real, { withFileTypes: true }).sort(byName)) {
     if (entry.name.startsWith('.') || !isManifestName(entry.name)) continue;
     const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
-    if (addReal(path.real, reading.seen) !== undefined) readDefaultsFile(path, reading);
+    if (addReal(path.real, reading.seen) !== undefined) readSearchedFile(path, reading, isSearched);
   }
 }
 
-function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
+function readSearchedFile({ shown, real }: Path, reading: Reading, isSearched: (bytes: Uint8Array) => boolean): void {
   const folder = dirname(shown);
   const place = resolvePathWithin(real, reading.roots);
   // Ignore a link that leaves `roots`, because its target may have nothing to do with edgewise.
   if ('finding' in place) return;
   try {
     const stats = statSync(real, { throwIfNoEntry: false });
-    if (stats?.isFile() !== true || stats.size > MAX_DEFAULTS_BYTES) return;
+    if (stats?.isFile() !== true || stats.size > MAX_SEARCHED_BYTES) return;
     const bytes = readInput(real, reading);
-    if (mayContainDefaultsDocument(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
+    if (isSearched(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
   } catch (error) {
     reading.findings.push({ folder, diagnostic: createUnreadableDiagnostic(shown, error) });
   }
 }
 
-/** The maximum size of a file that is searched for Defaults. No stack has so many settings that it needs more. */
-const MAX_DEFAULTS_BYTES = 1_048_576;
+/**
+ * The maximum size of a file that is searched for Defaults or a `Stack`. No stack has so many settings that it needs
+ * more.
+ */
+const MAX_SEARCHED_BYTES = 1_048_576;
 
 /** A diagnostic of a file or folder that could not be read, with the folder. */
 export interface UnreadableInput {

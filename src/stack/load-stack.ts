@@ -3,6 +3,7 @@ import { listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { createManifestEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
 import {
+  findStackFileUpward,
   isOnlyWhitespace,
   type LoadContext,
   type LoadedManifestSources,
@@ -193,6 +194,24 @@ export function refuseOnlyFilesOfOtherTools(
           : `Name the folder of a stack. The nearest: ${near.join(', ')}.`,
     },
   ]);
+}
+
+/**
+ * Returns the error about a missing Stack. If one of the paths is a part of a stack, such as a file beside its Stack, the
+ * remedy names the folder of that stack instead of a document to add.
+ */
+export function nameStackAround(missing: Diagnostic, paths: readonly string[], context: Host): Diagnostic {
+  const { cwd } = context;
+  for (const path of paths) {
+    if (path === '-') continue;
+    const file = findStackFileUpward(path, { cwd, roots: listRootsOfPaths([path], context) });
+    if (file === undefined) continue;
+    return {
+      ...missing,
+      remedy: `Name the folder of the stack, ${dirname(file)}, instead of ${path}: its Stack is in ${file}. A part of a stack is not planned alone, because the rest would be deleted.`,
+    };
+  }
+  return missing;
 }
 
 function listFoldersOf(sources: readonly ManifestBytes[]): readonly string[] {

@@ -29,7 +29,7 @@ import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, StackError, type StackNameAndLocator } from './host.ts';
-import { loadStackManifestSources, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
+import { loadStackManifestSources, nameStackAround, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
 import { isEmbedded, parseEmbeddedDataFile } from './settings.ts';
 
 /** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
@@ -94,7 +94,7 @@ export async function readManifests(
     state,
     diagnostics: [
       ...loaded.diagnostics,
-      ...validated.diagnostics,
+      ...validated.diagnostics.map((one) => (one.code === 'no-stack' ? nameStackAround(one, given, context) : one)),
       ...refused,
       ...rules.diagnostics,
       ...lintFindings,

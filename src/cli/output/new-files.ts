@@ -12,7 +12,7 @@ interface NewFilesOptions extends Pick<Context, 'cwd' | 'uid'> {
   /** As the user wrote it: relative to the working folder, or absolute. */
   readonly folder: string;
   /** Whether to replace files that exist. Absent: the command has no `--force`. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 /** Writes each file atomically, and returns the paths. Without `force`, writes nothing if one of the files exists. */
@@ -20,11 +20,20 @@ export async function writeNewFiles(
   files: readonly ExportFile[],
   { folder, cwd, uid, force }: NewFilesOptions,
 ): Promise<readonly string[]> {
+  await refuseExistingFiles(files, { folder, cwd, force });
+  const paths = files.map(({ path }) => join(folder, path));
+  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, { cwd, uid });
+  return paths;
+}
+
+/** Throws if one of the files exists, unless `force`, or if the folder is a file. */
+export async function refuseExistingFiles(
+  files: readonly ExportFile[],
+  { folder, cwd, force }: Pick<NewFilesOptions, 'folder' | 'cwd' | 'force'>,
+): Promise<void> {
   await refuseFile(folder, cwd);
   const paths = files.map(({ path }) => join(folder, path));
   if (force !== true) await refuseExisting(paths, { cwd, canForce: force !== undefined });
-  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, { cwd, uid });
-  return paths;
 }
 
 /** Throws if `folder` is a file, which even `force` does not replace. */

@@ -223,8 +223,13 @@ function createReadings(): Readings {
   return { lists: new Map(), modules: new Map() };
 }
 
-/** Creates an account for several stacks. `signal` aborts every read. */
-export function createSharedAccount(parts: AccountInput, host: Host, signal: AbortSignal): SharedAccount {
+/**
+ * Creates an account for several stacks. `interrupt` aborts every read. So does closing: if one read of a stack fails, its
+ * other reads may still be under way, and nobody waits for them.
+ */
+export function createSharedAccount(parts: AccountInput, host: Host, interrupt: AbortSignal): SharedAccount {
+  const closing = new AbortController();
+  const signal = AbortSignal.any([interrupt, closing.signal]);
   const { notices, countSent, countReads } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, host);
   let readings = createReadings();
@@ -240,7 +245,10 @@ export function createSharedAccount(parts: AccountInput, host: Host, signal: Abo
     forget: () => {
       readings = createReadings();
     },
-    close: account.close,
+    close: async () => {
+      closing.abort();
+      await account.close();
+    },
   };
 }
 

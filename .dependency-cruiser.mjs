@@ -80,8 +80,7 @@ const HOMES = {
 const EFFECTS = [
   'files/boundary',
   'files/read-input',
-  'files/atomic-file',
-  'files/lock-file',
+  'files/write-file',
   'manifest/load',
   'apply/token-sinks',
   'apply/run-command',

@@ -72,7 +72,7 @@ export function checkCommandLinePath(path: string, { cwd, root }: BoundaryContex
  * resolve it is quadratic in its length.
  */
 export function resolvePathWithin(path: string, roots: readonly string[]): BoundaryResult {
-  if (hasTooManyFolders(path)) return { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` };
+  if (hasTooManyFolders(path)) return TOO_MANY_FOLDERS;
   const real = resolveLinks(path);
   const root = roots.find((one) => isBelow(real, one));
   if (root === undefined || isVirtual(real, root)) return OUTSIDE_FINDING;
@@ -84,23 +84,57 @@ export function resolvePathWithin(path: string, roots: readonly string[]): Bound
  */
 const MAX_PATH_FOLDERS = 300;
 
+const TOO_MANY_FOLDERS = { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` } as const;
+
+/** The rule for a path that will be written. */
+export interface WriteBoundary extends BoundaryContext {
+  /** Real paths of folders, if a manifest names the path: it must be in one of them. Absent: the user names it. */
+  readonly roots?: readonly string[] | undefined;
+  /** User id of the process. Default: owners are not checked. */
+  readonly uid?: number | undefined;
+}
+
 /**
- * Like `resolvePathWithin`, for a file that will be written. Also rejects symbolic links on the path, so that the path shown
- * to the user is the path that is written.
+ * Resolves a path that will be written, and checks it.
+ * - No part of it is a symbolic link that a checkout may contain, so that the path shown to the user is the path that
+ *   is written. A file is no link anywhere.
+ * - A path that a manifest names is inside `roots`, and not inside `.git`. The user may name any other path.
+ * - No other user can replace a part of it in a folder that all users can write to.
  */
-export function resolveWritePathWithin(
+export function resolveWritePath(
   path: string,
-  roots: readonly string[],
-  { cwd }: Pick<BoundaryContext, 'cwd'>,
+  boundary: WriteBoundary,
+  type: 'file' | 'folder' = 'file',
 ): BoundaryResult {
+  const { cwd, roots, uid } = boundary;
   const whole = resolve(cwd, path);
-  const folder = resolvePathWithin(dirname(whole), roots);
-  if ('finding' in folder) return folder;
-  const file = join(folder.real, basename(whole));
-  const isLink = findStats(file)?.isSymbolicLink() === true;
-  if (isLink || file !== resolve(resolveLinks(cwd), relative(cwd, whole)))
-    return { finding: 'is reached through a symbolic link' };
-  return resolvePathWithin(file, roots);
+  if (roots === undefined && isDevice(whole)) return { real: whole };
+  const foreign = findFileReplaceableByOthers(whole, uid);
+  if (foreign !== undefined)
+    return { finding: foreign === whole ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}` };
+  const links: string[] = [];
+  // The path is resolved once: it may be replaced by a link at any time.
+  const real = resolveEachLink(whole, { most: MAX_PATH_FOLDERS, onLink: (link) => links.push(link) });
+  if (real === undefined) return TOO_MANY_FOLDERS;
+  const inside = roots === undefined ? { real } : resolvePathWithin(real, roots);
+  if ('finding' in inside) return inside;
+  const own = join(resolveLinks(dirname(whole)), basename(whole));
+  const link = links.find((at) => (type === 'file' && at === own) || isInCheckout(dirname(at), boundary));
+  if (link === own) return { finding: 'is a symbolic link' };
+  if (link === undefined) return { real };
+  const around = resolveLinks(cwd);
+  return { finding: `is reached through the symbolic link ${isBelow(link, around) ? relative(around, link) : link}` };
+}
+
+const BY_ANOTHER = 'belongs to another user';
+
+/** Whether a folder, given by its real path, may have been filled by a stranger's commit. */
+function isInCheckout(folder: string, { cwd, root, roots = [] }: WriteBoundary): boolean {
+  const around = resolveLinks(cwd);
+  const tops = [...roots, ...(root === undefined ? [] : [resolveLinks(resolve(cwd, root))])];
+  // Nobody checks out into the root of the file system, which has links of the system.
+  if (dirname(around) !== around) tops.push(around);
+  return tops.some((top) => isBelow(folder, top)) || findRepository(folder) !== undefined;
 }
 
 const GIT = '.git';
@@ -108,7 +142,7 @@ const GIT = '.git';
 const OUTSIDE_FINDING = { finding: 'lies outside of the repository' } as const;
 
 export const BOUNDARY_REMEDY =
-  'Files that manifests name must be in the repository, with symbolic links resolved. Move the file, or use --root to name a folder that contains all of them.';
+  'Files that manifests name must be in the repository, with symbolic links resolved; one that edgewise writes is reached through no link. Move the file, or use --root to name a folder that contains all of them.';
 
 /** Whether a path equals a folder or is below it. Both paths are absolute. */
 function isBelow(path: string, folder: string): boolean {
@@ -215,14 +249,20 @@ export function resolveLinks(path: string): string {
 }
 
 function hasTooManyFolders(path: string): boolean {
-  return resolveEachLink(path, MAX_PATH_FOLDERS) === undefined;
+  return resolveEachLink(path, { most: MAX_PATH_FOLDERS }) === undefined;
+}
+
+interface LinkWalk {
+  readonly most?: number;
+  /** Called for each symbolic link on the path, with the real path of its folder and its name. */
+  readonly onLink?: (link: string) => void;
 }
 
 /**
  * Resolves link by link, because `realpath` fails for a missing file. `undefined` if the path leads through more than
  * `most` folders.
  */
-function resolveEachLink(path: string, most = Number.POSITIVE_INFINITY): string | undefined {
+function resolveEachLink(path: string, { most = Number.POSITIVE_INFINITY, onLink }: LinkWalk = {}): string | undefined {
   const { root } = parse(path);
   const parts = path.slice(root.length).split(sep);
   let real = root;
@@ -235,6 +275,7 @@ function resolveEachLink(path: string, most = Number.POSITIVE_INFINITY): string 
       real = next;
       continue;
     }
+    onLink?.(next);
     left -= 1;
     if (left === 0) return path;
     if (isAbsolute(target)) real = root;

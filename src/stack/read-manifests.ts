@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePathWithin } from '../files/boundary.ts';
+import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePath } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeeplyCheckedFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -242,6 +242,8 @@ interface NamedPath {
   /** The field of the `Stack` in which the path `named` is written. */
   readonly path: FieldPath;
   readonly named: string;
+  /** What edgewise writes there. Absent: it only reads. */
+  readonly written?: 'file' | 'folder';
 }
 
 function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
@@ -249,14 +251,17 @@ function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext)
   const { baseUrl = '', caFile } = api;
   const file = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : '';
   const named: readonly NamedPath[] = [
-    ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file }]),
+    ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file, written: 'file' as const }]),
     ...(caFile === undefined ? [] : [{ path: ['spec', 'api', 'ca_file'], named: caFile }]),
     ...policies.map((one, index) => ({ path: ['spec', 'policies', index], named: one })),
     ...inputs.map((one, index) => ({ path: ['spec', 'inputs', index], named: computeFixedFolder(one) })),
     ...listTokenFolders(tokens),
   ];
-  return named.flatMap(({ path, named: one }): Diagnostic[] => {
-    const place = resolvePathWithin(resolve(context.cwd, one), context.roots);
+  return named.flatMap(({ path, named: one, written }): Diagnostic[] => {
+    const place =
+      written === undefined
+        ? resolvePathWithin(resolve(context.cwd, one), context.roots)
+        : resolveWritePath(one, context, written);
     if (!('finding' in place)) return [];
     const at = context.locateInStack(path);
     const message = `${formatPath(path)} names ${one}, which ${place.finding}`;
@@ -272,7 +277,7 @@ function listTokenFolders({ default: all, credentials }: TokenSettings): readonl
   return sinks.flatMap(([path, sink]) =>
     sink === undefined || !('directory' in sink)
       ? []
-      : [{ path: ['spec', 'tokens', ...path, 'directory'], named: sink.directory }],
+      : [{ path: ['spec', 'tokens', ...path, 'directory'], named: sink.directory, written: 'folder' as const }],
   );
 }
 
@@ -287,7 +292,7 @@ function computeFixedFolder(pattern: string): string {
 function listRefusedWrites({ resources }: DesiredState, { cwd, roots }: NamedPathsContext): readonly Diagnostic[] {
   return [...resources.values()].flatMap((resource) =>
     listWrittenPaths(resource).flatMap(({ name, path }): Diagnostic[] => {
-      const place = resolveWritePathWithin(path, roots, { cwd });
+      const place = resolveWritePath(path, { cwd, roots });
       if (!('finding' in place)) return [];
       const { address } = resource;
       const message = `${address}: lifecycle.${name} names ${path}, which ${place.finding}`;

@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
 import { applyPlan, type MultiStackRounds } from '../apply/apply.ts';
 import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
@@ -123,12 +122,12 @@ async function confirm({ confirm: ask }: ApplyRunOptions, writes: number): Promi
 async function startJournal(
   plan: Plan,
   given: string | undefined,
-  { cwd, env, now, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
+  { cwd, env, now, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
 ): Promise<JournalFile | undefined> {
   const file = given ?? env['EDGEWISE_JOURNAL'] ?? '';
   if (file === '') return undefined;
   try {
-    return await openJournal(resolve(cwd, file), plan, { now, redact: secrets.redact, uid });
+    return await openJournal(file, plan, { now, redact: secrets.redact, cwd, root, uid });
   } catch (cause) {
     const message = `The journal cannot be written: ${getErrorMessage(cause)}`;
     throw new StackError(message, { reason: 'failed', remedy: 'Nothing was written.', cause });
@@ -176,10 +175,11 @@ interface ChosenSinks {
 function chooseSinks(
   writes: readonly Write[],
   { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
-  { cwd, env, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'uid' | 'secrets'>,
+  { cwd, env, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'root' | 'uid' | 'secrets'>,
 ): ChosenSinks {
   refuseSecrets(tokens, secrets);
-  const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder: env['TMPDIR'] ?? tmpdir(), uid };
+  const temporaryFolder = env['TMPDIR'] ?? tmpdir();
+  const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder, uid, root };
   const sinks = own ?? createTokenSinks(tokens, given);
   const chosen = new Set(writes.filter(isTokenCreatingWrite).map((write) => chooseSink(write, sinks)));
   return { sinks, test: () => testSinks([...chosen]) };

@@ -6,7 +6,7 @@ import {
   field,
   idOf,
   integer,
-  jsonWithReferences,
+  jsonWithLists,
   listOf,
   mapOf,
   number,
@@ -42,7 +42,7 @@ const SIGNAL = objectOf(
       isCaption: true,
     }),
     ships: field(listOf(text({ cel: ['ship.flag', 'ship.cargo.*'] })), 'CEL expressions that select the ships.'),
-    details: field(jsonWithReferences({ charts: idOf('chart') }), 'Whatever else there is to say.'),
+    details: field(jsonWithLists({ charts: idOf('chart') }), 'Whatever else there is to say.'),
   },
   'signal',
 );

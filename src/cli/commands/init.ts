@@ -12,7 +12,7 @@ import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-sta
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { chooseEditorSchema, detectInvocation, refuseExistingFiles, writeNewFiles } from '../output/new-files.ts';
+import { chooseEditorSchema, detectInvocation, refuseUnwritableFiles, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { escapePath, quoteForShell } from '../output/shell-words.ts';
@@ -67,7 +67,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
     ...createStarter({ stack, baseUrl: url, hasDefaults: defaults.length > 0, schema: schema.path }),
     ...schema.files,
   ];
-  await refuseExistingFiles(files, { ...context, folder });
+  await refuseUnwritableFiles(files, { ...context, folder });
   await refuseInvalidStack(files, folder, context);
   const written = await writeNewFiles(files, { ...context, folder });
   context.stdout.write(

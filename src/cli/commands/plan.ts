@@ -107,5 +107,5 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
 }
 
 async function withdraw(file: string, context: Context): Promise<void> {
-  context.stderr.write(`${await removeStalePlanFile(file, context.cwd)}\n`);
+  context.stderr.write(`${await removeStalePlanFile(file, context)}\n`);
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { FileLock } from '../../files/lock-file.ts';
+import type { FileLock } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { DEFAULT_VERSION_HEADER_NAME, isLoopbackHost } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';

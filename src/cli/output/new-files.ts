@@ -1,39 +1,53 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import type { ExportFile } from '../../export/export-live.ts';
-import { writeAtomically } from '../../files/atomic-file.ts';
-import { findFileReplaceableByOthers, findRepository } from '../../files/boundary.ts';
+import { findRepository, resolveWritePath, type WriteBoundary } from '../../files/boundary.ts';
+import { createFolder, describeWriteError, exists, replaceFile } from '../../files/write-file.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
-interface NewFilesOptions extends Pick<Context, 'cwd' | 'uid'> {
+interface NewFilesOptions extends Pick<Context, 'cwd' | 'root' | 'uid'> {
   /** As the user wrote it: relative to the working folder, or absolute. */
   readonly folder: string;
   /** Whether to replace files that exist. Absent: the command has no `--force`. */
   readonly force?: boolean | undefined;
 }
 
-/** Writes each file atomically, and returns the paths. Without `force`, writes nothing if one of the files exists. */
+/**
+ * Writes each file atomically, and returns the paths. Writes nothing if a path leads through a link of the checkout or,
+ * without `force`, if one of the files exists.
+ */
 export async function writeNewFiles(
   files: readonly ExportFile[],
-  { folder, cwd, uid, force }: NewFilesOptions,
+  { folder, cwd, root, uid, force }: NewFilesOptions,
 ): Promise<readonly string[]> {
-  await refuseExistingFiles(files, { folder, cwd, force });
+  const boundary = { cwd, root, uid };
+  await refuseUnwritableFiles(files, { folder, ...boundary, force });
   const paths = files.map(({ path }) => join(folder, path));
-  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, { cwd, uid });
+  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, boundary);
   return paths;
 }
 
-/** Throws if one of the files exists, unless `force`, or if the folder is a file. */
-export async function refuseExistingFiles(
+/** Throws if a path leads through a link of the checkout, if the folder is a file, or, without `force`, if a file exists. */
+export async function refuseUnwritableFiles(
   files: readonly ExportFile[],
-  { folder, cwd, force }: Pick<NewFilesOptions, 'folder' | 'cwd' | 'force'>,
+  { folder, cwd, root, uid, force }: NewFilesOptions,
 ): Promise<void> {
   await refuseFile(folder, cwd);
   const paths = files.map(({ path }) => join(folder, path));
+  for (const path of [folder, ...paths]) refusePath(path, { cwd, root, uid }, path === folder ? 'folder' : 'file');
   if (force !== true) await refuseExisting(paths, { cwd, canForce: force !== undefined });
+}
+
+function refusePath(path: string, boundary: WriteBoundary, type: 'file' | 'folder'): void {
+  const place = resolveWritePath(path, boundary, type);
+  if (!('finding' in place)) return;
+  throw new CommandError(`Nothing was written, because ${path} ${place.finding}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name a folder of your own that is reached without links.',
+  });
 }
 
 /** Throws if `folder` is a file, which even `force` does not replace. */
@@ -62,29 +76,15 @@ async function refuseExisting(
   );
 }
 
-/** Whether a path exists. A symbolic link exists even if its target does not. */
-async function exists(file: string): Promise<boolean> {
+async function write(path: string, text: string, boundary: WriteBoundary): Promise<void> {
   try {
-    await lstat(file);
-    return true;
+    await createFolder(dirname(path), { ...boundary, mode: 0o777 });
+    await replaceFile(path, text, { ...boundary, mode: 0o644 });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return false;
-    throw error;
-  }
-}
-
-async function write(path: string, text: string, { cwd, uid }: Pick<Context, 'cwd' | 'uid'>): Promise<void> {
-  try {
-    const file = resolve(cwd, path);
-    await mkdir(dirname(file), { recursive: true });
-    const foreign = findFileReplaceableByOthers(file, uid);
-    if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
-    await writeAtomically(file, text, { mode: 0o644 });
-  } catch (error) {
-    // After a comma, the message of Node names resolved paths that the user did not write.
-    const [why] = (error instanceof Error ? error.message : String(error)).split(',');
-    throw new CommandError(`${path} cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
+    throw new CommandError(`${path} cannot be written: ${describeWriteError(error)}`, {
+      exitCode: EXIT.failed,
+      cause: error,
+    });
   }
 }
 

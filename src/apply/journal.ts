@@ -14,7 +14,7 @@ export interface JournalEntry {
   readonly event: 'before' | 'after';
   /**
    * `look-up`: a list request that checks whether a creation took effect, or whether a concurrent apply created a
-   * duplicate. `undo`: a request that deletes a creation of this run, or marks a credential as undelivered.
+   * duplicate, or the read of a resource right before a write to it. `undo`: a request that deletes a creation of this run, or marks a credential as undelivered.
    */
   readonly request: 'write' | 'look-up' | 'undo';
   /** Id of the write in the plan to which the request belongs. Absent for a look-up. */
@@ -59,7 +59,7 @@ export async function sendWithJournal<T>(
 ): Promise<T> {
   if (journal === undefined) return send();
   const entry = describe();
-  await writeBefore(journal, entry);
+  await journalBefore(journal, entry);
   try {
     const answer = await send();
     const id = findId?.(answer) ?? entry.id;
@@ -82,7 +82,8 @@ export async function sendWithJournal<T>(
   }
 }
 
-async function writeBefore(journal: JournalWriter, entry: Omit<JournalEntry, 'event'>): Promise<void> {
+/** Writes the entry of a request that is about to be sent. Rejects with `JournalWriteError` if that fails. */
+export async function journalBefore(journal: JournalWriter, entry: Omit<JournalEntry, 'event'>): Promise<void> {
   try {
     await journal({ event: 'before', ...entry });
   } catch (cause) {
@@ -90,6 +91,16 @@ async function writeBefore(journal: JournalWriter, entry: Omit<JournalEntry, 'ev
       cause,
     });
   }
+}
+
+/** Writes the entry of a request that has ended. `failure`: why it failed. */
+export async function journalAfter(
+  journal: JournalWriter,
+  entry: Omit<JournalEntry, 'event'>,
+  failure: string | undefined,
+): Promise<void> {
+  const end = failure === undefined ? { outcome: 'done' as const } : { outcome: 'failed' as const, message: failure };
+  await writeAfter(journal, { event: 'after', ...entry, ...end });
 }
 
 /** Ignores errors, which would hide the result of the sent request. `JournalFile.close` reports lost entries. */

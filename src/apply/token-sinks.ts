@@ -3,7 +3,8 @@ import { access, constants } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Client } from '../client/client.ts';
-import { isOwnedByAnotherUser, type WriteBoundary } from '../files/boundary.ts';
+import type { WriteBoundary } from '../files/boundary.ts';
+import { isOwnedByAnotherUser } from '../files/owners.ts';
 import {
   checkReplaceable,
   createFolder,

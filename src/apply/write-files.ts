@@ -63,6 +63,8 @@ const FILE_MODE = 0o644;
 const FOLDER_MODE = 0o777;
 
 interface FileContext {
+  /** The user that runs the process, whose repositories count. `undefined`: the system has no user ids. */
+  readonly uid: number | undefined;
   /** Relative paths start from this folder. */
   readonly cwd: string;
   /**

@@ -14,7 +14,8 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { getErrorMessage } from '../model/errors.ts';
-import { isDevice, isOwnedByAnotherUser, resolveWritePath, type WriteBoundary } from './boundary.ts';
+import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
+import { isOwnedByAnotherUser } from './owners.ts';
 
 /**
  * Everything that edgewise writes is written here; no other file of src opens a file for writing.

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findFileReplaceableByOthers } from '../files/boundary.ts';
+import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { readInput } from '../files/read-input.ts';
 import { type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';

@@ -66,7 +66,7 @@ export async function readManifests(
   context: Host,
   { requireStack = true, lint, manifests = [], policies, isRendered = true }: ReadOptions = {},
 ): Promise<ReadManifests> {
-  const { cwd, onInput = () => undefined } = context;
+  const { cwd, uid, onInput = () => undefined } = context;
   const roots = listRootsOfPaths([...paths, ...manifests.map(({ file }) => dirname(file))], context);
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
@@ -80,7 +80,7 @@ export async function readManifests(
     ...(context.secrets !== undefined && { secrets: context.secrets }),
     // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
-    readFile: createFieldFileReader({ cwd, onInput, roots, budget }),
+    readFile: createFieldFileReader({ cwd, uid, onInput, roots, budget }),
     deepChecks: await loadChecks(loaded.sources),
   });
   const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
@@ -377,13 +377,19 @@ async function loadPolicyDocuments(
   { context, seen = [], isMixed = false, roots }: DocumentOptions,
 ): Promise<LoadedDocuments> {
   if (paths.length === 0) return { rules: { policies: [], tests: [] }, diagnostics: [], files: [] };
-  const { cwd, onInput = () => undefined } = context;
+  const { cwd, uid, onInput = () => undefined } = context;
   const budget = createStackBudget(context.budget);
   const loaded = await readManifestFiles(paths, { ...context, roots, budget });
   const before = new Set(seen.map((file) => resolve(cwd, file)));
   const sources = loaded.sources.filter(({ file }) => !before.has(resolve(cwd, file)));
   for (const file of [...paths, ...sources.map((source) => source.file)]) onInput(file);
-  const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? listRootsOfPaths(paths, context), budget });
+  const readFile = createFieldFileReader({
+    cwd,
+    uid,
+    onInput,
+    roots: roots ?? listRootsOfPaths(paths, context),
+    budget,
+  });
   const { rules, diagnostics, state } = validateManifests(sources, {
     env: createManifestEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),

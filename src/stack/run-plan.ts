@@ -95,14 +95,14 @@ export async function confirmAndApplyPlan(
   const journal = open.length === 0 ? undefined : await startJournal(plan, options.journal, host);
   options.onStart?.();
   try {
-    const { now, sleep, cwd } = host;
+    const { now, sleep, cwd, uid } = host;
     const { sideBySide } = options;
     const by = describePipeline(readCiJobLinks(host.env));
     const world = {
       now,
       sleep,
       by,
-      writeFile: createPlannedFileWriter({ cwd, roots }),
+      writeFile: createPlannedFileWriter({ cwd, uid, roots }),
       journal: journal?.write,
       sideBySide,
     };

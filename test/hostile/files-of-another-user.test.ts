@@ -4,8 +4,7 @@ import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-
-import { isOwnedByAnotherUser } from '../../src/files/boundary.ts';
+import { isOwnedByAnotherUser } from '../../src/files/owners.ts';
 import { readInput } from '../../src/files/read-input.ts';
 import { writeToDeviceOrPipe } from '../../src/files/write-file.ts';
 import { createWorkspace, STACK, toCredential, type Workspace } from '../cli/workspace.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { listRootsOfPaths } from '../../files/boundary.ts';
-import { isManifestName, type ManifestBytes, readDefaultsUpward, visitManifestFiles } from '../../manifest/load.ts';
+import { isManifestName, type ManifestBytes, visitManifestFiles } from '../../manifest/load.ts';
+import { readDefaultsUpward } from '../../manifest/load-upward.ts';
 import { createStackFileFilter, type FoundManifest } from '../../manifest/stack-folders.ts';
 import { createStarter } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
@@ -149,9 +149,9 @@ function listStackManifests(files: readonly NewFile[], folder: string, context: 
   if (existsSync(resolve(context.cwd, folder))) visitManifestFiles(folder, context, (found) => present.push(found));
   const below = [...present, ...added];
   const above = readDefaultsUpward(
-    [folder],
+    [{ folder, isRead: true }],
     below.map(({ file }) => file),
-    { cwd: context.cwd, roots: listRootsOfPaths([folder], context) },
+    { ...context, paths: [folder] },
   );
   return [...below.filter(createStackFileFilter(folder, below)), ...above.sources];
 }

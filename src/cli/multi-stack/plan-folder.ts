@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isOwnedByAnotherUser } from '../../files/boundary.ts';
+import { isOwnedByAnotherUser } from '../../files/owners.ts';
 import { InputBudgetError, readInput } from '../../files/read-input.ts';
 import { createFolder, removeFile } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';

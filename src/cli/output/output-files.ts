@@ -16,7 +16,7 @@ import type { FormatFlags } from './present.ts';
  * would publish. So edgewise overwrites only files that it wrote itself.
  */
 
-export type OutputFileContext = Pick<Context, 'cwd'> & Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'uid'>>;
+export type OutputFileContext = Pick<Context, 'cwd' | 'uid'> & Partial<Pick<Context, 'env' | 'root' | 'inputs'>>;
 
 interface NamedOutputs extends Pick<FormatFlags, 'report'> {
   readonly out?: string;
@@ -81,11 +81,11 @@ async function find(path: string) {
 }
 
 /** Whether the checked-out commit contains a file. Loads git only if the file is in a repository. */
-async function isOfCommit(real: string, { env = {} }: OutputFileContext): Promise<boolean> {
-  const top = findRepository(dirname(real));
+async function isOfCommit(real: string, context: OutputFileContext): Promise<boolean> {
+  const top = findRepository(dirname(real), context);
   if (top === undefined) return false;
   const { isTracked } = await import('../../repository/git.ts');
-  return isTracked(real, top, { env });
+  return isTracked(real, top, { env: context.env ?? {} });
 }
 
 /** Patterns that match files that edgewise wrote: a plan, every report format, and a journal. */
@@ -142,7 +142,7 @@ export interface OutputFilesNamedInManifests {
 export async function refuseUnsafeOutputs(
   { out, report = [], journal }: NamedOutputs,
   { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: OutputFilesNamedInManifests,
-  context: Pick<Context, 'cwd' | 'env' | 'inputs' | 'root'>,
+  context: Pick<Context, 'cwd' | 'uid' | 'env' | 'inputs' | 'root'>,
 ): Promise<void> {
   const { env, inputs } = context;
   const data = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : undefined;

@@ -28,7 +28,7 @@ interface NamedManifests {
 export function listManifestPathsForPlan(
   { name, manifests }: NamedManifests,
   given: readonly string[] | false,
-  { cwd, root, stderr }: Pick<Context, 'cwd' | 'root' | 'stderr'>,
+  { cwd, uid, root, stderr }: Pick<Context, 'cwd' | 'uid' | 'root' | 'stderr'>,
 ): readonly string[] {
   if (given === false) return [];
   if (given.length > 0) return given;
@@ -38,7 +38,7 @@ export function listManifestPathsForPlan(
       exitCode: EXIT.invalid,
       remedy: `Add --manifests with their path. ${trust}`,
     });
-  const roots = listRootsOfPaths([], { cwd, root });
+  const roots = listRootsOfPaths([], { cwd, uid, root });
   const isThere = (path: string): boolean => {
     const whole = resolve(cwd, path);
     return path !== '-' && existsSync(whole) && 'real' in resolvePathWithin(whole, roots);

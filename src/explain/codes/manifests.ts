@@ -28,7 +28,7 @@ export const READING_EXPLANATIONS = {
   },
   'path-refused': {
     meaning:
-      'Files and folders that manifests name (policies, public keys, certificate authorities, inputs, folders for tokens, files to write) must be in the repository: below the nearest folder with `.git` above the manifests, or below the folder of `--root`. Edgewise resolves symbolic links first. It refuses a link that leads out of the repository, a path inside `.git`, and any link in the path of a file that it writes. It does not open a refused file, because its content may be a secret. Without a repository, the working folder counts as the repository.',
+      'Files and folders that manifests name (policies, public keys, certificate authorities, inputs, folders for tokens, files to write) must be in the repository: below the nearest folder with `.git` above the manifests, or below the folder of `--root`. Edgewise resolves symbolic links first. It refuses a link that leads out of the repository, a path inside `.git`, and any link in the path of a file that it writes. It does not open a refused file, because its content may be a secret. Without a repository, the working folder counts as the repository. Defaults above the manifests are refused if they, their `.git` or a folder on the way belong to another user, or if every user can write to them.',
     remedy:
       'Move the file into the repository. Where several checkouts belong together, name the folder that holds them with `--root`. A token folder elsewhere is named with `--token-directory`, a certificate authority with `--ca-file`, a policy with `--policies`.',
     bad: {

@@ -18,6 +18,7 @@ import { assertDefined, assertNever, StaleStateError } from '../model/errors.ts'
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, isEqualMarkIgnoringBy, type Mark, type MarkDraft } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
+import { alignSecrets, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { type CreateWrite, findResourceIdOfWrite, type Write } from '../model/write.ts';
 import { listUnresolvedAddresses } from '../plan/desired-form.ts';
@@ -266,9 +267,13 @@ function checkFields(names: readonly string[], live: Spec, context: ResourceChec
     const known = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
     if (known.some((value) => isSame(kind, name, { now, value }))) continue;
     const planned = change.live?.spec?.[name];
-    const from = planned === undefined ? 'not known' : toCanonicalJson(planned);
-    throw new StaleStateError(`${name} was ${from} and is ${toCanonicalJson(live[name] ?? null)} now`);
+    const from = planned === undefined ? 'not known' : show(planned);
+    throw new StaleStateError(`${name} was ${from} and is ${show(live[name] ?? null)} now`);
   }
+}
+
+function show(value: Json): string {
+  return toCanonicalJson(mapConcealed(value, formatConcealed));
 }
 
 /** Fields that the mark records as managed by another owner: a delete has no manifest that says so. */
@@ -300,6 +305,6 @@ function isSame(
 ): boolean {
   if (value === undefined) return false;
   const from = fillAllOmittedFields(kind, { [name]: value })[name] ?? null;
-  const seen = fillHiddenFields(kind, { [name]: now }, { [name]: from })[name] ?? null;
+  const seen = fillHiddenFields(kind, { [name]: alignSecrets(now, from) }, { [name]: from })[name] ?? null;
   return isSameJson(from, fillAllOmittedFields(kind, { [name]: seen })[name] ?? null);
 }

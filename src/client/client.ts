@@ -164,7 +164,7 @@ export function createClient(options: ClientOptions): Client {
       return json === undefined ? null : expectObject(call, json);
     },
     limit,
-    shown: new ObservedResponseFields(),
+    shown: new ObservedResponseFields(secrets),
     requestCount: () => count,
   };
 }
@@ -376,7 +376,8 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
   const withBody = { ...headers, 'content-type': 'application/json' };
   return async (call) => {
     let { body } = call;
-    const create = () => createRequest({ ...call, body }, body === undefined ? headers : withBody);
+    const create = () =>
+      createRequest({ ...call, body: body && secrets.reveal(body) }, body === undefined ? headers : withBody);
     const setBody = (prepared: JsonObject | undefined): void => {
       body = prepared;
       checkSecrets(create(), secrets);

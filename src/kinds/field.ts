@@ -42,6 +42,11 @@ export interface TextType {
   readonly isPath?: boolean;
   /** Whether texts are equal that differ only in white space at their end. */
   readonly ignoresFinalSpace?: boolean;
+  /**
+   * Whether the text may be a secret. A manifest may then name it by `${secret:NAME}`, and no output shows a live value
+   * that manifests do not have in clear.
+   */
+  readonly mayBeSecret?: boolean;
 }
 
 interface EnumType {
@@ -92,7 +97,10 @@ export interface MapType {
   readonly isShares: boolean;
 }
 
-/** An object with any JSON, which is sent unchanged. `lists` has the members that are lists, with the type of each list's members. */
+/**
+ * An object with any JSON, which is sent unchanged. `lists` has the members that are lists, with the type of each list's
+ * members. Members at any depth whose names look like those of secrets (`isNameOfSecret`) may be secret, as in `mayBeSecret`.
+ */
 export interface JsonObjectType {
   readonly type: 'json';
   readonly lists: Readonly<Record<string, FieldType>>;

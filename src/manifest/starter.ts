@@ -47,6 +47,7 @@ const NO_URL = `# spec:
 `;
 
 const EXAMPLE = `# An example to change or delete. \`edgewise explain TCPEdge\` has every field.
+# Variables of the environment: \${env:NAME}, and for secrets in headers \${secret:NAME}. Offer them with --env NAME.
 apiVersion: edgewise/v1
 kind: TCPEdge
 metadata:

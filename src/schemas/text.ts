@@ -27,7 +27,7 @@ type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
  * for all texts when they are read.
  */
 export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<string> {
-  const { maxBytes, format, isPath, known } = type;
+  const { maxBytes, format, isPath, known, mayBeSecret } = type;
   let schema = isPath ? z.string().min(1) : z.string();
   if (maxBytes !== undefined) schema = addByteLimit(schema, maxBytes);
   if (known !== undefined && use === 'manifest') return schema.meta(createKnownKeywords(known));
@@ -39,13 +39,19 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
       if (wrong !== undefined)
         context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
     })
-    .meta({ examples: [rule.example], ...createFormatKeywords(rule, use) });
+    .meta({
+      examples: [rule.example],
+      ...createFormatKeywords(rule, use),
+      ...(use === 'manifest' && mayBeSecret && { description: SECRET_DESCRIPTION }),
+    });
 }
 
 /** Returns why a valid text is not in the form of requests, which contain A-labels in place of Unicode. */
 function checkRequestText({ requestPattern, normalize }: FormatRule, text: string): string | undefined {
   return requestPattern === undefined || isAscii(text) ? undefined : `is not ASCII: write \`${normalize(text)}\``;
 }
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text that a manifest has
+const SECRET_DESCRIPTION = 'A text. A `${secret:NAME}` in it stands for the value of a variable that no output shows.';
 
 /** Returns JSON Schema keywords for a text format. For manifests, they include the error message that editors show. */
 function createFormatKeywords(rule: FormatRule, use: SchemaUse) {

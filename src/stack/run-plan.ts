@@ -9,6 +9,7 @@ import { getErrorMessage } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
+import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
 import { fillStackNameInPath, findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
 import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
@@ -87,6 +88,7 @@ export async function confirmAndApplyPlan(
 ): Promise<ApplyResult> {
   const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
   const open = listOpenWrites(plan, done);
+  refuseUnknownSecrets(open);
   const { sinks, test } = chooseSinks(open, { tokens, own }, host);
   if (own === undefined) refuseOtherSinks(plan, open, tokens);
   if (open.length + plan.files.length > 0) await confirm(options, open.length);
@@ -111,6 +113,21 @@ export async function confirmAndApplyPlan(
     const lost = await journal?.close();
     if (lost !== undefined) onWarning(`The journal lacks lines, which could not be written: ${lost}`);
   }
+}
+
+/** Refuses writes that need the value of a variable that is not set, or not offered. */
+function refuseUnknownSecrets(writes: readonly Write[]): void {
+  const found = writes.flatMap((write) => {
+    const secrets = 'body' in write ? listConcealed(write.body).filter(isSecretValue) : [];
+    const names = secrets.filter(({ $hidden }) => $hidden === undefined).flatMap((one) => listSecretNames(one.$secret));
+    return [...new Set(names)].map((name) => ({ name, message: `${write.address} needs the value of ${name}` }));
+  });
+  if (found.length === 0) return;
+  const names = [...new Set(found.map(({ name }) => name))];
+  throw new StackError([...new Set(found.map(({ message }) => message))], {
+    reason: 'invalid',
+    remedy: `Set ${names.join(', ')}, and offer it: ${names.map((name) => `--env ${name}`).join(' ')}. Nothing was written.`,
+  });
 }
 
 async function confirm({ confirm: ask }: ApplyRunOptions, writes: number): Promise<void> {

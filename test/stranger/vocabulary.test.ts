@@ -13,7 +13,16 @@ type Words<Said> = Readonly<Record<keyof Said, true>>;
 
 /** What each type may say. A word that is missing here is an error of the compiler. */
 const TYPES: TypeWords = {
-  text: { maxBytes: true, format: true, orFile: true, cel: true, known: true, isPath: true, ignoresFinalSpace: true },
+  text: {
+    maxBytes: true,
+    format: true,
+    orFile: true,
+    cel: true,
+    known: true,
+    isPath: true,
+    ignoresFinalSpace: true,
+    mayBeSecret: true,
+  },
   enum: { values: true },
   boolean: {},
   number: { integer: true, min: true, max: true },

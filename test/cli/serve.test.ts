@@ -25,7 +25,6 @@ async function startServe(words: readonly string[], cwd: string, now = () => NOW
     },
     env: {},
     cwd,
-    uid: process.getuid?.(),
     now,
     sleep: async () => undefined,
     readStdin: async () => new Uint8Array(),

@@ -20,7 +20,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
-import { createStatusLine, type StatusLine } from '../output/progress.ts';
+import { createStatusLine, getProgressStream, type StatusLine } from '../output/progress.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatAndColorOptions } from './options.ts';
 
 /** The connection and format flags, and a value for each given option that sets a field of the kind. */
@@ -293,7 +293,7 @@ const MAX_DELAY_MS = 60_000;
 
 /** Reads a submission until it is decided, time is up, or the user interrupts. Shows progress on stderr. */
 async function waitForDecision(wait: SubmissionWaitOptions, context: Context): Promise<Waited> {
-  const line = createStatusLine(context.stderr);
+  const line = createStatusLine(getProgressStream(context));
   try {
     return await poll(wait, { context, line });
   } finally {

@@ -8,7 +8,7 @@ import { formatWaitTime } from '../../report/view/wording.ts';
 import { isEmbedded, parseEmbeddedDataFile, type ServiceSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { getLogLevelFromEnvironment, isInfoLogged } from '../output/present.ts';
-import { createStatusLine, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
+import { createStatusLine, getProgressStream, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
 
 /** Callbacks that show retries, waits and slow reads of a client. */
 interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
@@ -154,10 +154,10 @@ const NEXT_MS = [8_500, 20_000, 30_000, 60_000];
 const LIVE_MS = 1_000;
 
 function createReadingWatch(
-  { stderr, env, now, after }: Pick<Context, 'stderr' | 'env' | 'now' | 'after'>,
+  { now, after, ...context }: Pick<Context, 'stderr' | 'env' | 'now' | 'after'>,
   service: string,
 ): ReadingWatch {
-  const output = { ...stderr, isTerminal: stderr.isTerminal && !isInfoLogged({ env }) };
+  const output = getProgressStream(context);
   const line = createStatusLine(output);
   let [started, done, startedAt, said] = [0, 0, 0, 0];
   let isMuted = false;

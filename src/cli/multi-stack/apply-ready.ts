@@ -25,9 +25,9 @@ import { type ApplyRunOptions, EMPTY_APPLY_RESULT } from '../../stack/run-plan.t
 import type { OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEventOutput, getTextOptions } from '../output/present.ts';
-import { type ApplyProgress, createApplyProgress } from '../output/progress.ts';
+import { type ApplyProgress, createApplyProgress, getProgressStream } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-plan.ts';
-import { exitCodeOfApply, getProgressStream, listPendingResourcesOfApply } from '../reconcile/execute-plan.ts';
+import { exitCodeOfApply, listPendingResourcesOfApply } from '../reconcile/execute-plan.ts';
 import { listUnconsentedViolations } from '../reconcile/plan-flags.ts';
 import {
   createFailedStack,

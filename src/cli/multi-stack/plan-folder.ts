@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isOwnedByAnotherUser } from '../../files/owners.ts';
+import { findFileReplaceableByOthers, isOwnedByAnotherUser } from '../../files/boundary.ts';
 import { InputBudgetError, readInput } from '../../files/read-input.ts';
-import { createFolder, removeFile } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -26,7 +25,7 @@ import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
  * If a file in the folder is in no index, no plan of the folder is applied, and no new plan is written to it.
  */
 
-type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'root' | 'env' | 'budget'>;
+type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;
 
 export interface PlanFolderWriter {
   readonly write: (file: string, plan: Plan) => Promise<void>;
@@ -56,7 +55,7 @@ export async function createPlanFolderWriter(
       plans.set(file, { file, stack, baseUrl, sha256: computeDigest(Buffer.from(renderPlanJson(plan))) });
     },
     withdraw: async (file) => {
-      if (plans.delete(file)) await removeFile(join(folder, file), context);
+      if (plans.delete(file)) await rm(resolve(context.cwd, folder, file), { force: true });
     },
     finish: async ({ tree, stacks }) => {
       const index: PlanIndexFile = {
@@ -74,9 +73,9 @@ export async function createPlanFolderWriter(
   };
 }
 
-async function makeFolder(folder: string, context: FolderContext): Promise<void> {
+async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void> {
   try {
-    await createFolder(folder, { ...context, mode: 0o777 });
+    await mkdir(resolve(cwd, folder), { recursive: true });
   } catch (cause) {
     const message = `The plans cannot be written to ${folder}: ${getErrorMessage(cause)}`;
     throw new CommandError(message, {
@@ -87,10 +86,14 @@ async function makeFolder(folder: string, context: FolderContext): Promise<void>
   }
 }
 
-/** Throws if the folder belongs to another user, who could otherwise choose which files are removed. */
+/**
+ * Throws if the folder belongs to another user, or if another user could replace it by a link. That user could
+ * otherwise choose which files are removed.
+ */
 async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderContext): Promise<void> {
   const path = resolve(cwd, folder);
-  if (!isOwnedByAnotherUser(path, await lstat(path), uid)) return;
+  if (!isOwnedByAnotherUser(path, await lstat(path), uid) && findFileReplaceableByOthers(path, uid) === undefined)
+    return;
   throw new CommandError(`${folder} belongs to another user.`, {
     exitCode: EXIT.invalid,
     remedy: 'Name another folder. Nothing was written.',
@@ -123,7 +126,7 @@ async function clearFolder(folder: string, shard: PlanIndexFile['shard'], contex
       },
     );
   }
-  for (const name of old) await removeFile(join(folder, name), context);
+  for (const name of old) await rm(join(path, name), { force: true });
 }
 
 /** The content of a folder of plans, as its indexes list it. */

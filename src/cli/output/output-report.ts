@@ -94,9 +94,8 @@ function show(format: FormatName, text: string, { stdout }: Context): void {
 /** Returns the facts about the run that formats for programs contain. */
 function createRunOptions(
   { exitCode, applyCommand, locate, sent }: Publication,
-  context: Context,
+  { env, cwd, now }: Context,
 ): Partial<FormatOptions> {
-  const { env, cwd, now } = context;
   const root = env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR'] ?? '';
   return {
     exitCode,
@@ -107,7 +106,7 @@ function createRunOptions(
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
     toRepositoryPath: (file) => makeRelative(root, file, cwd),
-    toOriginPath: (path, stack) => makeRelative(root, resolveOrigin(path, stack, context), cwd),
+    toOriginPath: (path, stack) => makeRelative(root, resolveOrigin(path, stack, cwd), cwd),
   };
 }
 
@@ -124,12 +123,11 @@ async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOpti
  * folder of the Stack that ran kustomize, then in the working folder. Returns the path unchanged if no such file
  * exists.
  */
-function resolveOrigin(path: string, stack: string | undefined, context: Pick<Context, 'cwd' | 'uid'>): string {
-  const { cwd } = context;
+function resolveOrigin(path: string, stack: string | undefined, cwd: string): string {
   const below = path.replace(/^(?:[.][.]?\/)+/, '');
   const beside = stack === undefined ? [] : [join(dirname(stack), path)];
   // Do not reveal which files exist outside the repository.
-  const top = findRepository(cwd, context) ?? cwd;
+  const top = findRepository(cwd) ?? cwd;
   const isInside = (candidate: string) => !relative(top, resolve(cwd, candidate)).startsWith('..');
   return [...beside, path, below].find((one) => isInside(one) && existsSync(resolve(cwd, one))) ?? path;
 }

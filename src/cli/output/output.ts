@@ -58,7 +58,10 @@ export async function flushOutputs(
   { stdout, stderr }: { readonly stdout: ProcessOutput; readonly stderr: ProcessOutput },
 ): Promise<ExitCode> {
   const failure = await stdout.settle();
-  if (failure !== undefined) stderr.write(`edgewise: The result cannot be written to standard output: ${failure}\n`);
+  if (failure !== undefined)
+    stderr.write(
+      `edgewise: The result cannot be written to standard output: ${failure}. Send it to a file or a program that takes it.\n`,
+    );
   await stderr.settle();
   const isGood = exitCode === EXIT.success || exitCode === EXIT.changes;
   return failure !== undefined && isGood ? EXIT.failed : exitCode;

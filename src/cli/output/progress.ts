@@ -10,6 +10,7 @@ import {
 import { clipToColumns } from '../../report/view/escape.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context, OutputStream } from '../context.ts';
+import { isInfoLogged } from './present.ts';
 
 export interface ApplyProgress {
   readonly onEvent: (event: ApplyEvent) => void;
@@ -19,6 +20,14 @@ export interface ApplyProgress {
   readonly wait: (wait: PendingWait) => void;
   /** Stops the progress, removes the live line, and prints the last permanent lines. */
   readonly end: () => void;
+}
+
+/**
+ * Returns stderr. Its lines are updated in place only on a terminal that can do so, and if no log is written to it: log
+ * lines would be overwritten.
+ */
+export function getProgressStream({ env, stderr }: Pick<Context, 'env' | 'stderr'>): OutputStream {
+  return { ...stderr, isTerminal: stderr.isTerminal && env['TERM'] !== 'dumb' && !isInfoLogged({ env }) };
 }
 
 interface ProgressPlace extends Pick<Context, 'now' | 'after'> {

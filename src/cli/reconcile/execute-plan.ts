@@ -18,11 +18,17 @@ import { formatWaitTime } from '../../report/view/wording.ts';
 import type { ReadingClient } from '../../stack/plan-live.ts';
 import type { ApplyRunOptions } from '../../stack/run-plan.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
-import type { Context, OutputStream } from '../context.ts';
+import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { outputReport, showFailure } from '../output/output-report.ts';
-import { type FormatFlags, findEventOutput, getTextOptions, isInfoLogged } from '../output/present.ts';
-import { type ApplyProgress, callPeriodically, createApplyProgress, createStatusLine } from '../output/progress.ts';
+import { type FormatFlags, findEventOutput, getTextOptions } from '../output/present.ts';
+import {
+  type ApplyProgress,
+  callPeriodically,
+  createApplyProgress,
+  createStatusLine,
+  getProgressStream,
+} from '../output/progress.ts';
 
 /** A plan that is not blocked, and the function that applies it. */
 export interface PlanExecutionInput {
@@ -194,11 +200,6 @@ async function applyWithProgress(
     signal.removeEventListener('abort', tellStopping);
     endProgress();
   }
-}
-
-/** Returns stderr. If a log is written to it, disables live updates, because they would overwrite log lines. */
-export function getProgressStream({ env, stderr }: Context): OutputStream {
-  return isInfoLogged({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
 
 /**

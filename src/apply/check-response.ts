@@ -8,7 +8,6 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { type Mark, type MarkDraft, renderMetadata, splitMetadata } from '../model/mark.ts';
-import { alignMembers, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
 import { completeMarkDraft } from '../plan/writes.ts';
@@ -63,7 +62,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   const kind = getKind(write.kind);
   if (areAllTaken(kind, sent, live)) return [];
   const normal = normalizeSpec(kind, sent);
-  const known = fillHiddenFields(kind, alignMembers(live, normal), normal);
+  const known = fillHiddenFields(kind, live, normal);
   return Object.entries(sent).flatMap(([name, value]) => {
     if (name === METADATA) return [];
     const field = kind.fields[name];
@@ -93,7 +92,7 @@ function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): 
 }
 
 function show(value: Spec[string]): string {
-  const text = toCanonicalJson(mapConcealed(value, formatConcealed));
+  const text = toCanonicalJson(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 

@@ -85,8 +85,7 @@ export interface Account {
 }
 
 /** A saved plan with the user's consents and the token sinks. */
-export type ApprovedPlan = Omit<SavedPlanToCheck, 'signal' | 'cwd' | 'uid' | 'roots'> &
-  Pick<PlanCheckedAgainstLive, 'tokens'>;
+export type ApprovedPlan = Omit<SavedPlanToCheck, 'signal' | 'cwd' | 'roots'> & Pick<PlanCheckedAgainstLive, 'tokens'>;
 
 /** A plan that the live state is compared with. */
 interface AgainstPlan {
@@ -112,7 +111,7 @@ export interface AccountInput {
 export function createAccount(parts: AccountInput, host: Host): Account {
   const { settings } = parts;
   const link = createLink(parts, host);
-  const { cwd, uid } = host;
+  const { cwd } = host;
   return {
     settings,
     ...link,
@@ -121,7 +120,7 @@ export function createAccount(parts: AccountInput, host: Host): Account {
       const request = createDriftReadRequest(plan);
       const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
       const paths = plan.files.map(({ path }) => path);
-      const present = await readPlannedFiles(paths, { cwd, uid, roots });
+      const present = await readPlannedFiles(paths, { cwd, roots });
       return computeDriftFromSavedPlan(plan, { live, present, now: host.now(), file: name });
     },
     export: async (request) => exportResources(await link.open(), { ...request, settings }),
@@ -132,9 +131,9 @@ export function createAccount(parts: AccountInput, host: Host): Account {
 function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: Host): Account['apply'] {
   return async ({ tokens, ...saved }, options) => {
     refuseToWriteUntrusted(host);
-    const { cwd, uid } = host;
+    const { cwd } = host;
     const roots = listRootsOfPaths([], host);
-    const check = await refuseStaleOrBlockedPlan(await open(), { ...saved, roots, signal: options.signal, cwd, uid });
+    const check = await refuseStaleOrBlockedPlan(await open(), { ...saved, roots, signal: options.signal, cwd });
     const run = { plan: saved.plan, roots, tokens, ...check };
     return write((client) => confirmAndApplyPlan(client, run, options, host));
   };
@@ -224,13 +223,8 @@ function createReadings(): Readings {
   return { lists: new Map(), modules: new Map() };
 }
 
-/**
- * Creates an account for several stacks. `interrupt` aborts every read. So does closing: if one read of a stack fails, its
- * other reads may still be under way, and nobody waits for them.
- */
-export function createSharedAccount(parts: AccountInput, host: Host, interrupt: AbortSignal): SharedAccount {
-  const closing = new AbortController();
-  const signal = AbortSignal.any([interrupt, closing.signal]);
+/** Creates an account for several stacks. `signal` aborts every read. */
+export function createSharedAccount(parts: AccountInput, host: Host, signal: AbortSignal): SharedAccount {
   const { notices, countSent, countReads } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, host);
   let readings = createReadings();
@@ -246,10 +240,7 @@ export function createSharedAccount(parts: AccountInput, host: Host, interrupt: 
     forget: () => {
       readings = createReadings();
     },
-    close: async () => {
-      closing.abort();
-      await account.close();
-    },
+    close: account.close,
   };
 }
 
@@ -459,7 +450,6 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     now: host.now(),
     commit: readCiJobLinks(host.env).commit,
     cwd: host.cwd,
-    uid: host.uid,
     rehearse: host.rehearse,
     openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
   });

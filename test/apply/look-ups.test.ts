@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { SharedListRequests } from '../../src/apply/duplicates.ts';
 import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 
 const KIND = getKind('WeightedBackend');
 
@@ -19,7 +18,7 @@ function createLookUps() {
     const answer = Promise.withResolvers<readonly []>();
     waiting.push(answer);
     return answer.promise;
-  }, new ObservedResponseFields(NO_OP_SECRET_REDACTOR));
+  }, new ObservedResponseFields());
   return { lookUps, waiting };
 }
 

@@ -1,7 +1,18 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { inject } from 'vitest';
@@ -33,6 +44,7 @@ export interface Place {
 /** Makes a place whose working folder has these files. A file whose name starts with `../` is beside that folder. */
 export function createPlace(files: Readonly<Record<string, string>> = {}, env: NodeJS.ProcessEnv = {}): Place {
   const root = mkdtempSync(join(ROOT, 'place-'));
+  chmodSync(root, 0o755);
   const [home, work, temporary] = [join(root, 'home'), join(root, 'work'), join(root, 'tmp')];
   for (const folder of [join(home, '.cache'), work, temporary]) mkdirSync(folder, { recursive: true });
   for (const [name, content] of Object.entries(files)) {
@@ -41,6 +53,21 @@ export function createPlace(files: Readonly<Record<string, string>> = {}, env: N
   }
   const own = { HOME: home, TMPDIR: temporary, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
   return { root, home, work, temporary, env: { PATH: `${dirname(EDGEWISE)}:${BIN}:/usr/bin:/bin`, ...own, ...env } };
+}
+
+/** Makes the user who runs a program in the place the owner of its files. Permissions do not stop root: then another user. */
+export function asOwner({ root }: Place): StartOptions {
+  if (!IS_ROOT) return {};
+  for (const path of ['', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
+    lchownSync(join(root, path), NOBODY, NOBODY);
+  return { user: NOBODY };
+}
+
+/** Copies the program into the place, so that a test can change it. Returns the copy of the package's folder. */
+export function copyProgram({ root }: Place): string {
+  const program = join(root, 'program');
+  cpSync(join(PROJECT, 'node_modules/edgewise'), program, { recursive: true });
+  return program;
 }
 
 /** Lists everything below a folder, with its mode and a digest of its content, by path. */

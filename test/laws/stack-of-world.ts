@@ -39,7 +39,6 @@ function toHost(world: World, folder: string): Host {
   return {
     env: {},
     cwd: folder,
-    uid: process.getuid?.(),
     now: () => world.now(),
     sleep: async () => undefined,
     readStdin: unused,

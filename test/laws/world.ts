@@ -11,7 +11,6 @@ import { hasErrors } from '../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import type { RateLimit } from '../../src/model/stack.ts';
 import type { DesiredState, LiveState } from '../../src/model/state.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { createPlan } from '../../src/plan/create-plan.ts';
@@ -36,11 +35,6 @@ export interface WorldOptions {
   readonly seed?: ServerSeed;
   /** A folder for tokens. Without it they are kept in `delivered`. */
   readonly tokenDirectory?: string;
-  /** The clock of the clients, in milliseconds. */
-  readonly clientNow?: () => number;
-  readonly rateLimit?: RateLimit;
-  /** Pauses of the clients. */
-  readonly sleep?: (ms: number) => Promise<void>;
 }
 
 /** What one plan may differ in. */
@@ -52,8 +46,6 @@ export interface PlanOptions {
   readonly mode?: Plan['mode'];
   readonly targets?: readonly string[];
   readonly layout?: Layout;
-  /** Reads with this client, which then knows what it has just read. */
-  readonly client?: Client;
   /** Puts what was read into another order. */
   readonly rearrange?: (live: LiveState) => LiveState;
 }
@@ -109,7 +101,7 @@ export class World {
   }
 
   #connectOver(transport: Transport): Client {
-    const { pageSize = 100, concurrency = 8, clientNow, rateLimit, sleep = async () => undefined } = this.#options;
+    const { pageSize = 100, concurrency = 8 } = this.#options;
     return createClient({
       send: toSend(transport),
       baseUrl: BASE_URL,
@@ -117,9 +109,7 @@ export class World {
       versionHeader: 'Service-Version',
       pageSize,
       concurrency,
-      sleep,
-      ...(clientNow !== undefined && { now: clientNow }),
-      ...(rateLimit !== undefined && { rateLimit }),
+      sleep: async () => undefined,
     });
   }
 
@@ -133,14 +123,13 @@ export class World {
       layout,
       rearrange = (live) => live,
       over,
-      client,
     }: PlanOptions = {},
   ): Promise<Plan> {
     const state = 'resources' in stack ? stack : loadStack(stack, layout);
     const desired = mode === 'destroy' ? createDestroyState(state) : state;
     const live = rearrange(
       await readLive(
-        client ?? (over === undefined ? this.connect() : this.#connectOver(over(this.#recorder.transport))),
+        over === undefined ? this.connect() : this.#connectOver(over(this.#recorder.transport)),
         createReadRequest(desired, targets),
       ),
     );

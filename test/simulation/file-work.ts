@@ -61,7 +61,6 @@ count(
     'open',
     'readFile',
     'readdir',
-    'readlink',
     'realpath',
     'rename',
     'rm',

@@ -6,7 +6,7 @@ import {
   field,
   idOf,
   integer,
-  jsonWithLists,
+  jsonWithReferences,
   listOf,
   mapOf,
   number,
@@ -42,7 +42,7 @@ const SIGNAL = objectOf(
       isCaption: true,
     }),
     ships: field(listOf(text({ cel: ['ship.flag', 'ship.cargo.*'] })), 'CEL expressions that select the ships.'),
-    details: field(jsonWithLists({ charts: idOf('chart') }), 'Whatever else there is to say.'),
+    details: field(jsonWithReferences({ charts: idOf('chart') }), 'Whatever else there is to say.'),
   },
   'signal',
 );
@@ -208,10 +208,7 @@ const BUOY = defineKind({
     water_id: field(idOf('water'), 'Id of the water that it is in.', { lifecycle: 'immutable', required: true }),
     id: field(idOf('buoy'), 'Id of the buoy.', { lifecycle: 'immutable', required: true, unique: true }),
     bell: field(
-      createModuleType({
-        strikes: field(integer(1, 8), 'How often it strikes.', { default: 1 }),
-        password: field(text({ mayBeSecret: true }), 'What a ship signals to silence it.'),
-      }),
+      createModuleType({ strikes: field(integer(1, 8), 'How often it strikes.', { default: 1 }) }),
       'Bell module: what it sounds like.',
       { clear: 'delete', hasPath: true },
     ),

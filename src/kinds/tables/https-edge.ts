@@ -9,7 +9,6 @@ import {
   number,
   refTo,
   setOf,
-  text,
   textOfFormat,
 } from '../field.ts';
 import { defineKind } from '../kind.ts';
@@ -88,9 +87,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
     request_headers: field(
       createModuleType({
         add: field(
-          mapOf(textOfFormat('header-name'), text({ format: 'header-value', mayBeSecret: true }), {
-            caseInsensitive: true,
-          }),
+          mapOf(textOfFormat('header-name'), textOfFormat('header-value'), { caseInsensitive: true }),
           'Headers added to the request before it goes upstream, after `remove`. Names that differ only in case are the same header.',
         ),
         remove: field(

@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { toEdge } from '../cli/workspace.ts';
+import { toStack } from '../repository/tree.ts';
+import {
+  asOwner,
+  BIN,
+  copyProgram,
+  createPlace,
+  listChanged,
+  listFiles,
+  type Place,
+  PROJECT,
+  runLine,
+  type StartOptions,
+} from './place.ts';
+
+/** What happens before the command line is read: it fails in one line, or does not concern the program. */
+
+const FILES = { 'edgewise.yaml': `${toStack('shop')}${toEdge('door', 20_001)}` };
+const ENV = { EDGEWISE_BASE_URL: 'embedded:' };
+
+/** Makes the program take itself for one on an old Node. */
+const OLD_NODE = `data:text/javascript,${encodeURIComponent(
+  "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })",
+)}`;
+
+interface Failure {
+  readonly name: string;
+  /** Makes it fail, and says how the program is started. */
+  readonly arrange?: (place: Place) => StartOptions;
+  /** Puts a line of bash around the command line. */
+  readonly wrap?: (line: string, place: Place) => string;
+  readonly exitCode: number;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+function listParts(program: string): readonly string[] {
+  const folder = join(program, 'dist/parts');
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+const BROKEN = {
+  wrap: (line: string, { root }: Place) => line.replace('edgewise', join(root, 'program/dist/cli.js')),
+  exitCode: 1,
+  message: 'cannot read',
+  remedy: 'Install edgewise again',
+};
+
+const FAILURES: readonly Failure[] = [
+  {
+    name: 'an old Node',
+    arrange: () => ({ env: { NODE_OPTIONS: `--import=${OLD_NODE}` } }),
+    exitCode: 3,
+    message: `edgewise ${packageJson.version} needs Node 22.19.0 or newer; this is Node 18.20.4.`,
+    remedy: 'Get one from a version manager',
+  },
+  {
+    name: 'a working folder that was deleted',
+    wrap: (line) => `mkdir gone && cd gone && rmdir ../gone && ${line}`,
+    exitCode: 3,
+    message: 'The working folder was deleted',
+    remedy: 'Change to a folder that exists',
+  },
+  {
+    ...BROKEN,
+    name: 'a program that the user may not read',
+    arrange: (place) => {
+      for (const part of listParts(copyProgram(place))) chmodSync(part, 0o000);
+      return asOwner(place);
+    },
+  },
+  {
+    ...BROKEN,
+    name: 'a part that was removed',
+    arrange: (place) => {
+      for (const part of listParts(copyProgram(place))) if (basename(part).startsWith('plan-')) rmSync(part);
+      return {};
+    },
+  },
+];
+
+describe('of a start with', () => {
+  it.each(FAILURES)('$name, one line says what to do', async ({ arrange, wrap = (line) => line, ...expected }) => {
+    const { exitCode, message, remedy } = expected;
+    const place = createPlace(FILES, ENV);
+    const start = arrange?.(place) ?? {};
+    const before = listFiles(place.root);
+    const ended = await runLine(place, wrap('edgewise plan', place), start);
+    expect(ended).toEqual({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
+    expect(ended.stderr).toContain(remedy);
+    expect(ended.stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
+    const document = await runLine(place, wrap('edgewise plan --format json', place), start);
+    expect(document).toMatchObject({ exitCode, stderr: ended.stderr });
+    expect(JSON.parse(document.stdout)).toEqual({
+      ...{ format: 1, command: null, ok: false, diagnostics: [] },
+      error: { message: expect.stringContaining(message), remedy: expect.stringContaining(remedy) },
+    });
+    expect(listChanged(before, listFiles(place.root))).toEqual([]);
+  });
+});
+
+describe('an output that takes nothing', () => {
+  it.each(['> /dev/full', '1< /dev/null'])('%s fails in one line', async (redirection) => {
+    const place = createPlace(FILES, ENV);
+    for (const line of ['edgewise --version', 'edgewise plan']) {
+      const { exitCode, stderr } = await runLine(place, `${line} ${redirection}`);
+      expect(stderr).toMatch(
+        /^(Using .*\n)?edgewise: The result cannot be written to standard output: .*Send it to .*\n$/,
+      );
+      expect(exitCode).toBe(1);
+    }
+  });
+
+  it.each(['2> /dev/full', '2>&-', '2< /dev/null'])('%s does not concern the result', async (redirection) => {
+    const { exitCode, stdout } = await runLine(createPlace(FILES, ENV), `edgewise plan ${redirection}`);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('1 to create') });
+  });
+
+  it('that is closed is like one that nobody reads', async () => {
+    const place = createPlace(FILES, ENV);
+    for (const line of ['edgewise --version', 'edgewise plan --format json'])
+      expect(await runLine(place, `${line} >&- 2>&-`)).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+  });
+});
+
+describe('an input that gives nothing', () => {
+  it.each(['0> file', '<&-', '< .', '< /dev/null'])('%s is a mistake of the user', async (redirection) => {
+    const { exitCode, stderr } = await runLine(createPlace(FILES, ENV), `edgewise plan - ${redirection}`);
+    expect(stderr).toMatch(
+      /^error\[(file-unreadable|no-manifests)\]: <stdin> (is empty|cannot be read: .*)\n {2}help: /,
+    );
+    expect(exitCode).toBe(3);
+  });
+});
+
+it('a working folder that the user may not read is named, with a remedy', async () => {
+  const place = createPlace(FILES, ENV);
+  const start = asOwner(place);
+  chmodSync(place.work, 0o000);
+  const { exitCode, stdout, stderr } = await runLine(place, 'edgewise plan --format json', start);
+  expect(stderr).toMatch(/^error\[file-unreadable\]: .* cannot be read: permission denied\n {2}help: /);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, diagnostics: [{ code: 'file-unreadable' }] });
+  expect(exitCode).toBe(3);
+});
+
+/**
+ * Leaves compiled code in a folder of caches, as if a plan had been there: under the names of the program's own parts,
+ * and as long as they are, because that is all that V8 compares. It writes the file `attacked`.
+ */
+const PLANT = `
+const { mkdirSync, readFileSync, readdirSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { wrap } = require('node:module');
+const { Script } = require('node:vm');
+const [parts, folder, attacked] = process.argv.slice(1);
+const code = "require('node:fs').writeFileSync(" + JSON.stringify(attacked) + ", process.env.EDGEWISE_API_KEY);";
+mkdirSync(folder, { recursive: true });
+for (const name of readdirSync(parts)) {
+  const { length } = readFileSync(join(parts, name), 'utf8');
+  writeFileSync(join(folder, name), new Script(wrap(code.padEnd(length))).createCachedData());
+}
+`;
+
+describe('code that a pull request brings is not run, when a folder of caches is in the checkout by', () => {
+  it.each([
+    ['HOME', '.', '.cache/edgewise'],
+    ['XDG_CACHE_HOME', '.cache', '.cache/edgewise'],
+    ['NODE_COMPILE_CACHE', '.cache', '.cache/edgewise'],
+  ])('%s', async (variable, value, cache) => {
+    const place = createPlace(FILES, { ...ENV, EDGEWISE_API_KEY: 'a-key-that-is-long-enough' });
+    const attacked = join(place.work, 'attacked');
+    const folder = join(place.work, cache, `${process.version}-${process.arch}`, 'plan');
+    const parts = join(PROJECT, 'node_modules/edgewise/dist/parts');
+    const { promise, resolve } = Promise.withResolvers();
+    execFile(join(BIN, 'node'), ['-e', PLANT, parts, folder, attacked], resolve);
+    expect(await promise).toBeNull();
+    const env = { [variable]: join(place.work, value) };
+    const { exitCode, stdout } = await runLine(place, 'edgewise plan --untrusted', { env });
+    expect(existsSync(attacked)).toBe(false);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('1 to create') });
+  });
+});

@@ -1,0 +1,195 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { toEdge } from '../cli/workspace.ts';
+import { toStack } from '../repository/tree.ts';
+import {
+  asOwner,
+  copyProgram,
+  createPlace,
+  IS_ROOT,
+  listChanged,
+  listFiles,
+  NOBODY,
+  type Place,
+  ROOT,
+  runAtTerminal,
+  runLine,
+  type StartOptions,
+  type Step,
+} from './place.ts';
+import { describeAtTerminal, selectPossible } from './requirements.ts';
+
+/** The installed program in the homes, file systems and terminals that people have: it does the same in each of them. */
+
+/** How a run starts in a surrounding. */
+interface Start extends StartOptions {
+  /** Puts the surrounding around a line of bash. */
+  readonly wrap?: (line: string) => string;
+  readonly columns?: number;
+}
+
+/** Changes a place, and says how a run starts there. */
+type Surround = (place: Place) => Start;
+
+function withHome(mode: number): Surround {
+  return (place) => {
+    chmodSync(place.home, mode);
+    return asOwner(place);
+  };
+}
+
+/** The base directories, each in a folder. */
+function toXdg(folder: string): NodeJS.ProcessEnv {
+  const names = ['CACHE', 'CONFIG', 'DATA', 'STATE', 'RUNTIME'];
+  return Object.fromEntries(names.map((name) => [`XDG_${name}_HOME`, join(folder, name)]));
+}
+
+/** With `plan` and with the question of `apply`. */
+const HOMES: Readonly<Record<string, Surround>> = {
+  'an ordinary home with .cache': () => ({}),
+  'no HOME': () => ({ env: { HOME: undefined } }),
+  'an empty HOME': () => ({ env: { HOME: '' } }),
+  'a HOME that does not exist': () => ({ env: { HOME: '/does/not/exist' } }),
+  'a HOME that cannot be read': withHome(0o000),
+  'a HOME that cannot be written to': withHome(0o555),
+  'XDG folders that do not exist': () => ({ env: toXdg('/does/not/exist') }),
+  'XDG folders that are relative': () => ({ env: toXdg('relative') }),
+  'XDG folders that cannot be read': (place) => {
+    const folder = join(place.root, 'xdg');
+    mkdirSync(folder, { mode: 0o000 });
+    return { ...asOwner(place), env: toXdg(folder) };
+  },
+};
+
+/** A file system that is read-only, in a mount namespace of the line. */
+const READ_ONLY = `mount --bind ${ROOT} ${ROOT} && mount -o remount,bind,ro ${ROOT} && cd "$PWD" && ! touch probe 2>/dev/null`;
+const unshare = (line: string) =>
+  `unshare --mount ${IS_ROOT ? '' : '--map-root-user'} bash -c '${READ_ONLY} && ${line}'`;
+
+/** With `plan`. */
+const OTHERS: Readonly<Record<string, Surround>> = {
+  'a read-only file system': () => ({ wrap: unshare }),
+  'stdin that is closed': () => ({ wrap: (line) => `${line} <&-` }),
+  'stdin from a pipe': () => ({ wrap: (line) => `echo text | ${line}` }),
+  'stdin from a file': () => ({ wrap: (line) => `${line} < edgewise.yaml` }),
+  'stdin that nobody writes to': ({ temporary }) => {
+    spawnSync('mkfifo', [join(temporary, 'pipe')]);
+    return { wrap: (line) => `${line} <> ${join(temporary, 'pipe')}` };
+  },
+  'no locale': () => ({ env: { LANG: undefined } }),
+  'the locale C': () => ({ env: { LC_ALL: 'C' } }),
+  'a locale that is not UTF-8': () => ({ wrap: (line) => `env LC_ALL=de_DE.ISO-8859-1 ${line}` }),
+  'another user than the owner of the files': () => ({ user: NOBODY }),
+  'files of another user, as root': (place) => {
+    asOwner(place);
+    return {};
+  },
+  'an installed folder that is read-only': (place) => {
+    const program = copyProgram(place);
+    for (const path of ['', ...readdirSync(program, { recursive: true, encoding: 'utf8' })])
+      chmodSync(join(program, path), 0o555);
+    return { ...asOwner(place), wrap: (line) => line.replace('edgewise', join(program, 'dist/cli.js')) };
+  },
+};
+
+/** Why a surrounding cannot be had here. */
+const PROBLEMS: Readonly<Record<string, string | undefined>> = {
+  'a read-only file system': canMount() ? undefined : 'the kernel refuses `unshare` and `mount`',
+  'another user than the owner of the files': IS_ROOT ? undefined : 'only root can become another user',
+  'files of another user, as root': IS_ROOT ? undefined : 'only root can give files away',
+};
+
+function canMount(): boolean {
+  return spawnSync('bash', ['-c', unshare('true')], { cwd: ROOT, stdio: 'ignore' }).status === 0;
+}
+
+const FILES = { 'edgewise.yaml': `${toStack('shop')}${toEdge('door', 20_001)}` };
+const ENV = { EDGEWISE_BASE_URL: 'embedded:' };
+const NOTICE = 'Using the embedded server, which forgets everything at the end of this command.\n';
+const VERSION = { exitCode: 0, stdout: `${packageJson.version}\n`, stderr: '' };
+
+/** Runs a line in a new place, and checks that it creates, changes and removes nothing. */
+async function runIn(surround: Surround, line: string) {
+  const place = createPlace(FILES, ENV);
+  const { wrap = (same) => same, ...start } = surround(place);
+  const before = listFiles(place.root);
+  const ended = await runLine(place, wrap(line), start);
+  expect(listChanged(before, listFiles(place.root))).toEqual([]);
+  return ended;
+}
+
+describe('in', () => {
+  it.each(selectPossible({ ...HOMES, ...OTHERS }, PROBLEMS))(
+    '%s, the version and a plan are the same',
+    async (_, surround) => {
+      expect(await runIn(surround, 'edgewise --version')).toEqual(VERSION);
+      const planned = await runIn(surround, 'edgewise plan');
+      expect(planned).toEqual({
+        exitCode: 0,
+        stdout: expect.stringMatching(/^\+ TCPEdge\/door .*^0 to delete, .*, 1 to create; 0 unchanged[.]$/ms),
+        stderr: NOTICE,
+      });
+    },
+  );
+});
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences on which a terminal acts
+const ESCAPES = /\u001b\[[\d;?]*[A-Za-z]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
+const COLORS = /\u001b\[[\d;]*m/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal does other than show text, line by line
+const CONTROLS = /\u001b|\r(?!\r?\n)/;
+
+const TERMINALS: Readonly<Record<string, Start & { readonly refuses?: RegExp }>> = {
+  '80 columns': {},
+  '40 columns': { columns: 40 },
+  '200 columns': { columns: 200 },
+  'a size that is unknown': { columns: 0 },
+  'TERM=dumb': { env: { TERM: 'dumb' }, refuses: CONTROLS },
+  'no TERM': { env: { TERM: undefined } },
+  NO_COLOR: { env: { NO_COLOR: '1' }, refuses: COLORS },
+};
+
+describeAtTerminal('at a terminal with', () => {
+  it.each(Object.entries(TERMINALS))('%s, the version, a plan and a question are readable', async (_, options) => {
+    const { columns = 80, refuses } = options;
+    for (const line of ['edgewise --version', 'edgewise plan', 'edgewise apply']) {
+      const steps: Step[] = line === 'edgewise apply' ? [['Only "yes" is accepted: ', 'type', 'yes\r']] : [];
+      const { exitCode, shown } = await runAtTerminal(createPlace(FILES, ENV), line, { ...options, steps });
+      expect({ exitCode, shown }).toMatchObject({ exitCode: 0, shown: expect.stringMatching(/1 to create|1[.]0[.]0/) });
+      if (refuses !== undefined) expect(shown).not.toMatch(refuses);
+      if (line !== 'edgewise plan') continue;
+      expect(COLORS.test(shown)).toBe(refuses === undefined);
+      expect(columns === 0 ? [] : listWide(shown, columns)).toEqual([]);
+    }
+  });
+});
+
+describeAtTerminal('an apply asks, and writes after yes, in', () => {
+  it.each(Object.entries(HOMES))('%s', async (_, surround) => {
+    const place = createPlace(FILES, ENV);
+    const start = surround(place);
+    const before = listFiles(place.root);
+    const steps: Step[] = [['Only "yes" is accepted: ', 'type', 'yes\r']];
+    const { exitCode, shown } = await runAtTerminal(place, 'edgewise apply', { ...start, steps });
+    expect({ exitCode, shown }).toEqual({ exitCode: 0, shown: expect.stringContaining('1 write applied') });
+    expect(listChanged(before, listFiles(place.root))).toEqual([]);
+  });
+});
+
+/** Lists the lines that do not fit, but for two that are never broken: a notice, and a command line to copy. */
+function listWide(shown: string, columns: number): readonly string[] {
+  const lines = shown.replaceAll(ESCAPES, '').split(/\r?\n|\r/);
+  return lines.filter((line) => line.length > columns && !/^(Using|To apply:) /.test(line));
+}
+
+describe('of an output that is closed early', () => {
+  it.each(['edgewise --version', 'edgewise plan', 'edgewise plan --format json'])('%s fails nowhere', async (line) => {
+    const { stdout, ...rest } = await runIn(() => ({}), `${line} | head -n 1`);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(rest).toMatchObject({ exitCode: 0, stderr: expect.not.stringMatching(/EPIPE|edgewise:/) });
+  });
+});

@@ -1,7 +1,7 @@
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
-import { fillHiddenFields, readAttachedResource, readResource } from '../kinds/read-response.ts';
+import { alignLiveSpec, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -62,7 +62,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   const kind = getKind(write.kind);
   if (areAllTaken(kind, sent, live)) return [];
   const normal = normalizeSpec(kind, sent);
-  const known = fillHiddenFields(kind, live, normal);
+  const known = alignLiveSpec(kind, live, normal);
   return Object.entries(sent).flatMap(([name, value]) => {
     if (name === METADATA) return [];
     const field = kind.fields[name];

@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { fillAllOmittedFields, fillHiddenFields } from '../kinds/read-response.ts';
+import { alignLiveSpec, fillAllOmittedFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -67,7 +67,7 @@ function listOthers(kind: Kind, { before, after, sent, digests }: Compared): rea
     .filter((name) => !sent.includes(name) && digests[name] !== IGNORED_FIELD_DIGEST);
   if (differing.length === 0) return [];
   const from = fillAllOmittedFields(kind, before);
-  const known = fillHiddenFields(kind, after, from);
+  const known = alignLiveSpec(kind, after, from);
   return differing.filter((name) => !isSameJson(from[name] ?? null, known[name] ?? null));
 }
 

@@ -2,7 +2,7 @@ import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { type Kind, toHyphenated } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeSpec } from '../kinds/normalize.ts';
-import { fillHiddenFields } from '../kinds/read-response.ts';
+import { alignLiveSpec } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
@@ -307,7 +307,7 @@ function findExportFinding(
   const [read] = state?.resources.values() ?? [];
   if (read === undefined) return NOT_EXACT;
   const normal = normalizeSpec(kind, read.spec);
-  return isSameJson(normal, fillHiddenFields(kind, live.spec, normal)) ? undefined : NOT_EXACT;
+  return isSameJson(normal, alignLiveSpec(kind, live.spec, normal)) ? undefined : NOT_EXACT;
 }
 
 const NOT_EXACT = 'no manifest can describe it exactly';

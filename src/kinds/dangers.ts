@@ -7,6 +7,7 @@ import type { Field, FieldType, NamedField } from './field.ts';
 import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
+import { fillAllOmittedFields } from './read-response.ts';
 
 /** A state of a resource, for comparison with another state. */
 export interface ResourceState {
@@ -27,11 +28,13 @@ export function listResourceTransitionDangers(
   from: ResourceState | undefined,
   to: ResourceState | undefined,
 ): readonly Danger[] {
+  // A part that a response leaves out counts as empty, so that equal rules are equal.
+  const [before, after] = [from, to].map((state) => state && fillAllOmittedFields(kind, state.spec));
   return sortDangersByGroup([
-    ...listAccessFacts(kind, from?.spec, to?.spec).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
-    ...listLockouts(kind, from?.spec, to?.spec),
-    ...listTrafficFacts(kind, from?.spec, to?.spec).map((fact) => ({ group: 'traffic' as const, ...fact })),
-    ...listSecretDangers(kind, from?.spec, to?.spec),
+    ...listAccessFacts(kind, before, after).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
+    ...listLockouts(kind, before, after),
+    ...listTrafficFacts(kind, before, after).map((fact) => ({ group: 'traffic' as const, ...fact })),
+    ...listSecretDangers(kind, before, after),
     ...listOwnershipDangers(from, to),
   ]);
 }

@@ -168,7 +168,10 @@ export interface Field {
    * null, or an empty text, list or map.
    */
   readonly default: Json | undefined;
-  /** Whether the service chooses the value if a manifest does not set the field. The field is then not compared. */
+  /**
+   * Whether the service chooses the value if a manifest does not set the field. The field is then not compared. Inside
+   * a module, a request keeps the live value.
+   */
   readonly serviceDefault: boolean;
   /**
    * Whether the live value is kept if a manifest no longer sets the field. True for a field whose default in the service

@@ -2,6 +2,7 @@ import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { defineFields, type Field, type FieldType, type NamedField, type ObjectType, objectOf } from './field.ts';
+import { listSelfAndNestedTypes } from './walk.ts';
 
 /**
  * A kind: one table that completely describes a type of resource.
@@ -170,10 +171,16 @@ function findContradiction(kind: Kind): string | undefined {
     if (field.required && (field.default !== undefined || field.serviceDefault))
       return `${name} is required and has a default`;
     if (field.keepsLiveValue && !field.serviceDefault) return `${name} stays when left out, and has no service default`;
+    if (kind.role === 'owned' && listNestedFields(field.type).some(({ serviceDefault }) => serviceDefault))
+      return `the service chooses a part of ${name}, and its mark cannot tell whether a manifest set that part`;
     if (field.hasPath && !isModule(field)) return `${name} has a path but is not a module`;
     if (field.clear === 'delete' && !field.hasPath) return `${name} is cleared by a DELETE but has no path`;
   }
   return kind.submission && checkSubmission(kind.fields, kind.submission);
+}
+
+function listNestedFields(type: FieldType): readonly Field[] {
+  return listSelfAndNestedTypes(type).flatMap((inner) => (inner.type === 'object' ? Object.values(inner.fields) : []));
 }
 
 /** Converts the name of a kind for file names and commands: `TCPEdge` → `tcp-edge`. */

@@ -14,11 +14,12 @@ import { mapDirectMembers, mapPresentFields, type TypedValueMapper } from './wal
  */
 export function normalizeSpec(kind: Kind, spec: Spec): Spec {
   const normal: Record<string, Json> = {};
-  for (const [name, field] of kind.specFields) {
-    const value = spec[name];
-    if (!field.serviceDefault || !isUnset(value)) normal[name] = normalizeField(field, value);
-  }
+  for (const [name, field] of kind.specFields) setNormalField(normal, name, field, spec[name]);
   return normal;
+}
+
+function setNormalField(normal: Record<string, Json>, name: string, field: Field, value: Json | undefined): void {
+  if (!field.serviceDefault || !isUnset(value)) normal[name] = normalizeField(field, value);
 }
 
 /** Whether a value means the same as no value in a field of any type. */
@@ -65,7 +66,7 @@ const NORMALIZE: TypedValueMapper = {
   visit: (type, value) => normalizeValue(type, value, undefined),
   visitFields: ({ namedFields }, value) => {
     const normal: Record<string, Json> = {};
-    for (const [name, field] of namedFields) normal[name] = normalizeField(field, value[name]);
+    for (const [name, field] of namedFields) setNormalField(normal, name, field, value[name]);
     return normal;
   },
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),

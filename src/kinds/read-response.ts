@@ -131,9 +131,12 @@ function toText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Fills in fields of a live spec that the service does not show. `from` is a normalized spec with their values. */
-export function fillHiddenFields(kind: Kind, live: Spec, from: Spec): Spec {
-  return fillFields(kind.specFields, live, from);
+/**
+ * Returns a live spec for the comparison with a spec in normal form: what the service does not show is as in `spec`, and
+ * what the service chose is absent where `spec` leaves the choice to the service.
+ */
+export function alignLiveSpec(kind: Kind, live: Spec, spec: Spec): Spec {
+  return alignFields(kind.specFields, live, spec);
 }
 
 /** Whether the service does not show a field of a live spec, or shows only a part of it. */
@@ -146,13 +149,14 @@ export function isValueHidden(type: FieldType, value: Json | undefined): boolean
   );
 }
 
-function fillFields(fields: readonly NamedField[], value: JsonObject, from: JsonObject): JsonObject {
-  const all: Record<string, Json> = {};
+function alignFields(fields: readonly NamedField[], live: JsonObject, spec: JsonObject): JsonObject {
+  const aligned: Record<string, Json> = {};
   for (const [name, field] of fields) {
-    const filled = fillValue(field.type, value[name], from[name]);
-    if (filled !== undefined) all[name] = from[name] === null ? nullIfDisabled(field, filled) : filled;
+    if (field.serviceDefault && spec[name] === undefined) continue;
+    const value = alignValue(field.type, live[name], spec[name]);
+    if (value !== undefined) aligned[name] = spec[name] === null ? nullIfDisabled(field, value) : value;
   }
-  return all;
+  return aligned;
 }
 
 /** Returns null for an empty module that is disabled, if disabling is the only way to unset it. */
@@ -160,13 +164,13 @@ function nullIfDisabled({ clear }: Field, value: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
 }
 
-/** Fills in a value that the service does not show. Such a value is `undefined`, or null as a member of a list. */
-function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
-  if (value === undefined) return from;
-  if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))
-    return fillFields(type.namedFields, value, from);
-  if (type.type !== 'list' || !isJsonArray(value) || !isJsonArray(from)) return value;
-  return value.map((member, index) => fillValue(type.of, member ?? undefined, from[index]) ?? member);
+/** Aligns one value. A value that the service does not show is `undefined`, or null as a member of a list. */
+function alignValue(type: FieldType, live: Json | undefined, spec: Json | undefined): Json | undefined {
+  if (live === undefined) return spec;
+  if (type.type === 'object' && isJsonObject(live) && isJsonObject(spec))
+    return alignFields(type.namedFields, live, spec);
+  if (type.type !== 'list' || !isJsonArray(live) || !isJsonArray(spec)) return live;
+  return live.map((member, index) => alignValue(type.of, member ?? undefined, spec[index]) ?? member);
 }
 
 /**
@@ -211,14 +215,16 @@ function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
 
 /**
  * Returns the empty value of a field that a response leaves out. `undefined` if `isMeant` excludes the field, or if the
- * field is never empty, because the service chooses its value or every resource gets a value at its creation.
+ * field is never empty, because the service chooses its value or every resource gets a value at its creation. A number
+ * that is left out is zero, even if the service chooses it.
  */
 function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
   const { type, required, lifecycle, serviceDefault } = field;
-  if (!isMeant(field) || serviceDefault || (required && lifecycle === 'immutable')) return undefined;
+  if (!isMeant(field) || (required && lifecycle === 'immutable')) return undefined;
+  if (type.type === 'number' && (serviceDefault || field.default !== undefined)) return type.min <= 0 ? 0 : undefined;
+  if (serviceDefault) return undefined;
   if (field.default === undefined) return getEmptyValue(type);
   if (type.type === 'boolean') return false;
-  if (type.type === 'number') return type.min <= 0 ? 0 : undefined;
   return type.type === 'enum' ? undefined : getEmptyValue(type);
 }
 

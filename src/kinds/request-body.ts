@@ -1,8 +1,8 @@
 import { assertNever } from '../model/errors.ts';
-import type { Json } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
 import type { Write } from '../model/write.ts';
 import type { Field } from './field.ts';
-import { getEmptyValue } from './normalize.ts';
+import { getEmptyValue, isUnset } from './normalize.ts';
 import { METHODS, type OperationAction } from './operations.ts';
 import { toModulePath, toResourcePath, UNKNOWN_ID_PLACEHOLDER } from './paths.ts';
 import { getKind } from './tables/registry.ts';
@@ -21,6 +21,19 @@ export function findPatchClearValue(field: Field): Json | undefined {
     default:
       return field.default ?? getEmptyValue(field.type);
   }
+}
+
+/**
+ * Returns the value of a field in a request. Parts of a module that the manifest leaves to the service keep their live
+ * values, because a request that leaves them out might change them.
+ */
+export function keepServiceChoices({ type }: Field, value: Json, live: Json | undefined): Json {
+  if (type.type !== 'object' || !isJsonObject(value) || !isJsonObject(live)) return value;
+  const chosen = type.namedFields.flatMap(([name, field]): [string, Json][] => {
+    const shown = live[name];
+    return field.serviceDefault && isUnset(value[name]) && shown !== undefined ? [[name, shown]] : [];
+  });
+  return chosen.length === 0 ? value : { ...value, ...Object.fromEntries(chosen) };
 }
 
 export interface WriteRequestLine {

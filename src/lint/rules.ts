@@ -71,6 +71,11 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     remedy: 'Set a threshold, a window with buckets, and a tripped duration; or disable the module.',
     check: createIdleCheck('breaker-never-trips'),
   },
+  'left-to-service': {
+    severity: 'warning',
+    remedy: 'Set all of them. `get` and plans show the values that are live.',
+    check: checkServiceChoices,
+  },
   'repeated-value': { severity: 'warning', remedy: 'Remove one of them.', check: checkRepeated },
   'literal-id': { severity: 'warning', remedy: 'Write the address instead of the id.', check: checkLiterals },
   'placeholder-in-shell': {
@@ -200,6 +205,24 @@ function createIdleCheck(id: LintCode): (subject: LintedResource) => readonly Li
         message: `${formatPath(path)} ${message}`,
       }));
     });
+}
+
+/**
+ * Finds modules that leave values to the service. If such a value is set once and then removed from the manifest, the
+ * service keeps it, because a module has no mark that remembers it.
+ */
+function checkServiceChoices({ spots }: LintedResource): readonly LintFinding[] {
+  return checkEach(spots, ({ path, type, value }) => {
+    if (type.type !== 'object' || !isJsonObject(value)) return NONE;
+    const unset = type.namedFields.filter(([name, { serviceDefault }]) => serviceDefault && !isSet(value[name]));
+    const names = unset.map(([name]) => name);
+    if (names.length === 0) return NONE;
+    return [{ path, message: `${formatPath(path)} leaves ${names.join(', ')} to the service` }];
+  });
+}
+
+function isSet(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
 }
 
 /** Finds texts that are not among the known values of their field. */

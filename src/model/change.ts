@@ -43,6 +43,11 @@ export interface Difference {
   readonly origin: DifferenceCause;
   /** Whether the resource must be replaced, because the field is immutable. */
   readonly forcesReplace: boolean;
+  /**
+   * The service does not show the live value, so nothing can be compared: each apply writes the field. Such a
+   * difference is no change for `--detailed-exitcode`, and no drift. Absent for all other differences.
+   */
+  readonly isHidden?: true;
 }
 
 export interface LiveBeforeChange {
@@ -104,6 +109,11 @@ export interface Change {
 /** Formats the address of the changed resource: `Kind/name`, or `Kind/name@id` for a duplicate. */
 export function formatChangeAddress({ address, duplicateOf, live }: Change): string {
   return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
+}
+
+/** Whether a change only writes fields that cannot be compared, because the service does not show them. */
+export function isHiddenChange({ action, differences }: Pick<Change, 'action' | 'differences'>): boolean {
+  return action === 'update' && differences.length > 0 && differences.every(({ isHidden }) => isHidden);
 }
 
 /** Whether the manifest or the live mark protects the resource. */

@@ -12,6 +12,7 @@ export const LINT_CODES = {
   'restriction-locks-out':
     'A resource restricts the API, the dashboard or agents, and may lock out the user who applies it.',
   'breaker-never-trips': 'The settings of a circuit breaker keep it from ever tripping.',
+  'left-to-service': 'A module leaves values to the service, such as the numbers of a circuit breaker.',
   'repeated-value': 'A set contains the same value twice, perhaps in two spellings.',
   'literal-id': 'An id is written out although a document gives it a name.',
   'placeholder-in-shell': 'The shell script of a token command contains a placeholder.',

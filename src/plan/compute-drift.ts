@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { formatAddress } from '../model/address.ts';
-import { type Change, type Difference, isAdoptOrTakeOverAction } from '../model/change.ts';
+import { type Action, type Change, type Difference, isAdoptOrTakeOverAction, isHiddenChange } from '../model/change.ts';
 import type {
   Drift,
   DriftedField,
@@ -115,14 +115,15 @@ export function sortDriftByAddress(resources: readonly ResourceDrift[]): readonl
 }
 
 function createResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
-  const { address, action, desired, duplicateOf, kind, differences, reason, owner = live?.mark?.owner } = change;
-  const fields = differences.map(toDriftedField);
+  const { address, desired, duplicateOf, kind, reason, owner = live?.mark?.owner } = change;
+  const action = isHiddenChange(change) ? 'no-op' : change.action;
+  const fields = change.differences.filter(({ isHidden }) => !isHidden).map(toDriftedField);
   const dangers = listDangersCausedByDrift({ kind, fields, expected: desired, live: change.live?.spec });
   return {
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),
     kind,
-    state: computeState(change),
+    state: computeState(action, fields),
     ...(change.live !== undefined && { id: change.live.id }),
     differences: fields,
     ...(owner !== undefined && { owner }),
@@ -161,8 +162,8 @@ export function pickValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift
   return typeof validUntil === 'string' ? { validUntil } : {};
 }
 
-function computeState(change: Change): DriftState {
-  switch (change.action) {
+function computeState(action: Action, differences: readonly DriftedField[]): DriftState {
+  switch (action) {
     case 'no-op':
       return 'in-sync';
     case 'create':
@@ -175,9 +176,9 @@ function computeState(change: Change): DriftState {
       return 'unowned';
     case 'update':
     case 'replace':
-      return computeDriftState(change.differences);
+      return computeDriftState(differences);
     default:
-      return assertNever(change.action);
+      return assertNever(action);
   }
 }
 

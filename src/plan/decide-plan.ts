@@ -89,7 +89,7 @@ function listComparedLive({ pair, form }: ChangeDecision): readonly ComparableLi
   const { kind, live, desired } = pair;
   if (live === undefined || desired === undefined || form === undefined) return [];
   const isCompared = (name: string) => form.normal[name] !== undefined && !desired.lifecycle.ignore.includes(name);
-  return [{ kind, live: live.spec, isCompared }];
+  return [{ kind, live: live.spec, desired: form.normal, isCompared }];
 }
 
 function canLockOut({ action, form, pair }: ChangeDecision): boolean {
@@ -334,16 +334,18 @@ function toSuppressedDelete({ pair, reason = '' }: ChangeDecision): SuppressedDe
 export interface ComparableLiveSpec {
   readonly kind: Kind;
   readonly live: Spec;
+  /** The spec to compare with, in normal form. */
+  readonly desired: Spec;
   readonly isCompared: (name: string) => boolean;
 }
 
 /** Returns one warning for each kind with compared fields that the service does not show. It names each field once. */
 export function listHiddenFieldWarnings(compared: readonly ComparableLiveSpec[]): readonly Diagnostic[] {
   const found = new Map<string, Set<string>>();
-  for (const { kind, live, isCompared } of compared)
+  for (const { kind, live, desired, isCompared } of compared)
     for (const [name, { type }] of kind.specFields) {
       if (!isCompared(name)) continue;
-      for (const path of listHiddenFields(type, live[name], name))
+      for (const path of listHiddenFields(type, { live: live[name], desired: desired[name], path: name }))
         found.set(kind.name, (found.get(kind.name) ?? new Set()).add(path));
     }
   return [...found]
@@ -351,21 +353,38 @@ export function listHiddenFieldWarnings(compared: readonly ComparableLiveSpec[])
     .map(([kind, paths]) => createNotShownWarning(kind, [...paths].sort()));
 }
 
-/** Lists the paths of fields that a response omits. The paths contain no list indexes. */
-function listHiddenFields(type: FieldType, value: Json | undefined, path: string): readonly string[] {
-  if (value === undefined) return [path];
-  if (type.type === 'object' && isJsonObject(value))
-    return type.namedFields.flatMap(([name, field]) => listHiddenFields(field.type, value[name], `${path}.${name}`));
-  if (type.type !== 'list' || !isJsonArray(value)) return [];
-  return value.flatMap((member) => listHiddenFields(type.of, member, path));
+interface ComparedField {
+  readonly live: Json | undefined;
+  readonly desired: Json | undefined;
+  /** Without list indexes. */
+  readonly path: string;
+}
+
+/** Lists the paths of fields that a response omits, except those whose value the manifest leaves to the service. */
+function listHiddenFields(type: FieldType, { live, desired, path }: ComparedField): readonly string[] {
+  if (live === undefined) return [path];
+  if (type.type === 'object' && isJsonObject(live)) {
+    const wanted = isJsonObject(desired) ? desired : {};
+    return type.namedFields
+      .filter(([name, { serviceDefault }]) => !serviceDefault || wanted[name] !== undefined)
+      .flatMap(([name, field]) =>
+        listHiddenFields(field.type, { live: live[name], desired: wanted[name], path: `${path}.${name}` }),
+      );
+  }
+  if (type.type !== 'list' || !isJsonArray(live)) return [];
+  const wanted = isJsonArray(desired) ? desired : [];
+  return live.flatMap((member, index) => listHiddenFields(type.of, { live: member, desired: wanted[index], path }));
 }
 
 function createNotShownWarning(kind: string, paths: readonly string[]): Diagnostic {
-  const isOne = paths.length === 1;
+  const it = paths.length === 1 ? 'it' : 'them';
+  const isWritten = getKind(kind).role === 'attached';
   return {
     code: 'not-shown',
     severity: 'warning',
-    message: `${kind}: the service does not show ${paths.join(', ')}, so ${isOne ? 'it is' : 'they are'} not compared`,
-    remedy: `Edgewise cannot detect changes to ${isOne ? 'it' : 'them'}. Check ${isOne ? 'it' : 'them'} at the service.`,
+    message: `${kind}: the service does not show ${paths.join(', ')}, so ${paths.length === 1 ? 'it is' : 'they are'} not compared`,
+    remedy: isWritten
+      ? `Each apply writes ${it}, unless the value in the manifest is empty or the default. Edgewise cannot detect changes to ${it}: check ${it} at the service.`
+      : `Edgewise cannot detect changes to ${it}. Check ${it} at the service.`,
   };
 }

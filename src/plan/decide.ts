@@ -1,11 +1,12 @@
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
-import { isRotatable } from '../kinds/kind.ts';
+import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
 import { type Action, type Difference, isAdoptOrTakeOverAction } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
+import { isJsonObject } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
@@ -115,7 +116,11 @@ function decideAction(pair: ResourcePair, ids: KnownIds, context: DecisionContex
   const differences = listDifferences({ ...compared, normal: form.normal, kept });
   const renewal = decideRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);
-  const notes = [...(action === 'replace' ? [] : renewal.notes), ...describeKept(kept)];
+  const notes = [
+    ...(action === 'replace' ? [] : renewal.notes),
+    ...describeKept(kept),
+    ...describeServiceChoices(pair.kind, live, form),
+  ];
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
   return { pair, action, reason, differences, notes, kept, form };
@@ -146,6 +151,18 @@ function listDrifted(found: readonly FieldDifference[]): readonly string[] {
 
 function describeKept(kept: readonly string[]): readonly string[] {
   return kept.length === 0 ? [] : [`drift that is not reverted: ${kept.join(', ')}`];
+}
+
+/** Names the live values that the service chose, or that a manifest set before and nothing remembers. */
+function describeServiceChoices(kind: Kind, { spec }: LiveResource, { normal }: DesiredSpecForms): readonly string[] {
+  const chosen = kind.specFields.flatMap(([name, { type }]) => {
+    const [live, wanted] = [spec[name], normal[name]];
+    if (type.type !== 'object' || !isJsonObject(live) || !isJsonObject(wanted)) return [];
+    return type.namedFields
+      .filter(([part, { serviceDefault }]) => serviceDefault && wanted[part] === undefined && live[part] !== undefined)
+      .map(([part]) => `${name}.${part} (${JSON.stringify(live[part])})`);
+  });
+  return chosen.length === 0 ? [] : [`left to the service, and live: ${chosen.join(', ')}`];
 }
 
 function chooseAction(pair: ResourcePair, differences: readonly Difference[], isDue: boolean): Action {

@@ -2,7 +2,7 @@ import deepDiff from 'deep-diff';
 import type { Field, FieldType, NamedField } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
-import { fillHiddenFields } from '../kinds/read-response.ts';
+import { alignLiveSpec } from '../kinds/read-response.ts';
 import type { Difference } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
@@ -40,7 +40,7 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
 export function mustReplaceResource(described: LiveResourceToCompare, desired: Spec): boolean {
   const { kind, live, ignored } = described;
   const normal = normalizeSpec(kind, desired);
-  const known = fillHiddenFields(kind, live.spec, normal);
+  const known = alignLiveSpec(kind, live.spec, normal);
   if (needsReplaceForServiceDefault(described, normal)) return true;
   return kind.specFields.some(([name, field]) => {
     const to = normal[name];

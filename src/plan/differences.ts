@@ -1,12 +1,13 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
-import { fillHiddenFields, isValueHidden } from '../kinds/read-response.ts';
+import { alignLiveSpec, isValueHidden } from '../kinds/read-response.ts';
 import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause } from '../model/change.ts';
-import { isSameJson, type Json } from '../model/json.ts';
+import { formatPath } from '../model/field-path.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, type MarkDraft, toFieldDigest } from '../model/mark.ts';
-import type { LiveResource, Spec } from '../model/state.ts';
+import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { containsUnknownId } from './desired-form.ts';
 import { diffNoLongerSetFields, diffSpecs, type LiveResourceToCompare } from './diff.ts';
 import { listValidityDifference } from './validity.ts';
@@ -38,15 +39,71 @@ export function listDifferences(compared: ComparedResource): readonly Difference
 /** A difference in a spec field. All differences in one field have the same origin. */
 export type FieldDifference = Difference & { readonly field: string };
 
-/** The differences in spec fields. A field that the service does not show is assumed to be as last applied. */
+/**
+ * The differences in spec fields. A field that the service does not show is assumed to be as last applied. Modules have
+ * no mark that shows what was last applied: a part that the manifest sets is written each time, as a hidden difference.
+ */
 export function listSpecDifferences(compared: ComparedResource): readonly FieldDifference[] {
-  const { kind, live, normal, ignored } = compared;
-  const spec = assumeApplied({ kind, ignored }, live, normal);
+  const { kind, live, normal } = compared;
+  const spec = assumeApplied(compared, live, normal);
   const stated = diffSpecs(kind, spec, normal).map((difference) => {
     const sides = { desired: normal, live: spec, mark: live.mark };
     return { ...difference, origin: computeOrigin(kind, difference.field, sides) };
   });
-  return [...stated, ...diffNoLongerSetFields(compared, normal)];
+  const hidden = kind.role === 'attached' ? listHiddenDifferences(compared) : [];
+  return [...stated, ...hidden, ...diffNoLongerSetFields(compared, normal)];
+}
+
+/** The parts of modules that the manifest sets, to a value neither empty nor the default, and the service does not show. */
+function listHiddenDifferences({ kind, live, normal, ignored }: ComparedResource): readonly FieldDifference[] {
+  return kind.specFields.flatMap(([name, field]) => {
+    const shown = live.spec[name];
+    if (shown === undefined || ignored.includes(name)) return [];
+    return listHiddenParts(field, { live: shown, desired: normal[name], path: [name] }).map(
+      ({ path, value }): FieldDifference => ({
+        field: name,
+        path: formatPath(path),
+        to: value,
+        origin: 'unknown',
+        forcesReplace: false,
+        isHidden: true,
+      }),
+    );
+  });
+}
+
+interface HiddenPart {
+  readonly path: FieldPath;
+  readonly value: Json;
+}
+
+interface ComparedValue {
+  readonly live: Json | undefined;
+  readonly desired: Json | undefined;
+  readonly path: FieldPath;
+}
+
+function listHiddenParts(field: Field, { live, desired, path }: ComparedValue): readonly HiddenPart[] {
+  const { type } = field;
+  if (desired === undefined) return [];
+  if (live === undefined) return isEmptyOrDefault(field, desired) ? [] : [{ path, value: desired }];
+  if (type.type === 'list' && isJsonArray(live) && isJsonArray(desired))
+    return live.flatMap((member, index) =>
+      listHiddenParts(
+        { ...field, type: type.of, default: undefined },
+        { live: member ?? undefined, desired: desired[index], path: [...path, index] },
+      ),
+    );
+  if (type.type !== 'object' || !isJsonObject(live) || !isJsonObject(desired)) return [];
+  return type.namedFields.flatMap(([name, inner]) =>
+    listHiddenParts(inner, { live: live[name], desired: desired[name], path: [...path, name] }),
+  );
+}
+
+/** Whether a value in normal form asks for nothing. */
+function isEmptyOrDefault(field: Field, value: Json): boolean {
+  const isZero = value === false || value === 0;
+  return isSameJson(value, getNormalUnsetFieldValue(field)) || (field.default === undefined && isZero);
 }
 
 /** Differences in ownership, name and protection. A resource without a mark can differ only in protection. */
@@ -132,21 +189,17 @@ export function findFieldDefaultDigest(kind: Kind, name: string): string | undef
  */
 function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
   const { kind } = subject;
-  if (isShown(kind, live.spec)) return live.spec;
-  const filled = fillHiddenFields(kind, live.spec, normal);
+  const aligned = alignLiveSpec(kind, live.spec, normal);
+  if (kind.role === 'attached') return aligned;
   const hidden = kind.specFields.filter(
     ([name, field]) => normal[name] !== undefined && isValueHidden(field.type, live.spec[name]),
   );
   const changed = hidden.flatMap(([name, field]) => {
     const wanted = normal[name] ?? null;
-    const isDefault = isSameJson(filled[name] ?? null, normalizeField(field, live.spec[name]));
+    const isDefault = isSameJson(aligned[name] ?? null, normalizeField(field, live.spec[name]));
     return isChanged({ ...subject, live, name, field, wanted, isDefault }) ? [name] : [];
   });
-  return Object.fromEntries(Object.entries(filled).filter(([name]) => !changed.includes(name)));
-}
-
-function isShown(kind: Kind, spec: Spec): boolean {
-  return kind.specFields.every(([name, { type }]) => !isValueHidden(type, spec[name]));
+  return Object.fromEntries(Object.entries(aligned).filter(([name]) => !changed.includes(name)));
 }
 
 interface Subject {
@@ -175,7 +228,6 @@ function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: Hidd
   if (ignored.includes(name)) return false;
   const applied =
     live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? findFieldDefaultDigest(kind, name));
-  if (applied === IGNORED_FIELD_DIGEST)
-    return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
+  if (applied === IGNORED_FIELD_DIGEST) return !isDefault && field.lifecycle !== 'immutable';
   return containsUnknownId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;
 }

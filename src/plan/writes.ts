@@ -3,7 +3,7 @@ import { isModule, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
 import { getPathIdsOfResource } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
-import { type CreatedIds, findPatchClearValue } from '../kinds/request-body.ts';
+import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName } from '../model/address.ts';
 import { type Change, isAdoptOrTakeOverAction } from '../model/change.ts';
@@ -176,15 +176,16 @@ function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[]
   return listChangedFields(kind, change).map((module): DraftWrite => {
     if (isRemoval(kind, change, module)) return createRemoveWrite(kind, change, module);
     const { address } = change;
+    const live = getLive(change);
     const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
     const set: DraftWrite<SetModuleWrite> = {
       type: 'set-module',
       id: toWriteId({ type: 'set-module', address, module }),
       address,
       kind: kind.name,
-      ids: getPathIdsOfResource(kind, getLive(change)),
+      ids: getPathIdsOfResource(kind, live),
       module,
-      body: assertObject(findSentValue(module, field, change)),
+      body: assertObject(keepServiceChoices(field, findSentValue(module, field, change) ?? null, live.spec?.[module])),
       dependsOn: [],
       reason: `sets ${module}`,
     };

@@ -20,6 +20,7 @@ export const KIND_INDEPENDENT_POLICY_TYPES = {
     to: 'dyn',
     origin: 'string',
     forcesReplace: 'bool',
+    isHidden: 'bool',
   },
   Danger: {
     group: 'string',

@@ -86,6 +86,9 @@ const difference = z.strictObject({
   ),
   origin: z.enum(['manifest', 'drift', 'both', 'unknown']).describe('The origin of the difference.'),
   forcesReplace: z.boolean(),
+  isHidden: optional(z.literal(true)).describe(
+    'The service does not show the live value, so each apply writes the field. No change for --detailed-exitcode.',
+  ),
 });
 
 /** A danger of a change or of drift. */

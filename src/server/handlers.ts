@@ -254,7 +254,8 @@ export function toResponseBody(
 
 /** Renders a field for a response. `value` is `undefined` if the field is not set. */
 export function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
-  const given = value ?? field.default ?? null;
+  const given =
+    value ?? field.default ?? (field.serviceDefault && field.type.type === 'number' ? field.type.min : null);
   if (given !== null) return toResponseJson(field.type, given, baseUrl);
   return isNullInResponses(field) ? null : getNormalUnsetFieldValue(field);
 }

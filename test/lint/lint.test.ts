@@ -107,16 +107,23 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
   [
     'breaker-never-trips',
     'HTTPSEdgeRoute',
-    toBreaker(BREAKER),
-    `{ ${BREAKER} }`,
-    toBreaker(`${BREAKER}, volume_threshold: 1`),
+    toBreaker(`${BREAKER}, volume_threshold: 0`),
+    '0',
+    toBreaker(`${BREAKER}, volume_threshold: 0, error_threshold_percentage: 0.5`),
   ],
   [
     'breaker-never-trips',
     'HTTPSEdgeRoute',
     toBreaker('tripped_duration: 1, rolling_window: 1, num_buckets: 0, volume_threshold: 1'),
     '0',
-    toBreaker('enabled: false'),
+    toBreaker(`enabled: false, ${BREAKER}, volume_threshold: 0`),
+  ],
+  [
+    'left-to-service',
+    'HTTPSEdgeRoute',
+    toBreaker(BREAKER),
+    `{ ${BREAKER} }`,
+    toBreaker(`${BREAKER}, volume_threshold: 1`),
   ],
   [
     'repeated-value',

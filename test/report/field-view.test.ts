@@ -61,7 +61,7 @@ test('an address inside of the configuration of an action is known after apply',
       +     • type: "restrict-ips"
       +       config:
       +         allow:
-      +           • "a/b"
+      +           • a/b
       +         ip_policies:
       +           • External/a (known after apply)"
   `);
@@ -114,7 +114,7 @@ test('the order of a list counts where its kind says so', () => {
 });
 
 test('a module that comes or goes is shown without its defaults', () => {
-  const circuit = { enabled: true, tripped_duration: 0, rolling_window: 60, num_buckets: 0 };
+  const circuit = { enabled: true, rolling_window: 60, error_threshold_percentage: 0 };
   expect(renderUpdate('HTTPSEdgeRoute', makeDifference('circuit_breaker', { to: circuit }))).toBe(
     'circuit_breaker: added\n  + rolling_window: 60',
   );

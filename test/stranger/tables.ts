@@ -208,7 +208,10 @@ const BUOY = defineKind({
     water_id: field(idOf('water'), 'Id of the water that it is in.', { lifecycle: 'immutable', required: true }),
     id: field(idOf('buoy'), 'Id of the buoy.', { lifecycle: 'immutable', required: true, unique: true }),
     bell: field(
-      createModuleType({ strikes: field(integer(1, 8), 'How often it strikes.', { default: 1 }) }),
+      createModuleType({
+        strikes: field(integer(1, 8), 'How often it strikes.', { default: 1 }),
+        tone: field(integer(0, 9), 'How high it sounds.', { serviceDefault: true }),
+      }),
       'Bell module: what it sounds like.',
       { clear: 'delete', hasPath: true },
     ),

@@ -1,4 +1,5 @@
 import { KEY_VARIABLE } from '../../model/api-key.ts';
+import { isHiddenChange } from '../../model/change.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
 import type { DesiredState } from '../../model/state.ts';
@@ -92,7 +93,13 @@ export function exitCodeOfPlan(
 ): ExitCode {
   if (hasPlanErrors(plan)) return EXIT.invalid;
   if (blocking.length > 0) return EXIT.refused;
-  return detailedExitcode === true && plan.writes.length + plan.files.length > 0 ? EXIT.changes : EXIT.success;
+  return detailedExitcode === true && hasKnownChanges(plan) ? EXIT.changes : EXIT.success;
+}
+
+/** Whether an apply would change anything, apart from writing again what the service does not show. */
+function hasKnownChanges({ changes, writes, files }: Plan): boolean {
+  const rewritten = new Set(changes.filter(isHiddenChange).map(({ address }) => address));
+  return files.length > 0 || writes.some(({ address }) => !rewritten.has(address));
 }
 
 /**

@@ -180,9 +180,21 @@ export const LINT_EXPLANATIONS = {
   },
   'breaker-never-trips': {
     meaning:
-      'Settings that a circuit breaker leaves out are zero. With a threshold of zero it never trips. Without a window or buckets it counts nothing. Without a duration it closes again at once.',
-    remedy: 'Set the fields that the message names, or disable the module.',
-    ...createExamples(formatBreaker(), formatBreaker('volume_threshold: 20', 'error_threshold_percentage: 0.5')),
+      'With thresholds of zero, a circuit breaker never trips. Without a window or buckets it counts nothing. Without a duration it closes again at once.',
+    remedy: 'Change the fields that the message names, or disable the module.',
+    ...createExamples(
+      formatBreaker('volume_threshold: 0'),
+      formatBreaker('volume_threshold: 20', 'error_threshold_percentage: 0.5'),
+    ),
+  },
+  'left-to-service': {
+    meaning:
+      'The service chooses the values that a module leaves out, and edgewise does not compare them. A module has no mark, so nothing remembers that a value was set before: if you remove it from the manifest, it stays at the service.',
+    remedy: 'Set all values that the message names. A plan names those that are live.',
+    ...createExamples(
+      formatBreaker('error_threshold_percentage: 0.5'),
+      formatBreaker('volume_threshold: 20', 'error_threshold_percentage: 0.5'),
+    ),
   },
   'repeated-value': {
     meaning:

@@ -93,7 +93,7 @@ export const LIVE_STATE_EXPLANATIONS = {
   },
   'not-shown': {
     meaning:
-      'A service may leave a field out of its responses. If any response about that kind shows the field, its absence elsewhere means that it is empty. If none does, or if the field cannot be empty, its live value is unknown: it counts as last applied, and only a changed manifest is written.',
+      'A service may leave a field out of its responses. If any response about that kind shows the field, its absence elsewhere means that it is empty. If none does, or if the field cannot be empty, its live value is unknown: it counts as last applied, and only a changed manifest is written. Modules of HTTPS edges have no mark: a part of them with a value other than empty or the default is written by each apply.',
     remedy:
       'Check the field at the service, or update the service. To leave the field to others, list it in `lifecycle.ignore`.',
     bad: {

@@ -38,7 +38,8 @@ export const HTTPS_EDGE = defineKind({
 });
 
 const UINT32_MAX = 4_294_967_295;
-const NO_NUMBER = { default: 0 } as const;
+/** Some services replace zero by a number of their own. */
+const CHOSEN_NUMBER = { serviceDefault: true } as const;
 
 export const HTTPS_EDGE_ROUTE = defineKind({
   name: 'HTTPSEdgeRoute',
@@ -60,23 +61,23 @@ export const HTTPS_EDGE_ROUTE = defineKind({
           tripped_duration: field(
             integer(0, UINT32_MAX),
             'Seconds to wait, once tripped, before upstream health is evaluated again.',
-            NO_NUMBER,
+            CHOSEN_NUMBER,
           ),
           rolling_window: field(
             integer(0, UINT32_MAX),
             'Length of the rolling window for metrics, in seconds.',
-            NO_NUMBER,
+            CHOSEN_NUMBER,
           ),
-          num_buckets: field(integer(0, 128), 'Number of buckets for metrics, at most 128.', NO_NUMBER),
+          num_buckets: field(integer(0, 128), 'Number of buckets for metrics, at most 128.', CHOSEN_NUMBER),
           volume_threshold: field(
             integer(0, UINT32_MAX),
             'Number of requests in a rolling window that can trip the circuit.',
-            NO_NUMBER,
+            CHOSEN_NUMBER,
           ),
           error_threshold_percentage: field(
             number(0, 1),
             'Share of errors that trips the circuit, from 0 to 1.0 (not a percentage).',
-            NO_NUMBER,
+            { default: 0 },
           ),
         },
         { findInactiveReasons: listNeverTripping },
@@ -115,18 +116,18 @@ export const HTTPS_EDGE_ROUTE = defineKind({
   },
 });
 
-/** A circuit breaker without a threshold, or without metrics, never opens. */
+/** A circuit breaker without a threshold, or without metrics, never opens. What is unset is the service's choice. */
 function listNeverTripping(breaker: JsonObject): readonly InactiveObjectReason[] {
-  const isZero = (name: string): boolean => (breaker[name] ?? 0) === 0;
+  const { error_threshold_percentage: share = 0 } = breaker;
+  const isZero = (name: string): boolean => breaker[name] === 0;
   const toReason = (field: string, message: string): InactiveObjectReason => ({
     code: 'breaker-never-trips',
     field,
     message,
   });
-  const thresholds = ['volume_threshold', 'error_threshold_percentage'];
   const counts = ['rolling_window', 'num_buckets'].filter(isZero);
   return [
-    ...(thresholds.every(isZero)
+    ...(isZero('volume_threshold') && share === 0
       ? [toReason('volume_threshold', 'never trips: volume_threshold and error_threshold_percentage are both zero')]
       : []),
     ...counts.map((name) => toReason(name, `never trips: ${name} is zero, so it keeps no metrics`)),

@@ -1,6 +1,6 @@
 import type { Kind } from '../../kinds/kind.ts';
 import { selectModulesOfAttachedResource } from '../../kinds/paths.ts';
-import { fillAllOmittedFields, fillHiddenFields } from '../../kinds/read-response.ts';
+import { alignLiveSpec, fillAllOmittedFields } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
@@ -296,7 +296,7 @@ function isSameAsKnown(
   { now, value }: { readonly now: Json | undefined; readonly value: Json },
 ): boolean {
   const from = fillLeftOut(kind, field, value) ?? null;
-  const seen = fillHiddenFields(kind, now === undefined ? {} : { [field]: now }, { [field]: from });
+  const seen = alignLiveSpec(kind, now === undefined ? {} : { [field]: now }, { [field]: from });
   return isSameJson(from, seen[field] ?? null);
 }
 
@@ -307,7 +307,7 @@ function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json |
 
 function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: LiveResourceLookUp): boolean {
   const desired = resolveAndNormalizeSpec(subject.change.kind, subject.change.desired ?? {}, ids);
-  const known = fillHiddenFields(subject.kind, live.spec, desired);
+  const known = alignLiveSpec(subject.kind, live.spec, desired);
   return listCheckedFieldNames(subject).every(
     (name) => desired[name] === undefined || isSameJson(known[name] ?? null, desired[name]),
   );

@@ -1,7 +1,7 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { type AttachedModulesToRead, selectModulesOfAttachedResource } from '../../kinds/paths.ts';
-import { fillAllOmittedFields, fillHiddenFields, isValueHidden } from '../../kinds/read-response.ts';
+import { alignLiveSpec, fillAllOmittedFields, isValueHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
@@ -130,7 +130,7 @@ function listComparedLive(change: Change, found: LiveResourceLookUp): readonly C
   const ignored = change.ignored ?? [];
   const isCompared = (name: string) =>
     (spec === undefined || spec[name] !== undefined) && compared.has(name) && !ignored.includes(name);
-  return [{ kind, live: live.spec, isCompared }];
+  return [{ kind, live: live.spec, desired: spec ?? {}, isCompared }];
 }
 
 /** Adds a reason to an in-sync resource if its planned file is missing or has other content. */
@@ -164,7 +164,7 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: LiveResourceL
   const desired = Object.fromEntries(Object.entries(desiredSpec).filter(([name]) => names.has(name)));
   const before = start && fillAllOmittedFields(kind, start);
   const now = fillAllOmittedFields(kind, live.spec);
-  const differences = diffSpecs(kind, fillHiddenFields(kind, live.spec, desired), desired).map((difference) => {
+  const differences = diffSpecs(kind, alignLiveSpec(kind, live.spec, desired), desired).map((difference) => {
     const { field } = difference;
     const isBefore = before !== undefined && isSameJson(before[field] ?? null, now[field] ?? null);
     return toDriftedField({ ...difference, origin: isBefore ? 'manifest' : 'drift' });

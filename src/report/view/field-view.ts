@@ -68,6 +68,7 @@ export function createDifferenceView(
     from: renderScalar(type, from, names),
     to: isLeft ? NO_LONGER_SET_WORDING : renderScalar(type, to, names),
   };
+  if (difference.isHidden && isOnePiece(to)) return { ...base, inline: { to: inline.to }, lines: [] };
   if (isInline(difference, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
   return { ...base, lines: compareValues(difference, type, names) };
 }
@@ -174,7 +175,8 @@ function compareValues({ from, to }: Sides, type: OptionalFieldType, names: Reso
 }
 
 function listNotes(difference: Difference, type: OptionalFieldType, origins: DifferenceCauseNotes): readonly string[] {
-  const { from, to, origin, forcesReplace } = difference;
+  const { from, to, origin, forcesReplace, isHidden } = difference;
+  if (isHidden) return ['cannot be compared: the service does not show it'];
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
   const notes: string[] = [];
   if (isAbsentOrEmptyCollection(from) && isJsonObject(to)) notes.push('added');

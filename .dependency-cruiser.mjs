@@ -79,10 +79,12 @@ const HOMES = {
 /** The files that touch the world outside of the process, besides src/cli. Everything else computes values. */
 const EFFECTS = [
   'files/boundary',
+  'files/owners',
+  'files/real-path',
   'files/read-input',
-  'files/atomic-file',
-  'files/lock-file',
+  'files/write-file',
   'manifest/load',
+  'manifest/load-upward',
   'apply/token-sinks',
   'apply/run-command',
   'apply/run-command',

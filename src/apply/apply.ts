@@ -10,6 +10,7 @@ import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
 import type { JournalWriter } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
+import { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, createApplyRequests } from './requests.ts';
 import { runWrites, type WriteRunCallbacks, watchConnection } from './run-writes.ts';
 import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
@@ -97,6 +98,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     judge: reach.judge,
     by: context.by,
     looked: new Set(),
+    reliances: context.client.get && new PlanReliances(plan, context.client.shown),
   };
   const outcomes = await runPhases(plan, context, write);
   const texts = selectFileTexts(outcomes, write.texts, context);

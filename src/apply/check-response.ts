@@ -8,6 +8,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { type Mark, type MarkDraft, renderMetadata, splitMetadata } from '../model/mark.ts';
+import { alignMembers, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
 import { completeMarkDraft } from '../plan/writes.ts';
@@ -62,7 +63,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   const kind = getKind(write.kind);
   if (areAllTaken(kind, sent, live)) return [];
   const normal = normalizeSpec(kind, sent);
-  const known = alignLiveSpec(kind, live, normal);
+  const known = alignLiveSpec(kind, alignMembers(live, normal), normal);
   return Object.entries(sent).flatMap(([name, value]) => {
     if (name === METADATA) return [];
     const field = kind.fields[name];
@@ -92,7 +93,7 @@ function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): 
 }
 
 function show(value: Spec[string]): string {
-  const text = toCanonicalJson(value);
+  const text = toCanonicalJson(mapConcealed(value, formatConcealed));
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 

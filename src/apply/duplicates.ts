@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { type ObservedResponseFields, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { ApiError, assertDefined, getErrorMessage, NetworkError } from '../model/errors.ts';
+import { ApiError, assertDefined, getErrorMessage, NetworkError, StaleStateError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { compareByAge, type LiveResource } from '../model/state.ts';
@@ -386,5 +386,5 @@ export async function deleteOwnCreation(
 
 /** Whether the cause of a failure is the service, the network or the journal, and not a bug. */
 function isExternalError(error: unknown): error is Error {
-  return error instanceof ApiError || error instanceof NetworkError || error instanceof JournalWriteError;
+  return [ApiError, NetworkError, StaleStateError, JournalWriteError].some((type) => error instanceof type);
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { constants, type FileHandle, open } from 'node:fs/promises';
-import { isDevice, isOwnedByAnotherUser } from '../files/boundary.ts';
+import type { FileHandle } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { WriteBoundary } from '../files/boundary.ts';
+import { openForAppending } from '../files/write-file.ts';
 import { ApiError, getErrorMessage } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 
@@ -12,7 +14,7 @@ export interface JournalEntry {
   readonly event: 'before' | 'after';
   /**
    * `look-up`: a list request that checks whether a creation took effect, or whether a concurrent apply created a
-   * duplicate. `undo`: a request that deletes a creation of this run, or marks a credential as undelivered.
+   * duplicate, or the read of a resource right before a write to it. `undo`: a request that deletes a creation of this run, or marks a credential as undelivered.
    */
   readonly request: 'write' | 'look-up' | 'undo';
   /** Id of the write in the plan to which the request belongs. Absent for a look-up. */
@@ -57,7 +59,7 @@ export async function sendWithJournal<T>(
 ): Promise<T> {
   if (journal === undefined) return send();
   const entry = describe();
-  await writeBefore(journal, entry);
+  await journalBefore(journal, entry);
   try {
     const answer = await send();
     const id = findId?.(answer) ?? entry.id;
@@ -80,7 +82,8 @@ export async function sendWithJournal<T>(
   }
 }
 
-async function writeBefore(journal: JournalWriter, entry: Omit<JournalEntry, 'event'>): Promise<void> {
+/** Writes the entry of a request that is about to be sent. Rejects with `JournalWriteError` if that fails. */
+export async function journalBefore(journal: JournalWriter, entry: Omit<JournalEntry, 'event'>): Promise<void> {
   try {
     await journal({ event: 'before', ...entry });
   } catch (cause) {
@@ -88,6 +91,16 @@ async function writeBefore(journal: JournalWriter, entry: Omit<JournalEntry, 'ev
       cause,
     });
   }
+}
+
+/** Writes the entry of a request that has ended. `failure`: why it failed. */
+export async function journalAfter(
+  journal: JournalWriter,
+  entry: Omit<JournalEntry, 'event'>,
+  failure: string | undefined,
+): Promise<void> {
+  const end = failure === undefined ? { outcome: 'done' as const } : { outcome: 'failed' as const, message: failure };
+  await writeAfter(journal, { event: 'after', ...entry, ...end });
 }
 
 /** Ignores errors, which would hide the result of the sent request. `JournalFile.close` reports lost entries. */
@@ -102,40 +115,32 @@ export interface JournalFile {
   readonly close: () => Promise<string | undefined>;
 }
 
-interface JournalContext {
+/**
+ * `cwd`: default is the working folder of the process. `root`: the folder of `--root`. `uid`: user id of the process; a
+ * file that belongs to another user is rejected. Default: the owner is not checked.
+ */
+interface JournalContext extends Partial<Pick<WriteBoundary, 'cwd' | 'root' | 'uid'>> {
   readonly now: () => Date;
   /** Redacts secrets in a line of the file. Default: lines are written unchanged. */
   readonly redact?: (text: string) => string;
-  /** User id of the process. A file that belongs to another user is rejected. Default: the owner is not checked. */
-  readonly uid?: number | undefined;
 }
 
 /** The value of `format` in each line. */
 const JOURNAL_FORMAT = 1;
-
-/**
- * Flags to open a file for appending, unless the file is a symbolic link. Not used for devices, because some, such as
- * `/dev/stdout`, are links that the system created.
- */
-const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /** Only the owner may read a journal, because it contains paths and ids. */
 const MODE = 0o600;
 
 /**
  * Opens a journal for appending, with one JSON object per line. If a crash left an incomplete last line, ends that line
- * first. Rejects if the file cannot be written.
+ * first. Rejects if the file cannot be written, is reached through a symbolic link, or has several hard links.
  */
 export async function openJournal(
   file: string,
   { tool, stack, baseUrl }: Plan,
-  { now, redact = (text) => text, uid }: JournalContext,
+  { now, redact = (text) => text, cwd = resolve('.'), root, uid }: JournalContext,
 ): Promise<JournalFile> {
-  const handle = await open(file, isDevice(file) ? 'a+' : APPEND, MODE);
-  await refuseSharedFile(handle, file, uid).catch(async (error: unknown) => {
-    await handle.close();
-    throw error;
-  });
+  const handle = await openForAppending(file, { cwd, root, uid, mode: MODE });
   const run = randomUUID();
   let failure: string | undefined;
   let tail = endLastLine(handle);
@@ -159,17 +164,6 @@ export async function openJournal(
       return failure;
     },
   };
-}
-
-/**
- * Rejects a file of another user, because that user could read the journal. Rejects a file with several hard links,
- * because the file may be in use under another name.
- */
-async function refuseSharedFile(handle: FileHandle, file: string, uid: number | undefined): Promise<void> {
-  const stats = await handle.stat();
-  if (!stats.isFile()) return;
-  if (stats.nlink > 1) throw new Error('the file has more than one hard link');
-  if (isOwnedByAnotherUser(file, stats, uid)) throw new Error('the file belongs to another user');
 }
 
 async function append(handle: FileHandle, text: string): Promise<void> {

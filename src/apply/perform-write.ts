@@ -3,12 +3,18 @@ import { isRotatable, toObjectTypeOfKind } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
-import { ApiError, assertNever, NetworkError } from '../model/errors.ts';
+import { ApiError, assertNever, NetworkError, StaleStateError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
-import type { CreateWrite, RedeliverWrite, Write, WriteId } from '../model/write.ts';
+import {
+  type CreateWrite,
+  findResourceIdOfWrite,
+  type RedeliverWrite,
+  type Write,
+  type WriteId,
+} from '../model/write.ts';
 import { formatTextAsFileContent } from '../plan/plan-input.ts';
 import {
   listUnacceptedFieldMessages,
@@ -26,10 +32,10 @@ import {
   withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
 import { JournalWriteError } from './journal.ts';
+import type { PlanReliances } from './relied-state.ts';
 import {
   type ApplyRequests,
   type DeliverOrRedeliverWrite,
-  findResourceIdOfWrite,
   isNotFoundError,
   markReplacementsUndelivered,
 } from './requests.ts';
@@ -49,6 +55,8 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
+  /** What writes rely on. `undefined`: resources are not read again before writes. */
+  readonly reliances: PlanReliances | undefined;
   /** Names of the kinds that `warnOfConcurrentCreation` has looked up. */
   readonly looked: Set<string>;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
@@ -113,8 +121,12 @@ interface Shown {
   readonly live: LiveResource | undefined;
 }
 
-async function exchange(write: Write, { requests, settle, ids, now, by }: WriteContext): Promise<Shown | undefined> {
-  const exchanged = await requests.send(write, () => resolveWriteRequest(write, { ids, now: now(), by }));
+async function exchange(
+  write: Write,
+  { requests, settle, ids, now, by, reliances }: WriteContext,
+): Promise<Shown | undefined> {
+  const resolve = (one: Write) => resolveWriteRequest(one, { ids, now: now(), by });
+  const exchanged = await requests.send(write, resolve, reliances?.find(write, ids));
   if (exchanged === undefined) return undefined;
   const { sent, answer } = exchanged;
   return { sent, live: answer === null ? undefined : settle.duplicates.lookUps.readResponseBody(write, answer) };
@@ -142,7 +154,10 @@ async function recordDelivery(write: DeliverOrRedeliverWrite, context: WriteCont
     const { requests, settle } = context;
     return createFailure(
       write,
-      await markReplacementsUndelivered(write, { duplicates: settle.duplicates, patch: requests.patch }),
+      await markReplacementsUndelivered(write, {
+        duplicates: settle.duplicates,
+        markUndelivered: requests.markUndelivered,
+      }),
     );
   }
 }
@@ -391,6 +406,8 @@ function classifyFailure(write: Write, error: unknown): Outcome {
   }
   if (error instanceof NetworkError)
     return { ...createFailure(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
+  if (error instanceof StaleStateError)
+    return { ...createFailure(write, `not sent, because ${error.message}. The plan is stale`), isStale: true };
   if (error instanceof JournalWriteError) return createFailure(write, error.message);
   throw error;
 }

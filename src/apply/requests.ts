@@ -1,19 +1,21 @@
-import type { Client } from '../client/client.ts';
+import type { Client, ReliedState } from '../client/client.ts';
 import { parseListedResource } from '../client/parse-response.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
+import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
+import { ApiError, assertDefined, NetworkError, StaleStateError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
-import { renderMetadata } from '../model/mark.ts';
+import { isEqualMarkIgnoringBy, renderMetadata } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
-import type { RecordDeliveryWrite, RedeliverWrite, Write } from '../model/write.ts';
+import { findResourceIdOfWrite, type RecordDeliveryWrite, type RedeliverWrite, type Write } from '../model/write.ts';
 import type { ResolvedWrite } from './check-response.ts';
 import { type CreatedResource, type DuplicateSearchContext, listUnplannedResourcesWithMark } from './duplicates.ts';
-import { type JournalEntry, type JournalWriter, sendWithJournal } from './journal.ts';
+import { type JournalEntry, type JournalWriter, journalAfter, journalBefore, sendWithJournal } from './journal.ts';
+import { createUndoReliance, type Reliance } from './relied-state.ts';
 
 interface RequestContext {
-  readonly client: Pick<Client, 'send' | 'limit' | 'list'> & Partial<Pick<Client, 'get'>>;
+  readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get'>>;
   /** Receives an entry before and after each request. Absent: no journal is written. */
   readonly journal?: JournalWriter | undefined;
   /** Called just before a write is sent. */
@@ -34,10 +36,14 @@ interface Exchanged {
  */
 export interface ApplyRequests {
   /**
-   * Sends a write. `resolve` fills in the ids, and is called just before sending. The result is `undefined` if the run
-   * is interrupted before the write is sent.
+   * Sends a write. `resolve` fills in the ids, and is called just before sending: for a write with a reliance, with the
+   * write that the reliance returns. The result is `undefined` if the run is interrupted before the write is sent.
    */
-  readonly send: (write: Write, resolve: () => ResolvedWrite) => Promise<Exchanged | undefined>;
+  readonly send: (
+    write: Write,
+    resolve: (write: Write) => ResolvedWrite,
+    reliance?: Reliance,
+  ) => Promise<Exchanged | undefined>;
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
   /**
    * Lists the newest resources of a kind: the first page of its list. Does not wait for queued writes. `undefined` if
@@ -45,33 +51,60 @@ export interface ApplyRequests {
    */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   readonly remove: (made: CreatedResource) => Promise<void>;
-  /** Sends a PATCH to the credential with this id. `write`: the write to which the journal assigns the request. */
-  readonly patch: (write: DeliverOrRedeliverWrite, id: string, body: JsonObject) => Promise<void>;
+  /** Marks a credential as undelivered. `write`: the write to which the journal assigns the request. */
+  readonly markUndelivered: (write: DeliverOrRedeliverWrite, marked: LiveResource) => Promise<void>;
 }
 
 export function createApplyRequests(context: RequestContext): ApplyRequests {
   const { client, signal } = context;
   const { get } = client;
-  const undo = async ({ id, address }: Write, { method, path, body }: ResolvedWrite, resourceId?: string) => {
-    const known = { ...computeBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
-    const entry = { request: 'undo', write: id, method, path, address, ...known } as const;
-    await client.limit(() => sendAside(context, entry, () => client.send(method, path, body, { waitSignal: signal })));
-  };
   return {
-    send: (write, resolve) =>
+    send: (write, resolve, reliance) =>
       client.limit(async () => {
         if (signal.aborted) return undefined;
         context.onStarted(write);
-        return exchange(context, write, resolve());
+        return exchange(context, write, { resolve, reliance });
       }),
     list: (kind) => {
       const entry = { request: 'look-up', method: 'GET', path: kind.path } as const;
       return sendAside(context, entry, () => client.list(kind, undefined, signal));
     },
     listNewest: get && ((kind) => listNewest(context, kind, get)),
-    remove: ({ write, id }) => undo(write, { method: 'DELETE', path: createPath(write, id), body: undefined }, id),
-    patch: (write, id, body) => undo(write, { method: 'PATCH', path: createPath(write, id), body }),
+    remove: async ({ write, id }) => {
+      const { path, check } = createUndoReliance(write, id, client.shown);
+      const prepare = async (shown: JsonObject | null) => {
+        check(shown);
+        return undefined;
+      };
+      await undo(context, write, { method: 'DELETE', path, body: undefined, resourceId: id, prepare });
+    },
+    markUndelivered: async (write, marked) => {
+      const kind = getKind(write.kind);
+      const path = toResourcePath(kind, { id: marked.id });
+      const prepare = async (shown: JsonObject | null) =>
+        createUndeliveredBody(readResource(kind, shown ?? {}), marked);
+      await undo(context, write, { method: 'PATCH', path, body: createUndeliveredBody(marked, marked), prepare });
+    },
   };
+}
+
+interface Undo extends ResolvedWrite {
+  readonly resourceId?: string;
+  readonly prepare: ReliedState['prepare'];
+}
+
+/** Sends a request that undoes a creation or a delivery, to a resource that was just shown, or is read again. */
+async function undo(
+  context: RequestContext,
+  { id, address }: Write,
+  { method, path, body, resourceId, prepare }: Undo,
+): Promise<void> {
+  const { client, signal } = context;
+  const known = { ...computeBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
+  const entry = { request: 'undo', write: id, method, path, address, ...known } as const;
+  const reliesOn = { path, isModule: false, onRead: () => journalRead(context, path), prepare };
+  const send = () => client.send(method, path, body, { waitSignal: signal, reliesOn });
+  await client.limit(() => sendAside(context, entry, send));
 }
 
 /** The number of resources that a look-up reads: more than an apply creates at the same time. */
@@ -85,27 +118,42 @@ async function listNewest(context: RequestContext, kind: Kind, get: Client['get'
   return list.map((member) => parseListedResource(kind, member, { place: `GET ${kind.path}` }).json);
 }
 
-function createPath({ kind }: Write, id: string): string {
-  return toResourcePath(getKind(kind), { id });
-}
-
 /**
  * Sends a write. An interrupt cancels a write that is not sent yet, but not one that is under way. Resolves with
  * `undefined` if the write was cancelled.
  */
 async function exchange(
-  { client, journal, signal }: RequestContext,
+  context: RequestContext,
   write: Write,
-  sent: ResolvedWrite,
+  { resolve, reliance }: { readonly resolve: (write: Write) => ResolvedWrite; readonly reliance: Reliance | undefined },
 ): Promise<Exchanged | undefined> {
+  const { client, journal, signal } = context;
+  let sent = resolve(write);
+  const prepare = async (shown: JsonObject | null): Promise<JsonObject | undefined> => {
+    const before = createEntry(write, sent);
+    sent = resolve(reliance?.check(shown) ?? write);
+    const entry = createEntry(write, sent);
+    if (journal !== undefined && entry.body !== before.body) await journalBefore(journal, entry);
+    return sent.body;
+  };
+  const reliesOn = reliance && { ...reliance, onRead: () => journalRead(context, reliance.path), prepare };
   const { method, path, body } = sent;
-  const send = () => client.send(method, path, body, { waitSignal: signal });
+  const send = () => client.send(method, path, body, { waitSignal: signal, reliesOn });
   try {
-    return { sent, answer: await sendWithJournal(journal, () => createEntry(write, sent), { send, findId, signal }) };
+    const answer = await sendWithJournal(journal, () => createEntry(write, sent), { send, findId, signal });
+    return { sent, answer };
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
     throw error;
   }
+}
+
+/** Journals the read of a state that a write relies on. */
+async function journalRead({ journal }: RequestContext, path: string) {
+  const entry = { request: 'look-up', method: 'GET', path } as const;
+  if (journal === undefined) return async () => undefined;
+  await journalBefore(journal, entry);
+  return (failure: string | undefined) => journalAfter(journal, entry, failure);
 }
 
 /** Sends a request that is not a write of the plan. Rejects with `NetworkError` if interrupted before it is sent. */
@@ -128,12 +176,6 @@ function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<
   const resourceId = findResourceIdOfWrite(write);
   const known = resourceId === undefined ? {} : { id: resourceId };
   return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
-}
-
-/** The id of the resource that a write changes. `undefined` if the plan creates the resource. */
-export function findResourceIdOfWrite(write: Write): string | undefined {
-  if ('resourceId' in write) return write.resourceId;
-  return 'ids' in write ? write.ids.id : undefined;
 }
 
 function computeBodyDigest(body: JsonObject | undefined): Pick<JournalEntry, 'body'> {
@@ -162,8 +204,7 @@ export function isNotFoundError(error: unknown): boolean {
 
 interface LostDeliveryContext {
   readonly duplicates: DuplicateSearchContext;
-  /** Like `Requests.patch`. */
-  readonly patch: (write: DeliverOrRedeliverWrite, id: string, body: JsonObject) => Promise<void>;
+  readonly markUndelivered: ApplyRequests['markUndelivered'];
 }
 
 /**
@@ -172,21 +213,23 @@ interface LostDeliveryContext {
  */
 export async function markReplacementsUndelivered(
   write: DeliverOrRedeliverWrite,
-  { duplicates, patch }: LostDeliveryContext,
+  { duplicates, markUndelivered }: LostDeliveryContext,
 ): Promise<string> {
   const delivered = (await listUnplannedResourcesWithMark(write, duplicates)).filter(
     ({ mark }) => mark?.delivered === true,
   );
-  for (const marked of delivered) await patch(write, marked.id, createUndeliveredBody(marked));
+  for (const marked of delivered) await markUndelivered(write, marked);
   if (delivered.length === 0)
     return 'it was deleted while its token was being delivered, so that token no longer works';
   const ids = delivered.map(({ id }) => id).join(', ');
   return `another apply replaced it by ${ids} while its token was being delivered. It is unknown which token arrived last, so ${ids} counts as not delivered, and the next apply replaces it`;
 }
 
-function createUndeliveredBody({ spec, mark }: LiveResource): JsonObject {
+/** `live`: the credential as it is now. `marked`: as it was listed. */
+function createUndeliveredBody({ spec, mark }: LiveResource, marked: LiveResource): JsonObject {
   const user = spec['metadata'];
   const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
+  if (!isEqualMarkIgnoringBy(mark, marked.mark)) throw new StaleStateError('its mark was changed');
   return {
     metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of the undelivered credential'), delivered: false }),
   };

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { openUnlinkedFile, type UnlinkedFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { toPrintable } from '../model/printable.ts';
 
@@ -114,46 +112,6 @@ export function formatStderrExcerpt(stderr: string, secret: string): string {
   const struck = redactToken(stripVTControlCharacters(stderr), secret);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;
-}
-
-/**
- * A file without a name. The system deletes it when its last handle is closed, even after a crash. A program whose
- * standard input is such a handle can open it as `/dev/stdin`.
- */
-interface UnlinkedFile {
-  readonly reader: FileHandle;
-  /** Opened in append mode. */
-  readonly writer: FileHandle;
-  readonly close: () => Promise<void>;
-}
-
-/** On Linux, the files in this folder are kept in memory. */
-const MEMORY_FOLDER = '/dev/shm';
-
-/**
- * Creates an empty file that only its owner can read, in memory if the system allows that, otherwise in `folder`.
- * Removes the name of the file before anything is written.
- */
-async function openUnlinkedFile(folder: string): Promise<UnlinkedFile> {
-  try {
-    return await openIn(MEMORY_FOLDER);
-  } catch {
-    return openIn(folder);
-  }
-}
-
-async function openIn(folder: string): Promise<UnlinkedFile> {
-  const path = join(folder, `edgewise-${randomUUID()}`);
-  const writer = await open(path, 'ax', 0o600);
-  try {
-    const reader = await open(path, 'r');
-    return { reader, writer, close: async () => void (await Promise.all([reader.close(), writer.close()])) };
-  } catch (error) {
-    await writer.close();
-    throw error;
-  } finally {
-    await rm(path, { force: true });
-  }
 }
 
 const TOKEN_PLACEHOLDER = '[token]';

@@ -1,10 +1,18 @@
-import { existsSync, lstatSync, readlinkSync, renameSync, statSync } from 'node:fs';
-import { access, constants, mkdir, mkdtemp } from 'node:fs/promises';
+import { lstatSync, readlinkSync, statSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Client } from '../client/client.ts';
-import { checkWritable, writeAtomically } from '../files/atomic-file.ts';
-import { findFileReplaceableByOthers, isOwnedByAnotherUser, resolvePathWithin } from '../files/boundary.ts';
+import type { WriteBoundary } from '../files/boundary.ts';
+import { isOwnedByAnotherUser } from '../files/owners.ts';
+import {
+  checkReplaceable,
+  createFolder,
+  createPrivateFolder,
+  describeWriteError,
+  keepAside,
+  replaceFile,
+} from '../files/write-file.ts';
 import type { Address } from '../model/address.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { assertDefined, getErrorMessage } from '../model/errors.ts';
@@ -55,6 +63,8 @@ export interface SinkContext {
   readonly temporaryFolder: string;
   /** User id of the process. Sinks warn about a folder of another user. Default: the owner is not checked. */
   readonly uid?: number | undefined;
+  /** The folder of `--root`. Token folders below it are reached through no symbolic link. */
+  readonly root?: string | undefined;
 }
 
 /** The token sinks of a run. Created by `createTokenSinks`. */
@@ -81,7 +91,8 @@ export function createTokenSinks(settings: TokenSettings, context: SinkContext):
 function createSink(settings: SinkSettings, context: SinkContext): TokenSink {
   if ('command' in settings) return createCommandSink(settings, context);
   const { directory, within } = settings;
-  return createDirectorySink(resolve(context.cwd, directory), directory, { roots: within, uid: context.uid });
+  const { cwd, root, uid } = context;
+  return createDirectorySink(resolve(cwd, directory), directory, { cwd, root, roots: within, uid });
 }
 
 /**
@@ -143,53 +154,38 @@ async function checkProgram(program: string, { cwd, env }: SinkContext): Promise
 }
 
 /**
- * `roots`: the real path of the folder must be below one of them. `uid`: the user id of the process; `test` warns about
- * a folder of another user. Absent: not checked.
- */
-interface DirectoryLimits {
-  readonly roots?: readonly string[] | undefined;
-  readonly uid?: number | undefined;
-}
-
-/**
  * Creates a sink that writes each token to a file `<name>.token` (mode 0600) in a folder (mode 0700, created if
  * missing). The file is replaced atomically. If the credential is the first with its name, an existing file is kept as
- * `<name>.token.1`, because another stack may need it. `shown`: the name of the folder in messages. The limits are
- * checked before each use, because a folder may have been replaced by a symbolic link.
+ * `<name>.token.1`, because another stack may need it. `shown`: the name of the folder in messages. The boundary is
+ * checked before each use, because a folder may have been replaced by a symbolic link; `test` warns about a folder of
+ * another user. Default: the working folder of the process; owners are not checked.
  */
 export function createDirectorySink(
   directory: string,
   shown: string = directory,
-  { roots, uid }: DirectoryLimits = {},
+  limits: Partial<WriteBoundary> = {},
 ): TokenSink {
+  const boundary = { cwd: resolve('.'), ...limits };
   return {
     test: () =>
       withFolderName(shown, async () => {
-        checkInside(directory, roots);
-        const warnings = listFolderWarnings(directory, shown, uid);
-        await mkdir(directory, { recursive: true, mode: 0o700 });
-        const foreign = findFileReplaceableByOthers(resolve(directory), uid);
-        if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
-        await checkWritable(join(directory, 'probe'), PRIVATE);
+        const warnings = listFolderWarnings(directory, shown, boundary.uid);
+        await createFolder(directory, { ...boundary, mode: 0o700 });
+        await checkReplaceable(join(directory, 'probe'), { ...boundary, mode: FILE_MODE });
         return warnings;
       }),
     deliver: ({ name, isFirst }, token) =>
       withFolderName(shown, () =>
         runInOrder(async () => {
-          checkInside(directory, roots);
           const file = toTokenFileName(name);
-          const kept = isFirst ? keepAside(directory, file) : undefined;
-          await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
+          const path = join(directory, file);
+          const kept = isFirst ? await keepAside(path, boundary) : undefined;
+          await replaceFile(path, `${token}\n`, { ...boundary, mode: FILE_MODE });
           const place = join(shown, file);
           return kept === undefined ? place : `${place} (its former content is in ${join(shown, kept)})`;
         }),
       ),
   };
-}
-
-function checkInside(directory: string, roots: readonly string[] | undefined): void {
-  const place = roots === undefined ? undefined : resolvePathWithin(resolve(directory), roots);
-  if (place !== undefined && 'finding' in place) throw new Error(`it ${place.finding}`);
 }
 
 export function toTokenFileName(name: string): string {
@@ -208,17 +204,8 @@ async function runInOrder<T>(task: () => Promise<T>): Promise<T> {
   return next;
 }
 
-/** Renames an existing file, which another stack may need. Returns the new name; `undefined` if there is no file. */
-function keepAside(directory: string, file: string): string | undefined {
-  if (!existsSync(join(directory, file))) return undefined;
-  let number = 1;
-  while (existsSync(join(directory, `${file}.${number}`))) number += 1;
-  renameSync(join(directory, file), join(directory, `${file}.${number}`));
-  return `${file}.${number}`;
-}
-
 /** Only the owner may read a token. */
-const PRIVATE = { mode: 0o600 } as const;
+const FILE_MODE = 0o600;
 
 /**
  * Lists warnings about the permissions of an existing folder. Empty if the folder does not exist, because the sink then
@@ -250,16 +237,12 @@ function formatMode(mode: number): string {
 /** The permission bits of the group and of other users. */
 const OTHERS = 0o077;
 
-/**
- * Runs `act`. If it fails, rejects with an error that shows the name of the folder as the user wrote it. Omits the
- * resolved paths that Node appends after a comma.
- */
+/** Runs `act`. If it fails, rejects with an error that shows the name of the folder as the user wrote it. */
 async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    const [why] = getErrorMessage(error).split(',');
-    throw new Error(`the folder ${shown} cannot be written to: ${why}`, { cause: error });
+    throw new Error(`the folder ${shown} cannot be written to: ${describeWriteError(error)}`, { cause: error });
   }
 }
 
@@ -268,8 +251,8 @@ export function createRescueSink(parent: string): TokenSink {
   return {
     test: async () => [],
     deliver: async (recipient, token) => {
-      const folder = await mkdtemp(join(parent, 'edgewise-rescue-'));
-      return createDirectorySink(folder).deliver(recipient, token);
+      const folder = await createPrivateFolder(parent, 'edgewise-rescue-');
+      return createDirectorySink(folder, folder, { roots: [folder] }).deliver(recipient, token);
     },
   };
 }

@@ -1,8 +1,7 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writeAtomically } from '../files/atomic-file.ts';
-import { listRootsOfPaths, resolveWritePathWithin } from '../files/boundary.ts';
+import { listRootsOfPaths, resolveWritePath } from '../files/boundary.ts';
 import { InputError, readInput } from '../files/read-input.ts';
+import { createFolder, describeWriteError, replaceFile } from '../files/write-file.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import { getErrorMessage } from '../model/errors.ts';
@@ -60,9 +59,12 @@ function checkText(text: string, change: Change | undefined): string | undefined
 export type WriteFile = (path: string, text: string) => Promise<void>;
 
 /** Readable by all users, because certificates are public. */
-const MODE = 0o644;
+const FILE_MODE = 0o644;
+const FOLDER_MODE = 0o777;
 
 interface FileContext {
+  /** The user that runs the process, whose repositories count. `undefined`: the system has no user ids. */
+  readonly uid: number | undefined;
   /** Relative paths start from this folder. */
   readonly cwd: string;
   /**
@@ -80,21 +82,12 @@ export function createPlannedFileWriter(context: FileContext): WriteFile {
   const { cwd, roots = listRootsOfPaths([], context) } = context;
   return async (path, text) => {
     try {
-      const file = resolveWritable(path, roots, cwd);
-      await mkdir(dirname(file), { recursive: true });
-      await writeAtomically(resolveWritable(path, roots, cwd), text, { mode: MODE });
+      await createFolder(dirname(path), { cwd, roots, mode: FOLDER_MODE });
+      await replaceFile(path, text, { cwd, roots, mode: FILE_MODE });
     } catch (error) {
-      // Omit the resolved paths that Node appends after a comma.
-      const [why] = getErrorMessage(error).split(',');
-      throw new Error(`it cannot be written: ${why}`, { cause: error });
+      throw new Error(`it cannot be written: ${describeWriteError(error)}`, { cause: error });
     }
   };
-}
-
-function resolveWritable(path: string, roots: readonly string[], cwd: string): string {
-  const place = resolveWritePathWithin(path, roots, { cwd });
-  if ('finding' in place) throw new Error(`it ${place.finding}`);
-  return place.real;
 }
 
 /**
@@ -109,7 +102,7 @@ export async function readPlannedFiles(
   const { cwd, roots = listRootsOfPaths([], context) } = context;
   return new Map(
     paths.flatMap((path): [string, string][] => {
-      const place = resolveWritePathWithin(path, roots, { cwd });
+      const place = resolveWritePath(path, { cwd, roots });
       const text = 'finding' in place ? undefined : readText(place.real);
       return text === undefined ? [] : [[path, text]];
     }),

@@ -2,11 +2,13 @@ import { type Command, CommanderError } from 'commander';
 import { createReadBudget } from '../files/read-input.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { toPrintable } from '../model/printable.ts';
+import type { SecretRedactor } from '../model/secrets.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
 import type { StackNameAndLocator } from '../stack/host.ts';
 import { readManifestTrust, readSecretsNamedInEnvironment, refuseUntrustedRender } from '../stack/settings.ts';
+import { refuseOneDash } from './commands/one-dash.ts';
 import { addDefaultWaitToArgv } from './commands/options.ts';
-import { createProgramForArguments } from './commands/program.ts';
+import { createProgramForArguments, isCompletion } from './commands/program.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createRedactedContext } from './output/output.ts';
@@ -40,6 +42,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
       trusting = { ...context, ...readManifestTrust(flags, context) };
       if (writesFiles(flags, trusting)) await checkOutputsAndRemoveReports(flags, argv, trusting);
       if (flags.render === true) refuseUntrustedRender(trusting);
+      if (flags.showSecrets === true) showSecrets(flags, secrets);
       exitCode = await body({ ...trusting, onSubject, ...(flags.render === true && (await allowRender(context))) });
     } catch (error) {
       if (findUnreadablePart(error) !== undefined) throw error;
@@ -53,9 +56,11 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     return showFailure(createUnknownCommandError(argv, program), { flags: readFlags(argv) }, context);
   }
   try {
+    if (!isCompletion(argv)) refuseOneDash(argv, program);
     await program.parseAsync(addDefaultWaitToArgv(argv), { from: 'user' });
     return exitCode;
   } catch (error) {
+    if (error instanceof CommandError) return showFailure(error, { flags: readFlags(argv) }, context);
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.success;
     // No command was named, and commander wrote the overview to stderr.
@@ -72,6 +77,16 @@ export function refuseToRun(error: CommandError, argv: readonly string[], host: 
 
 function writesFiles({ report = [], out, journal }: RunFlags, { env }: Context): boolean {
   return report.length > 0 || out !== undefined || (journal ?? env['EDGEWISE_JOURNAL'] ?? '') !== '';
+}
+
+/** A plan file is kept, and passed on to pipelines, so it never contains a secret. */
+function showSecrets({ out }: RunFlags, secrets: SecretRedactor): void {
+  if (out !== undefined)
+    throw new CommandError('--show-secrets cannot be combined with --out: a saved plan contains no secret.', {
+      exitCode: EXIT.invalid,
+      remedy: 'Leave out one of them.',
+    });
+  secrets.showLive();
 }
 
 /** Limits on everything that a run reads. Reading 100,000 resources three times uses half of these limits. */

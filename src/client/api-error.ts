@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { ApiError, InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
+import { ApiError, InvariantError, NetworkError, StaleStateError, TimeoutError } from '../model/errors.ts';
 import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Send } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
@@ -125,7 +125,8 @@ export function redactError(error: unknown, redact: Redactor): unknown {
   if (!(error instanceof Error) || error instanceof ApiError) return error;
   const shown = inspect(error, { depth: 8 });
   if (redact(shown) === shown) return error;
-  const Type = [TimeoutError, NetworkError, InvariantError].find((type) => error instanceof type) ?? Error;
+  const Type =
+    [TimeoutError, NetworkError, StaleStateError, InvariantError].find((type) => error instanceof type) ?? Error;
   const isUnsent = error instanceof NetworkError && error.isUnsent;
   return new Type(redact(error.message), { cause: redactError(error.cause, redact), isUnsent });
 }

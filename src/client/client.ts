@@ -2,9 +2,14 @@ import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { ObservedResponseFields } from '../kinds/read-response.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
-import { type HttpRequest, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
+import { type HttpRequest, type HttpResponse, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { createKeyRedactor, createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
+import {
+  createKeyRedactor,
+  createSecretRegistry,
+  NO_OP_SECRET_REDACTOR,
+  type SecretRedactor,
+} from '../model/secrets.ts';
 import { sleepFor } from '../model/sleep.ts';
 import type { RateLimit } from '../model/stack.ts';
 import {
@@ -16,6 +21,7 @@ import {
   redactError,
 } from './api-error.ts';
 import { type ListedResource, parseListedResource } from './parse-response.ts';
+import { RecentStates } from './recent-states.ts';
 import {
   type ConcurrencyLimiter,
   createConcurrencyLimiter,
@@ -23,7 +29,13 @@ import {
   type WaitNotice,
 } from './request-limiter.ts';
 import { type AttemptNotice, withAttemptNotices } from './request-notice.ts';
-import { type RetryNotice, type RetryOptions, type SendWithRetries, withRetries } from './retry.ts';
+import {
+  type ReadBeforeWrite,
+  type RetryNotice,
+  type RetryOptions,
+  type SendWithRetries,
+  withRetries,
+} from './retry.ts';
 
 /**
  * Typed calls to the service. Each request is counted, waits for the rate limit, and is retried if that is safe. Not
@@ -39,7 +51,8 @@ export interface ClientOptions extends RetryOptions {
   readonly apiKey: string;
   /**
    * Secrets to redact in responses and errors. The client adds the API key to this object, and rejects a request whose
-   * URL or body contains a secret. Absent: the API key is the only secret.
+   * URL or body contains a secret. Absent: the API key is the only secret, and no live
+   * value is hidden.
    */
   readonly secrets?: SecretRedactor | undefined;
   readonly versionHeader: string;
@@ -79,13 +92,13 @@ export interface Client {
    * Sends a write. Retries a PATCH, PUT or DELETE; retries a POST only if the service certainly did not process it.
    * Resolves with the object in the response, or with `null` for an empty body or a DELETE. Once `waitSignal` is
    * aborted, sends nothing more and rejects: with the error of an earlier attempt that may have taken effect, otherwise
-   * with the reason of the abort.
+   * with the reason of the abort. With `reliesOn`, also rejects as its `prepare` does.
    */
   readonly send: (
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,
     body?: JsonObject,
-    more?: { readonly waitSignal?: AbortSignal | undefined },
+    more?: { readonly waitSignal?: AbortSignal | undefined; readonly reliesOn?: ReliedState | undefined },
   ) => Promise<JsonObject | null>;
   /** Reads the object at a path. Takes no slot of `limit`. */
   readonly get: (path: string, signal?: AbortSignal) => Promise<JsonObject>;
@@ -103,6 +116,24 @@ export interface Client {
   readonly shown: ObservedResponseFields;
   /** Returns the number of requests sent so far, including retries. */
   readonly requestCount: () => number;
+}
+
+/**
+ * The state on which a write relies. It is read before each attempt of the write, unless a list, a read or the response
+ * to a write has shown it within the last five seconds.
+ */
+export interface ReliedState {
+  /** The URL path of the resource or module. */
+  readonly path: string;
+  /** True: a module that the path does not have is `null`. False: a resource that does not exist is an `ApiError`. */
+  readonly isModule: boolean;
+  /** Called right before the read. Resolves with a function to call after it, with the reason if it failed. */
+  readonly onRead: ReadBeforeWrite['onRead'];
+  /**
+   * Called right before each attempt of the write, with the last state that the service has shown. Resolves with the
+   * body to send. Rejects if the write must not be sent.
+   */
+  readonly prepare: (shown: JsonObject | null) => Promise<JsonObject | undefined>;
 }
 
 /** Creates a client. Throws `TypeError` for an invalid base URL, API key or version header. */
@@ -125,20 +156,40 @@ export function createClient(options: ClientOptions): Client {
   const attempt = onRequest === undefined ? bare : withAttemptNotices(bare, { now, redact, onRequest });
   const persist = withRetries(attempt, limiter, { ...options, onRetry: withoutKey(options, redact) });
   const exchange = createExchange({ persist, apiKey, versionHeader, redact, secrets });
+  const states = new RecentStates(now);
   const excerpt = (json: Json) => formatBodyExcerpt(JSON.stringify(json), redact);
   const limit = createConcurrencyLimiter(options.concurrency);
   return {
-    ...createReads({ exchange, limit, baseUrl, pageSize, excerpt }),
+    ...createReads({ exchange, limit, baseUrl, pageSize, excerpt, states }),
     excerpt,
-    send: async (method, path, body, { waitSignal } = {}) => {
-      const call = { method, url: joinUrl(baseUrl, path), body, waitSignal };
+    send: async (method, path, body, { waitSignal, reliesOn } = {}) => {
+      const relied = reliesOn && { ...reliesOn, url: joinUrl(baseUrl, reliesOn.path), states };
+      const onShown = (json: Json | undefined) => noteWritten(states, { method, path }, json);
+      const call = { method, url: joinUrl(baseUrl, path), body, waitSignal, relied, onShown };
       const json = await exchange(call);
       return json === undefined ? null : expectObject(call, json);
     },
     limit,
-    shown: new ObservedResponseFields(),
+    // Only the registry that manifests were read with knows which values they have in clear.
+    shown: new ObservedResponseFields(options.secrets ?? NO_OP_SECRET_REDACTOR),
     requestCount: () => count,
   };
+}
+
+/** Records the state that the response to a write shows. A response to a DELETE shows none. */
+function noteWritten(
+  states: RecentStates,
+  { method, path }: { readonly method: string; readonly path: string },
+  json: Json | undefined,
+): void {
+  if (!isJsonObject(json)) return;
+  if (method === 'POST') noteListed(states, path, json);
+  else states.note(path, json);
+}
+
+/** Records the state of a resource whose path is below the path of its kind. */
+function noteListed(states: RecentStates, kindPath: string, json: Json): void {
+  if (isJsonObject(json) && typeof json['id'] === 'string') states.note(`${kindPath}/${json['id']}`, json);
 }
 
 interface ReadOptions {
@@ -147,11 +198,7 @@ interface ReadOptions {
   readonly baseUrl: string;
   readonly pageSize: number;
   readonly excerpt: Client['excerpt'];
-}
-
-interface ReadSignals {
-  readonly stop?: AbortController | undefined;
-  readonly waitSignal?: AbortSignal | undefined;
+  readonly states: RecentStates;
 }
 
 function createReads({
@@ -160,29 +207,44 @@ function createReads({
   baseUrl,
   pageSize,
   excerpt,
+  states,
 }: ReadOptions): Pick<Client, 'list' | 'readModule' | 'get'> {
-  const read = <T>(via: (call: Call) => Promise<T>, url: URL, { stop, waitSignal }: ReadSignals) =>
-    limit(() => stopOnFailure(stop, () => via({ method: 'GET', url, signal: stop?.signal, waitSignal })));
+  const read = <T>(
+    via: (call: Call) => Promise<T>,
+    call: Pick<Call, 'url' | 'onShown' | 'waitSignal'>,
+    stop?: AbortController,
+  ) => limit(() => stopOnFailure(stop, () => via({ ...call, method: 'GET', signal: stop?.signal })));
   return {
-    list: async (kind, stop, waitSignal) =>
-      readPages({
+    list: async (kind, stop, waitSignal) => {
+      const listKey = assertDefined(kind.listKey, `list key of ${kind.name}`);
+      const onShown = (json: Json | undefined): void => {
+        const list = isJsonObject(json) ? json[listKey] : undefined;
+        if (isJsonArray(list)) for (const member of list) noteListed(states, kind.path, member);
+      };
+      return readPages({
         kind,
-        listKey: assertDefined(kind.listKey, `list key of ${kind.name}`),
+        listKey,
         firstUrl: joinUrl(baseUrl, `${kind.path}?limit=${pageSize}`),
-        readPage: (url) => read(exchange, url, { stop, waitSignal }),
-        readNextPage: (url) => read(withRefusedCursor(exchange), url, { stop, waitSignal }),
+        readPage: (url) => read(exchange, { url, waitSignal, onShown }, stop),
+        readNextPage: (url) => read(withRefusedCursor(exchange), { url, waitSignal, onShown }, stop),
         excerpt,
-      }),
+      });
+    },
     readModule: async (path, stop) => {
       const url = joinUrl(baseUrl, path);
-      const json = await read(withoutMissing(exchange), url, { stop });
-      return isUnset(json) ? null : expectObject({ method: 'GET', url }, json);
+      const onShown = (json: Json | undefined) => states.note(path, toModule(url, json));
+      return toModule(url, await read(withoutMissing(exchange), { url, onShown }, stop));
     },
     get: async (path, signal) => {
       const url = joinUrl(baseUrl, path);
       return expectObject({ method: 'GET', url }, await exchange({ method: 'GET', url, signal }));
     },
   };
+}
+
+/** Returns the module in the response to a GET of its path. `null`: the module is not set. */
+function toModule(url: URL, json: Json | undefined): JsonObject | null {
+  return isUnset(json) ? null : expectObject({ method: 'GET', url }, json);
 }
 
 /** Runs a read. If the read fails, aborts `stop` before `limit` starts another read in the freed slot. */
@@ -290,6 +352,10 @@ interface Call {
    * was already sent is completed.
    */
   readonly waitSignal?: AbortSignal | undefined;
+  /** The state on which a write relies. */
+  readonly relied?: (ReliedState & { readonly url: URL; readonly states: RecentStates }) | undefined;
+  /** Called with the JSON of a successful response that does not come from a cache. */
+  readonly onShown?: ((json: Json | undefined) => void) | undefined;
 }
 
 /**
@@ -316,15 +382,68 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
   };
   const withBody = { ...headers, 'content-type': 'application/json' };
   return async (call) => {
-    try {
-      const create = () => createRequest(call, call.body === undefined ? headers : withBody);
+    let { body } = call;
+    const create = () =>
+      createRequest({ ...call, body: body && secrets.reveal(body) }, body === undefined ? headers : withBody);
+    const setBody = (prepared: JsonObject | undefined): void => {
+      body = prepared;
       checkSecrets(create(), secrets);
-      const { response, body, json } = await persist(create, call.waitSignal);
-      if (isSuccess(response)) return json;
-      throw createApiError({ method: call.method, path: formatPathAndQuery(call.url), response, body }, redact);
+    };
+    const { signal, waitSignal, relied } = call;
+    const before = relied && createReadBeforeWrite(relied, { headers, setBody });
+    try {
+      checkSecrets(create(), secrets);
+      const { request, response, body: text, json } = await persist({ create, signal, waitSignal, before });
+      if (!isSuccess(response)) {
+        const { method, url } = request;
+        throw createApiError({ method, path: formatPathAndQuery(new URL(url)), response, body: text }, redact);
+      }
+      if (!isFromCache(response)) call.onShown?.(json);
+      return json;
     } catch (error) {
       throw redactError(error, redact);
     }
+  };
+}
+
+/** Whether a response comes from a cache, so that it shows an earlier state. */
+function isFromCache({ headers }: Pick<HttpResponse, 'headers'>): boolean {
+  return Number(headers['age'] ?? 0) > 0;
+}
+
+interface ReadBeforeWriteContext {
+  readonly headers: HttpRequest['headers'];
+  /** Called with the body of each attempt. Throws if it contains a secret. */
+  readonly setBody: (body: JsonObject | undefined) => void;
+}
+
+function createReadBeforeWrite(
+  { path, url, isModule, states, onRead, prepare }: NonNullable<Call['relied']>,
+  { headers, setBody }: ReadBeforeWriteContext,
+): ReadBeforeWrite {
+  return {
+    isNeeded: () => states.find(path) === undefined,
+    create: () => createRequest({ method: 'GET', url }, { ...headers, 'cache-control': 'no-cache' }),
+    onRead,
+    accept: (received) => {
+      const { response, json } = received;
+      const isMissing = isModule && response.status === 404;
+      const fail = (why: string) => new NetworkError(`GET ${formatPathAndQuery(url)}: the response ${why}`);
+      if (!isMissing && !isSuccess(response)) return received;
+      if (isFromCache(response)) return fail('comes from a cache, so it may be outdated');
+      const shown = isMissing || (isModule && isUnset(json)) ? null : json;
+      if (shown !== null && !isJsonObject(shown)) return fail('is not a JSON object');
+      states.note(path, shown);
+      return undefined;
+    },
+    prepare: async () => {
+      const shown = states.find(path);
+      if (shown === undefined)
+        throw new NetworkError(
+          `${formatPathAndQuery(url)}: not written, because the rate limit let more than five seconds pass after it was read`,
+        );
+      setBody(await prepare(shown));
+    },
   };
 }
 

@@ -7,10 +7,16 @@ import type { RateLimit } from '../model/stack.ts';
  */
 export interface RequestLimiter {
   /**
-   * Runs an attempt as soon as it may be sent. Once `waitSignal` is aborted, rejects with the reason of the abort
-   * instead of waiting for the rate limit or a pause.
+   * Runs an attempt as soon as it may be sent, in the order of the calls. Once `waitSignal` is aborted, rejects with the
+   * reason of the abort instead of waiting for the rate limit or a pause. `isPair` is called when the attempt's turn has
+   * come. If it returns true, the attempt sends two requests, for which it gets slots of the rate limit together: it
+   * must call `second` between them.
    */
-  readonly admit: <T>(attempt: () => Promise<T>, waitSignal: AbortSignal | undefined) => Promise<T>;
+  readonly admit: <T>(
+    attempt: (second: (() => Promise<void>) | undefined) => Promise<T>,
+    waitSignal: AbortSignal | undefined,
+    isPair?: () => boolean,
+  ) => Promise<T>;
   /** Called after a 429. Pauses all requests for `delayMs`. Halves the concurrency, unless already paused. */
   readonly throttle: (delayMs: number) => void;
   /**
@@ -54,6 +60,7 @@ export interface RequestLimiterOptions {
 export function createRequestLimiter(options: RequestLimiterOptions): RequestLimiter {
   const most = Math.min(options.concurrency, options.rateLimit?.requests ?? options.concurrency);
   const gate = pLimit(most);
+  const line = pLimit(1);
   const clock = createClock(options.now);
   const budget = options.rateLimit === undefined ? UNLIMITED : createRollingWindow(options.rateLimit);
   let resumeAt = NEVER_PAUSED;
@@ -65,34 +72,50 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   const isFree = (): boolean => budget === UNLIMITED && resumeAt === NEVER_PAUSED;
 
   /**
-   * Waits for a free slot in the rate limit and takes it. Nothing is awaited between finding and taking a slot, so two
-   * requests never take the same slot.
+   * Waits for free slots in the rate limit and takes them. `countSlots` is called anew after each wait. Only the first
+   * caller in line waits, so that callers with one slot do not overtake one with two.
    */
-  const waitTurn = async (waitSignal: AbortSignal | undefined): Promise<void> => {
-    for (;;) {
-      const pauseMs = resumeAt - clock.now();
-      const waitMs = Math.max(pauseMs, budget.computeWaitMs(clock.now()));
-      if (waitMs <= 0) {
-        budget.start();
-        return;
+  const takeSlots = (waitSignal: AbortSignal | undefined, countSlots: () => number): Promise<number> =>
+    line(async () => {
+      for (;;) {
+        const count = countSlots();
+        const pauseMs = resumeAt - clock.now();
+        const waitMs = Math.max(pauseMs, budget.computeWaitMs(clock.now(), count));
+        if (waitMs <= 0) {
+          budget.start(count);
+          return count;
+        }
+        waitSignal?.throwIfAborted();
+        if (waitMs === Number.POSITIVE_INFINITY) {
+          await budget.untilEnd();
+          continue;
+        }
+        options.onWait?.({ waitMs, reason: waitMs > pauseMs ? 'budget' : 'pause' });
+        const until = clock.now() + waitMs;
+        await options.sleep(waitMs, waitSignal);
+        if (waitSignal?.aborted !== true) clock.passed(until);
       }
-      waitSignal?.throwIfAborted();
-      options.onWait?.({ waitMs, reason: waitMs > pauseMs ? 'budget' : 'pause' });
-      const until = clock.now() + waitMs;
-      await options.sleep(waitMs, waitSignal);
-      if (waitSignal?.aborted !== true) clock.passed(until);
-    }
-  };
+    });
+  const endSlot = (): void => budget.end(clock.now());
 
   return {
-    admit: (attempt, waitSignal) =>
+    admit: (attempt, waitSignal, isPair = () => false) =>
       gate(async () => {
-        if (isFree()) return attempt();
-        await waitTurn(waitSignal);
+        if (isFree()) return attempt(isPair() ? async () => undefined : undefined);
+        let isOfPair = false;
+        let open = await takeSlots(waitSignal, () => {
+          isOfPair = isPair();
+          return isOfPair ? Math.min(2, budget.most) : 1;
+        });
+        const second = async (): Promise<void> => {
+          endSlot();
+          open -= 1;
+          if (open === 0) open = await takeSlots(waitSignal, () => 1);
+        };
         try {
-          return await attempt();
+          return await attempt(isOfPair ? second : undefined);
         } finally {
-          budget.end(clock.now());
+          for (; open > 0; open -= 1) endSlot();
         }
       }),
     throttle: (delayMs) => {
@@ -114,7 +137,13 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
 
 const NEVER_PAUSED = Number.NEGATIVE_INFINITY;
 
-const UNLIMITED: RollingRequestCounter = { computeWaitMs: () => 0, start: () => undefined, end: () => undefined };
+const UNLIMITED: RollingRequestCounter = {
+  most: Number.POSITIVE_INFINITY,
+  computeWaitMs: () => 0,
+  start: () => undefined,
+  end: () => undefined,
+  untilEnd: async () => undefined,
+};
 
 /**
  * Creates a clock. After a sleep, its time is at least the planned end of the sleep, even if `now` advanced less.
@@ -132,11 +161,15 @@ function createClock(now: () => number): { readonly now: () => number; readonly 
 
 /** Counts requests against a rate limit. */
 export interface RollingRequestCounter {
-  /** Returns the milliseconds until a request may start. `Infinity`: not before a running request ends. */
-  readonly computeWaitMs: (now: number) => number;
-  readonly start: () => void;
+  /** The number of slots. */
+  readonly most: number;
+  /** Returns the milliseconds until `count` requests may start. `Infinity`: not before a running request ends. */
+  readonly computeWaitMs: (now: number, count: number) => number;
+  readonly start: (count: number) => void;
   /** Records that a request has ended, with or without a response. */
   readonly end: (now: number) => void;
+  /** Resolves when a running request ends. */
+  readonly untilEnd: () => Promise<void>;
 }
 
 /**
@@ -148,6 +181,7 @@ export function createRollingWindow({ requests, windowMs }: RateLimit): RollingR
   let underWay = 0;
   let ends: number[] = [];
   let oldest = 0;
+  let ended = Promise.withResolvers<void>();
   const forget = (now: number): void => {
     while (oldest < ends.length && (ends[oldest] ?? now) + windowMs <= now) oldest += 1;
     if (oldest <= requests) return;
@@ -155,18 +189,23 @@ export function createRollingWindow({ requests, windowMs }: RateLimit): RollingR
     oldest = 0;
   };
   return {
-    computeWaitMs: (now) => {
+    most: requests,
+    computeWaitMs: (now, count) => {
       forget(now);
-      if (underWay + ends.length - oldest < requests) return 0;
-      const first = ends[oldest];
-      return first === undefined ? Number.POSITIVE_INFINITY : first + windowMs - now;
+      const missing = underWay + ends.length - oldest + count - requests;
+      if (missing <= 0) return 0;
+      const last = ends[oldest + missing - 1];
+      return last === undefined ? Number.POSITIVE_INFINITY : last + windowMs - now;
     },
-    start: () => {
-      underWay += 1;
+    start: (count) => {
+      underWay += count;
     },
     end: (now) => {
       underWay -= 1;
       ends.push(now);
+      ended.resolve();
+      ended = Promise.withResolvers();
     },
+    untilEnd: () => ended.promise,
   };
 }

@@ -58,11 +58,43 @@ const MAX_DELAY_MS = 30_000;
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
- * Sends a request until its result is final. `create` creates the request of each attempt, because a body can be read
- * only once. Once `waitSignal` is aborted, a call ends as soon as its next step would be to wait or to send a write:
- * with the result of an earlier attempt that may have taken effect, or else by rejecting with the reason of the abort.
+ * A read of the state that a write relies on. The write and the read get slots of the rate limit together, so that
+ * nothing delays the write after the read.
  */
-export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSignal) => Promise<ReceivedResponse>;
+export interface ReadBeforeWrite {
+  /** Whether to read before an attempt of the write. Called when the attempt's turn has come. */
+  readonly isNeeded: () => boolean;
+  /** Creates the GET request. */
+  readonly create: () => HttpRequest;
+  /** Called right before the read. Resolves with a function to call after it, with the reason if it failed. */
+  readonly onRead: () => Promise<(failure: string | undefined) => Promise<void>>;
+  /** Takes the response to the read. Returns the failure if the response does not show the state. */
+  readonly accept: (response: ReceivedResponse) => ReceivedResponse | NetworkError | undefined;
+  /** Called right before each attempt of the write, after the read. Rejects if the write must not be sent. */
+  readonly prepare: () => Promise<void>;
+}
+
+/** What to send, and how. */
+export interface RetriedCall {
+  /** Creates the request of each attempt, because a body can be read only once, and may change between attempts. */
+  readonly create: () => HttpRequest;
+  /** The signal of the request. */
+  readonly signal?: AbortSignal | undefined;
+  readonly waitSignal?: AbortSignal | undefined;
+  readonly before?: ReadBeforeWrite | undefined;
+}
+
+/** The response that ends a call. `request`: the write or, if it was not sent, the read before it. */
+export interface FinalResponse extends ReceivedResponse {
+  readonly request: HttpRequest;
+}
+
+/**
+ * Sends a request until its result is final. Once `waitSignal` is aborted, a call ends as soon as its next step would be
+ * to wait or to send a write: with the result of an earlier attempt that may have taken effect, or else by rejecting
+ * with the reason of the abort.
+ */
+export type SendWithRetries = (call: RetriedCall) => Promise<FinalResponse>;
 
 /**
  * Retries requests that are safe to repeat, after an exponential delay with full jitter, or after the delay that the
@@ -70,30 +102,60 @@ export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSign
  */
 export function withRetries(attempt: SendOnce, limiter: RequestLimiter, options: RetryOptions): SendWithRetries {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
-  return async (create, waitSignal) => {
-    let uncertain: End | undefined;
+  return async (call) => {
+    const { waitSignal } = call;
+    const signal = waitSignal ?? call.signal;
+    let uncertain: Attempted | undefined;
     try {
       for (let count = 1; ; count += 1) {
-        const request = create();
-        const end = await limiter.admit(
-          () => tryOnce(() => attempt(request, count), request, waitSignal),
-          waitSignal ?? request.signal,
-        );
+        const send = (request: HttpRequest) => tryOnce(() => attempt(request, count), request, waitSignal);
+        const attempted = await limiter.admit((second) => tryTurn(call, send, second), signal, call.before?.isNeeded);
+        const { request, end } = attempted;
         const failure = classify(end);
         if (failure === undefined) limiter.recover();
-        if (failure === 'network' || failure === 'server') uncertain = end;
+        if ((failure === 'network' || failure === 'server') && !isReadBefore(call, attempted)) uncertain = attempted;
         const delayMs = computeDelay({ end, failure, count, method: request.method, random });
-        if (delayMs === undefined) return settle(end);
+        if (delayMs === undefined) return settle(attempted);
         onRetry?.({ ...describe(request, end), attempt: count, delayMs });
         if (failure === 'throttled') limiter.throttle(delayMs);
-        else await sleep(delayMs, waitSignal ?? request.signal);
-        (waitSignal ?? request.signal)?.throwIfAborted();
+        else await sleep(delayMs, signal);
+        signal?.throwIfAborted();
       }
     } catch (error) {
       if (uncertain !== undefined && waitSignal?.aborted && error === waitSignal.reason) return settle(uncertain);
       throw error;
     }
   };
+}
+
+interface Attempted {
+  readonly request: HttpRequest;
+  readonly end: End;
+}
+
+function isReadBefore({ before }: RetriedCall, { request }: Attempted): boolean {
+  return before !== undefined && request.method === 'GET';
+}
+
+/** Makes one attempt. `second` is set if the state that the write relies on must be read first. */
+async function tryTurn(
+  { create, waitSignal, before }: RetriedCall,
+  send: (request: HttpRequest) => Promise<End>,
+  second: (() => Promise<void>) | undefined,
+): Promise<Attempted> {
+  if (before !== undefined && second !== undefined) {
+    waitSignal?.throwIfAborted();
+    const read = before.create();
+    const report = await before.onRead();
+    const end = await send(read);
+    const failure = end instanceof NetworkError ? end : before.accept(end);
+    await report(failure && describe(read, failure).cause);
+    if (failure !== undefined) return { request: read, end: failure };
+    await second();
+  }
+  await before?.prepare();
+  const request = create();
+  return { request, end: await send(request) };
 }
 
 type End = ReceivedResponse | NetworkError;
@@ -118,9 +180,9 @@ async function tryOnce(
   }
 }
 
-function settle(end: End): ReceivedResponse {
+function settle({ request, end }: Attempted): FinalResponse {
   if (end instanceof NetworkError) throw end;
-  return end;
+  return { ...end, request };
 }
 
 /** Computes the delay before the next attempt. `undefined`: no further attempt. */

@@ -55,6 +55,8 @@ export interface ShownFile {
   readonly encoding?: string;
 }
 
+const SECRET_CLAUSE = `, which may contain \`\${secret:NAME}\``;
+
 /** Maps a code to the output of its example, which `npm run docs` creates. A code without output is a compile error. */
 const TEXTS: Readonly<Record<DiagnosticCode, string>> = OUTPUTS;
 
@@ -413,7 +415,7 @@ function readText(value: unknown): string {
 function describeType(type: FieldType): string {
   switch (type.type) {
     case 'text':
-      return `${describeText(type.format === undefined ? 'text' : FORMATS[type.format].expected, type.maxBytes)}${type.orFile ? ', or `{ file: path }`' : ''}`;
+      return `${describeText(type.format === undefined ? 'text' : FORMATS[type.format].expected, type.maxBytes)}${type.orFile ? ', or `{ file: path }`' : ''}${type.mayBeSecret ? SECRET_CLAUSE : ''}`;
     case 'enum':
       return type.values.map(formatCode).join(', ');
     case 'boolean':

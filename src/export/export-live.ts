@@ -13,6 +13,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, type Mark } from '../model/mark.ts';
 import { toPrintable } from '../model/printable.ts';
+import { alignMembers, isConcealed, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
@@ -109,9 +110,42 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
       }),
     );
     return resources
-      .map((live) => ({ kind, live, name: names.get(live.id) ?? live.id, stated: minimizeSpec(kind, live.spec) }))
+      .map((live): NamedResource => {
+        const name = names.get(live.id) ?? live.id;
+        return { kind, live, name, stated: nameHiddenValues(name, minimizeSpec(kind, live.spec)) };
+      })
       .sort((left, right) => (left.name < right.name ? -1 : 1));
   });
+}
+
+/**
+ * Replaces each hidden value by a variable, named after the resource and the key: `${secret:CHECKOUT_AUTHORIZATION}`.
+ * Equal values of a resource have one variable.
+ */
+function nameHiddenValues(resource: string, spec: Spec): Spec {
+  const variables = new Map<number, string>();
+  const name = (key: string, number: number): string => {
+    const base = `${resource}_${key}`
+      .toUpperCase()
+      .replace(/[^A-Z0-9]+/g, '_')
+      .replace(/^(?=[0-9])/, '_');
+    const taken = new Set(variables.values());
+    for (let count = 1; ; count += 1) {
+      const variable = count === 1 ? base : `${base}_${count}`;
+      if (taken.has(variable)) continue;
+      variables.set(number, variable);
+      return variable;
+    }
+  };
+  const replace = (value: Json, key: string): Json => {
+    if (isConcealed(value) && !isSecretValue(value))
+      return { $secret: `\${secret:${variables.get(value.$hidden) ?? name(key, value.$hidden)}}` };
+    if (isJsonArray(value)) return value.map((member) => replace(member, key));
+    return isJsonObject(value) && !isConcealed(value) ? replaceMembers(value) : value;
+  };
+  const replaceMembers = (object: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(object).map(([key, member]) => [key, replace(member, key)]));
+  return replaceMembers(spec);
 }
 
 function createDocuments(resources: readonly NamedResource[]): readonly ExportedDocument[] {
@@ -204,7 +238,15 @@ function createComment({ kind, stated }: NamedResource): readonly string[] {
   const times = kind.validity === undefined ? [] : [RENEWAL];
   const isBare =
     kind.role === 'attached' && kind.specFields.every(([name, { required }]) => required || !(name in stated));
-  return [...secrets, ...times, ...(isBare ? [NO_MODULES] : [])];
+  const variables = listVariablesToSet([stated]);
+  const unset = variables.length === 0 ? [] : [`Secret values are not exported. Set ${variables.join(', ')}.`];
+  return [...secrets, ...unset, ...times, ...(isBare ? [NO_MODULES] : [])];
+}
+
+/** The names of the variables that stand for hidden values. */
+function listVariablesToSet(specs: readonly Spec[]): readonly string[] {
+  const templates = specs.flatMap((spec) => listConcealed(spec)).filter(isSecretValue);
+  return [...new Set(templates.flatMap(({ $secret }) => listSecretNames($secret)))];
 }
 
 const RENEWAL =
@@ -215,7 +257,10 @@ const NO_MODULES = 'None of its modules is set, or it does not exist: the API do
 function createPreface(leftOut: readonly SkippedResource[], kept: readonly NamedResource[]): readonly string[] {
   const lines = leftOut.map(({ kind, id, reason }) => `Left out: ${kind} ${id}: ${reason}.`);
   const hasAttached = kept.some(({ kind }) => kind.role === 'attached');
-  return ['Made by edgewise export.', ...lines, ...(hasAttached ? [] : [NO_LIST])];
+  const variables = listVariablesToSet(kept.map(({ stated }) => stated));
+  const offered = variables.map((name) => `--env ${name}`).join(' ');
+  const unset = variables.length === 0 ? [] : [`Set these variables, and offer them: ${offered}.`];
+  return ['Made by edgewise export.', ...lines, ...unset, ...(hasAttached ? [] : [NO_LIST])];
 }
 
 const NO_LIST = `Modules of ${ATTACHED_KINDS.map(({ title }) => `${title}s`).join(' and ')} are not here, because the API does not list them. Name them with --modules-of.`;
@@ -307,7 +352,8 @@ function findExportFinding(
   const [read] = state?.resources.values() ?? [];
   if (read === undefined) return NOT_EXACT;
   const normal = normalizeSpec(kind, read.spec);
-  return isSameJson(normal, alignLiveSpec(kind, live.spec, normal)) ? undefined : NOT_EXACT;
+  const shown = alignMembers(live.spec, normal);
+  return isSameJson(normal, alignLiveSpec(kind, shown, normal)) ? undefined : NOT_EXACT;
 }
 
 const NOT_EXACT = 'no manifest can describe it exactly';

@@ -1,6 +1,14 @@
-import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import {
+  createTrustedOwners,
+  type Distrust,
+  findDistrust,
+  findFileReplaceableByOthers,
+  searchUpward,
+} from './owners.ts';
 import { InputError } from './read-input.ts';
+import { findStats, resolveEachLink, resolveLinks } from './real-path.ts';
 
 /**
  * Manifests may name only files inside a boundary: the repository, or the folder of `--root`. Only the user who starts
@@ -12,6 +20,8 @@ interface BoundaryContext {
   readonly cwd: string;
   /** The folder that `--root` names. Absent: the repository of each path on the command line. */
   readonly root?: string | undefined;
+  /** The user that runs the process, whose repositories count. `undefined`: the system has no user ids. */
+  readonly uid: number | undefined;
 }
 
 /**
@@ -27,10 +37,11 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
  * - Without `root`: the repository of each path. For a path in no repository, the working folder if the path is below
  *   it, otherwise the folder of the path.
  */
-export function listRootsOfPaths(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
+export function listRootsOfPaths(paths: readonly string[], context: BoundaryContext): readonly string[] {
+  const { cwd, root } = context;
   const starts = paths.map((path) => resolveStartFolder(path, cwd));
   if (root === undefined) {
-    const found = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRootsOfPath(start, cwd));
+    const found = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRootsOfPath(start, context));
     return [...new Set(found)];
   }
   const top = resolveLinks(resolve(cwd, root));
@@ -38,8 +49,9 @@ export function listRootsOfPaths(paths: readonly string[], { cwd, root }: Bounda
   return [...new Set([top, ...outside])];
 }
 
-function listRootsOfPath(start: string, cwd: string): readonly string[] {
-  const repository = findRepository(start);
+function listRootsOfPath(start: string, context: BoundaryContext): readonly string[] {
+  const { cwd } = context;
+  const repository = findRepository(start, context);
   if (repository !== undefined) return [resolveLinks(repository)];
   const [real, around] = [resolveLinks(start), resolveLinks(cwd)];
   if (!isBelow(start, cwd)) return [resolveFolder(real)];
@@ -47,21 +59,36 @@ function listRootsOfPath(start: string, cwd: string): readonly string[] {
   return isBelow(real, around) || resolveFolder(real) !== real ? [around] : [around, real];
 }
 
-/** Returns the nearest folder with `.git` (a file in worktrees), from `start` upwards. `undefined` if there is none. */
-export function findRepository(start: string): string | undefined {
-  for (let at = start; ; at = dirname(at)) {
-    if (findStats(join(at, GIT)) !== undefined) return at;
-    if (dirname(at) === at) return undefined;
-  }
+/** Returns the nearest folder with `.git`, from `start` upwards. `undefined` if there is none that is trusted. */
+export function findRepository(start: string, context: BoundaryContext): string | undefined {
+  const found = searchRepository(start, context);
+  return 'top' in found ? found.top : undefined;
+}
+
+/** `top`: a folder with `.git`. `distrust`: the path that ended the search, and why. Neither: there is no repository. */
+type RepositorySearch = { readonly top: string } | { readonly distrust?: Distrust | undefined };
+
+/**
+ * Searches for the nearest folder with `.git` (a file in worktrees), from `start` upwards. The search ends at a folder
+ * that is not trusted, and at a `.git` that is not, because whoever wrote it could choose Defaults for the manifests.
+ */
+export function searchRepository(start: string, context: BoundaryContext): RepositorySearch {
+  const { folders, end } = searchUpward(start, context);
+  const top = folders.find((folder) => findStats(join(folder, GIT)) !== undefined);
+  if (top === undefined) return { distrust: end };
+  const path = join(top, GIT);
+  const finding = findDistrust(path, createTrustedOwners(start, context));
+  return finding === undefined ? { top } : { distrust: { path, finding } };
 }
 
 /**
  * Checks a path from the command line. If the path is inside a repository or `--root`, its real path must be too,
  * because a symbolic link in a checkout must not lead outside. Any other path is allowed.
  */
-export function checkCommandLinePath(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
+export function checkCommandLinePath(path: string, context: BoundaryContext): BoundaryResult {
+  const { cwd, root } = context;
   const whole = resolve(cwd, path);
-  const top = root === undefined ? findRepository(resolveFolder(whole)) : resolve(cwd, root);
+  const top = root === undefined ? findRepository(resolveFolder(whole), context) : resolve(cwd, root);
   const mustCheck = top !== undefined && isBelow(whole, top) && !isInsideGit(relative(top, whole));
   return mustCheck ? resolvePathWithin(whole, [resolveLinks(top)]) : { real: resolveLinks(whole) };
 }
@@ -72,7 +99,7 @@ export function checkCommandLinePath(path: string, { cwd, root }: BoundaryContex
  * resolve it is quadratic in its length.
  */
 export function resolvePathWithin(path: string, roots: readonly string[]): BoundaryResult {
-  if (hasTooManyFolders(path)) return { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` };
+  if (resolveEachLink(path, { most: MAX_PATH_FOLDERS }) === undefined) return TOO_MANY_FOLDERS;
   const real = resolveLinks(path);
   const root = roots.find((one) => isBelow(real, one));
   if (root === undefined || isVirtual(real, root)) return OUTSIDE_FINDING;
@@ -84,31 +111,68 @@ export function resolvePathWithin(path: string, roots: readonly string[]): Bound
  */
 const MAX_PATH_FOLDERS = 300;
 
-/**
- * Like `resolvePathWithin`, for a file that will be written. Also rejects symbolic links on the path, so that the path shown
- * to the user is the path that is written.
- */
-export function resolveWritePathWithin(
-  path: string,
-  roots: readonly string[],
-  { cwd }: Pick<BoundaryContext, 'cwd'>,
-): BoundaryResult {
-  const whole = resolve(cwd, path);
-  const folder = resolvePathWithin(dirname(whole), roots);
-  if ('finding' in folder) return folder;
-  const file = join(folder.real, basename(whole));
-  const isLink = findStats(file)?.isSymbolicLink() === true;
-  if (isLink || file !== resolve(resolveLinks(cwd), relative(cwd, whole)))
-    return { finding: 'is reached through a symbolic link' };
-  return resolvePathWithin(file, roots);
+const TOO_MANY_FOLDERS = { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` } as const;
+
+/** The rule for a path that will be written. */
+export interface WriteBoundary extends Omit<BoundaryContext, 'uid'> {
+  /** Real paths of folders, if a manifest names the path: it must be in one of them. Absent: the user names it. */
+  readonly roots?: readonly string[] | undefined;
+  /** User id of the process. Default: owners are not checked. */
+  readonly uid?: number | undefined;
 }
+
+/**
+ * Resolves a path that will be written, and checks it.
+ * - No part of it is a symbolic link that a checkout may contain, so that the path shown to the user is the path that
+ *   is written. A file is no link anywhere.
+ * - A path that a manifest names is inside `roots`, and not inside `.git`. The user may name any other path.
+ * - No other user can replace a part of it in a folder that all users can write to.
+ */
+export function resolveWritePath(
+  path: string,
+  boundary: WriteBoundary,
+  type: 'file' | 'folder' = 'file',
+): BoundaryResult {
+  const { cwd, roots, uid } = boundary;
+  const whole = resolve(cwd, path);
+  if (roots === undefined && isDevice(whole)) return { real: whole };
+  const foreign = findFileReplaceableByOthers(whole, uid);
+  if (foreign !== undefined)
+    return { finding: foreign === whole ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}` };
+  const links: string[] = [];
+  // The path is resolved once: it may be replaced by a link at any time.
+  const real = resolveEachLink(whole, { most: MAX_PATH_FOLDERS, onLink: (link) => links.push(link) });
+  if (real === undefined) return TOO_MANY_FOLDERS;
+  const inside = roots === undefined ? { real } : resolvePathWithin(real, roots);
+  if ('finding' in inside) return inside;
+  const own = join(resolveLinks(dirname(whole)), basename(whole));
+  const link = links.find((at) => (type === 'file' && at === own) || isInCheckout(dirname(at), boundary));
+  if (link === own) return { finding: 'is a symbolic link' };
+  if (link === undefined) return { real };
+  const around = resolveLinks(cwd);
+  return { finding: `is reached through the symbolic link ${isBelow(link, around) ? relative(around, link) : link}` };
+}
+
+const BY_ANOTHER = 'belongs to another user';
+
+/** Whether a folder, given by its real path, may have been filled by a stranger's commit. */
+function isInCheckout(folder: string, { cwd, root, roots = [] }: WriteBoundary): boolean {
+  const around = resolveLinks(cwd);
+  const tops = [...roots, ...(root === undefined ? [] : [resolveLinks(resolve(cwd, root))])];
+  // Nobody checks out into the root of the file system, which has links of the system.
+  if (dirname(around) !== around) tops.push(around);
+  return tops.some((top) => isBelow(folder, top)) || findRepository(folder, { cwd, uid: EVERY_OWNER }) !== undefined;
+}
+
+/** Whose repository it is does not matter where a repository only makes a rule stricter. */
+const EVERY_OWNER = undefined;
 
 const GIT = '.git';
 
 const OUTSIDE_FINDING = { finding: 'lies outside of the repository' } as const;
 
 export const BOUNDARY_REMEDY =
-  'Files that manifests name must be in the repository, with symbolic links resolved. Move the file, or use --root to name a folder that contains all of them.';
+  'Files that manifests name must be in the repository, with symbolic links resolved; one that edgewise writes is reached through no link. Move the file, or use --root to name a folder that contains all of them.';
 
 /** Whether a path equals a folder or is below it. Both paths are absolute. */
 function isBelow(path: string, folder: string): boolean {
@@ -122,45 +186,6 @@ function isBelow(path: string, folder: string): boolean {
  */
 export function isDevice(path: string): boolean {
   return /^\/dev\/(?:[^/]+|(?:fd|pts)\/\d+)$/.test(path);
-}
-
-/**
- * Whether the file at `path` belongs to a user other than `uid`, the current user. Such a user can read and replace the
- * file. False for files of root. Also false for files whose folder has the same owner, because in a container, a
- * mounted folder of the host and its files may belong to another user. `uid` is `undefined` on systems without user
- * ids.
- */
-export function isOwnedByAnotherUser(
-  path: string,
-  { uid: owner }: Pick<Stats, 'uid'>,
-  uid: number | undefined,
-): boolean {
-  if (uid === undefined || owner === uid || owner === ROOT) return false;
-  return findStats(dirname(path), statSync)?.uid !== owner;
-}
-
-const ROOT = 0;
-
-/**
- * Searches the files and folders on a path for the first that belongs to another user and lies in a folder that all
- * users can write to, such as `/tmp`. That user could replace it with a link after edgewise checked the path.
- * `undefined` if there is none.
- */
-export function findFileReplaceableByOthers(path: string, uid: number | undefined): string | undefined {
-  return [...listAncestors(path), ...listAncestors(resolveLinks(path))].find((at) => {
-    const found = findStats(at);
-    return found !== undefined && isOwnedByAnotherUser(at, found, uid) && isOpenToAll(dirname(at));
-  });
-}
-
-/** Starts with the path itself. */
-function listAncestors(path: string): readonly string[] {
-  const parent = dirname(path);
-  return parent === path ? [path] : [path, ...listAncestors(parent)];
-}
-
-function isOpenToAll(folder: string): boolean {
-  return ((findStats(folder, statSync)?.mode ?? 0) & 0o002) !== 0;
 }
 
 /** Ignores case, because some file systems do. */
@@ -199,61 +224,4 @@ function resolveStartFolder(path: string, cwd: string): string {
 
 function resolveFolder(path: string): string {
   return findStats(path)?.isFile() === true ? dirname(path) : path;
-}
-
-/** Maximum number of symbolic links on a path, as in Linux. */
-const MAX_LINKS = 40;
-
-/** Returns the real path of an absolute path, also of a missing file. If its links form a cycle: the path unchanged. */
-export function resolveLinks(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return resolveEachLink(path) ?? path;
-    throw error;
-  }
-}
-
-function hasTooManyFolders(path: string): boolean {
-  return resolveEachLink(path, MAX_PATH_FOLDERS) === undefined;
-}
-
-/**
- * Resolves link by link, because `realpath` fails for a missing file. `undefined` if the path leads through more than
- * `most` folders.
- */
-function resolveEachLink(path: string, most = Number.POSITIVE_INFINITY): string | undefined {
-  const { root } = parse(path);
-  const parts = path.slice(root.length).split(sep);
-  let real = root;
-  for (let left = MAX_LINKS; parts.length > 0; ) {
-    if (parts.length + real.split(sep).length > most) return undefined;
-    const part = parts.shift() ?? '';
-    const next = resolve(real, part);
-    const target = part === '..' ? undefined : readLink(next);
-    if (target === undefined) {
-      real = next;
-      continue;
-    }
-    left -= 1;
-    if (left === 0) return path;
-    if (isAbsolute(target)) real = root;
-    parts.unshift(...target.split(sep));
-  }
-  return real;
-}
-
-function readLink(path: string): string | undefined {
-  if (findStats(path)?.isSymbolicLink() !== true) return undefined;
-  return readlinkSync(path);
-}
-
-/** Follows a symbolic link only if `look` is `statSync`. `undefined` if the file is missing or cannot be accessed. */
-function findStats(path: string, look: typeof lstatSync | typeof statSync = lstatSync): Stats | undefined {
-  try {
-    return look(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
-    throw error;
-  }
 }

@@ -173,8 +173,10 @@ function compareRestrictions(from: Json | undefined, to: Json | undefined, path:
   const { lost } = compareMembers(from, to);
   if (lost.length === 0) return [];
   if (!isJsonObject(from) || !isJsonObject(to)) return [createMemberFact('restriction-removed', from, to, path)];
-  const changed = Object.keys(from).filter((key) => to[key] !== undefined && !isSameJson(from[key] ?? null, to[key]));
-  return Object.keys(from)
+  // Sorted, because a saved plan sorts the keys of its maps.
+  const keys = Object.keys(from).sort();
+  const changed = keys.filter((key) => to[key] !== undefined && !isSameJson(from[key] ?? null, to[key]));
+  return keys
     .filter((key) => to[key] === undefined || changed.includes(key))
     .map((key) => ({
       danger: changed.includes(key) ? 'restriction-changed' : 'restriction-removed',

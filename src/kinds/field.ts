@@ -40,6 +40,13 @@ export interface TextType {
   readonly known?: readonly string[];
   /** Whether the text is the path of a file, relative to the folder of the manifest. */
   readonly isPath?: boolean;
+  /** Whether texts are equal that differ only in white space at their end. */
+  readonly ignoresFinalSpace?: boolean;
+  /**
+   * Whether the text may be a secret. A manifest may then name it by `${secret:NAME}`, and no output shows a live value
+   * that manifests do not have in clear.
+   */
+  readonly mayBeSecret?: boolean;
 }
 
 interface EnumType {
@@ -49,6 +56,7 @@ interface EnumType {
 
 export interface NumberType {
   readonly type: 'number';
+  /** Whether the number is whole. Other numbers are equal if they are the same 32-bit float. */
   readonly integer: boolean;
   readonly min: number;
   readonly max: number;
@@ -81,6 +89,8 @@ export interface MapType {
   readonly type: 'map';
   readonly keys: TextType | ReferenceType;
   readonly of: FieldType;
+  /** The types of the values of some keys. All other values have the type `of`. */
+  readonly valueTypes: Readonly<Record<string, FieldType>>;
   /** Whether keys that differ only in case are the same key. */
   readonly caseInsensitive: boolean;
   /** Whether the values are shares of a total. */
@@ -88,11 +98,12 @@ export interface MapType {
 }
 
 /**
- * An object with any JSON, which is kept unchanged. `references` has the names of members that are lists of references.
+ * An object with any JSON, which is sent unchanged. `lists` has the members that are lists, with the type of each list's
+ * members. Members at any depth whose names look like those of secrets (`isNameOfSecret`) may be secret, as in `mayBeSecret`.
  */
 export interface JsonObjectType {
   readonly type: 'json';
-  readonly references: Readonly<Record<string, ReferenceType>>;
+  readonly lists: Readonly<Record<string, FieldType>>;
 }
 
 export interface ObjectType {
@@ -254,9 +265,9 @@ export function textOfFormat(format: TextFormat): TextType {
 export const boolean: FieldType = { type: 'boolean' };
 export const timestamp: FieldType = { type: 'timestamp' };
 
-/** Creates the type of an object with any JSON. `references` has the names of members that are lists of references. */
-export function jsonWithReferences(references: JsonObjectType['references'] = {}): JsonObjectType {
-  return { type: 'json', references };
+/** Creates the type of an object with any JSON. `lists` has the members that are lists, with the type of each list's members. */
+export function jsonWithLists(lists: JsonObjectType['lists'] = {}): JsonObjectType {
+  return { type: 'json', lists };
 }
 
 export function oneOf(...values: readonly string[]): EnumType {
@@ -268,7 +279,7 @@ export function integer(min: number, max: number): NumberType {
   return { type: 'number', integer: true, min, max };
 }
 
-/** Creates the type of a number from `min` to `max`, inclusive. */
+/** Creates the type of a number from `min` to `max`, inclusive, with the precision of a 32-bit float. */
 export function number(min: number, max: number): NumberType {
   return { type: 'number', integer: false, min, max };
 }
@@ -299,10 +310,9 @@ export function setOf(of: FieldType, options: ListOptions = {}): ListType {
 export function mapOf(
   keys: MapType['keys'],
   of: FieldType,
-  options: { readonly caseInsensitive?: boolean; readonly isShares?: boolean } = {},
+  options: Partial<Pick<MapType, 'caseInsensitive' | 'isShares' | 'valueTypes'>> = {},
 ): MapType {
-  const { caseInsensitive = false, isShares = false } = options;
-  return { type: 'map', keys, of, caseInsensitive, isShares };
+  return { type: 'map', keys, of, caseInsensitive: false, isShares: false, valueTypes: {}, ...options };
 }
 
 /** Creates the type of an object that is not a module. */

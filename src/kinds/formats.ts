@@ -1,4 +1,6 @@
 import { DURATION_PATTERN, DURATION_SYNTAX, parseDurationMs } from './duration.ts';
+import { toAsciiHostName } from './host-names.ts';
+import { hasHostBits, isCidr, normalizeCidr } from './ip-addresses.ts';
 import { checkRe2 } from './re2.ts';
 
 export type TextFormat =
@@ -13,6 +15,8 @@ export type TextFormat =
   | 'principal'
   | 'critical-option'
   | 'certificate-extension'
+  | 'cidr'
+  | 'source-addresses'
   | 'duration';
 
 /** Returns why a text is invalid. The reason follows the path in a message. `undefined` if the text is valid. */
@@ -30,6 +34,11 @@ export interface FormatRule {
    * in other languages support, so no `\u0000`. Absent if no expression would be precise enough.
    */
   readonly pattern?: string;
+  /**
+   * The pattern of texts in requests, if it is another one: a manifest may contain Unicode host names, and requests
+   * contain their A-labels. Also the condition for sending a text as written instead of in normal form.
+   */
+  readonly requestPattern?: string;
   /** The maximum number of characters. */
   readonly maxLength?: number;
   /** The name of this format in JSON Schema, if it has one. */
@@ -43,21 +52,35 @@ export interface FormatRule {
   readonly hasWildcards?: true;
 }
 
-const LABEL = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
-const DOMAIN_PATTERN = `${LABEL}(\\.${LABEL})+`;
-const HOST_PATTERN = `${LABEL}(\\.${LABEL})*`;
 const PORT_PATTERN = '([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
-const HOSTPORT_PATTERN = `${HOST_PATTERN}:${PORT_PATTERN}`;
 const LABEL_PART_PATTERN = '[A-Za-z0-9._/-]+';
-const DOMAIN = new RegExp(`^${DOMAIN_PATTERN}$`);
-const HOSTPORT = new RegExp(`^${HOSTPORT_PATTERN}$`);
 const LABEL_PART = new RegExp(`^${LABEL_PART_PATTERN}$`);
-const BINDING_PATTERN = [
-  '\\*',
-  HOSTPORT_PATTERN,
-  `(\\*\\.)?${DOMAIN_PATTERN}`,
-  `(\\*|${LABEL_PART_PATTERN})=(\\*|${LABEL_PART_PATTERN})`,
-].join('|');
+
+interface HostPatterns {
+  readonly domain: string;
+  readonly hostport: string;
+  /** What follows `bind:`. */
+  readonly binding: string;
+}
+
+/** Returns the patterns of host names whose labels have these characters at their start, inside and at their end. */
+function createHostPatterns(start: string, inside: string, end: string): HostPatterns {
+  const label = `${start}(${inside}{0,61}${end})?`;
+  const domain = `${label}(\\.${label})+`;
+  const hostport = `${label}(\\.${label})*:${PORT_PATTERN}`;
+  const pair = `(\\*|${LABEL_PART_PATTERN})=(\\*|${LABEL_PART_PATTERN})`;
+  return { domain, hostport, binding: ['\\*', hostport, `(\\*\\.)?${domain}`, pair].join('|') };
+}
+
+const ASCII_HOSTS = createHostPatterns('[A-Za-z0-9_]', '[A-Za-z0-9_-]', '[A-Za-z0-9]');
+/** The same with every character that is not ASCII. */
+const UNICODE_HOSTS = createHostPatterns(
+  '[^\\x00-/:-@\\x5b-\\x5e\\x60{-\\x7f]',
+  '[^\\x00-,./:-@\\x5b-\\x5e\\x60{-\\x7f]',
+  '[^\\x00-/:-@\\x5b-\\x60{-\\x7f]',
+);
+const DOMAIN = new RegExp(`^${ASCII_HOSTS.domain}$`);
+const HOSTPORT = new RegExp(`^${ASCII_HOSTS.hostport}$`);
 /** Characters, without a final dot. RFC 1035 allows 255 bytes; the length of the first label and the final zero take two. */
 const MAX_DOMAIN_LENGTH = 253;
 /** Excludes the byte order mark explicitly, because not every engine counts it as white space. */
@@ -88,26 +111,29 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'hostport',
     expected: '`host:port` with a port from 1 to 65535',
     example: '1.tcp.example.net:20001',
-    pattern: `^${HOSTPORT_PATTERN}$`,
-    check: (text) => (HOSTPORT.test(text) ? undefined : 'is not `host:port` with a port from 1 to 65535'),
-    normalize: (text) => text.toLowerCase(),
+    pattern: `^${UNICODE_HOSTS.hostport}$`,
+    requestPattern: `^${ASCII_HOSTS.hostport}$`,
+    check: (text) => (isHostport(text) ? undefined : 'is not `host:port` with a port from 1 to 65535'),
+    normalize: normalizeHost,
   },
   domain: {
     title: 'domain',
     expected: 'a domain name of at least two labels',
     example: 'ingress.example.com',
-    pattern: `^${DOMAIN_PATTERN}$`,
+    pattern: `^${UNICODE_HOSTS.domain}$`,
+    requestPattern: `^${ASCII_HOSTS.domain}$`,
     maxLength: MAX_DOMAIN_LENGTH,
     check: (text) => (isDomain(text) ? undefined : 'is not a domain name of at least two labels'),
-    normalize: (text) => text.toLowerCase(),
+    normalize: normalizeHost,
   },
   'acl-rule': {
     title: 'ACL rule',
     expected: '`*`, or `bind:` with a domain (`*.` may lead), `host:port`, `key=value` (`*` for either side) or `*`',
     example: 'bind:*.example.com',
-    pattern: `^(\\*|bind:(${BINDING_PATTERN}))$`,
+    pattern: `^(\\*|bind:(${UNICODE_HOSTS.binding}))$`,
+    requestPattern: `^(\\*|bind:(${ASCII_HOSTS.binding}))$`,
     check: checkAclRule,
-    normalize: (text) => text,
+    normalize: normalizeAclRule,
     hasWildcards: true,
   },
   're2-pattern': {
@@ -178,6 +204,20 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     check: (text) => (text === '' ? 'is empty' : undefined),
     normalize: (text) => text,
   },
+  cidr: {
+    title: 'CIDR block',
+    expected: 'an IP address or a CIDR block',
+    example: '203.0.113.0/24',
+    check: (text) => (isCidr(text) ? undefined : 'is neither an IP address nor a CIDR block'),
+    normalize: normalizeCidr,
+  },
+  'source-addresses': {
+    title: 'list of source addresses',
+    expected: 'IP addresses and CIDR blocks, separated by commas',
+    example: '203.0.113.0/24,2001:db8::/32',
+    check: checkSourceAddresses,
+    normalize: (text) => text.split(',').map(normalizeCidr).join(','),
+  },
   duration: {
     title: 'duration',
     expected: DURATION_SYNTAX,
@@ -198,19 +238,58 @@ export function parseKeyComment(publicKey: string): string {
   return publicKey.trim().split(/\s+/).slice(2).join(' ');
 }
 
+/**
+ * Returns the text to send for a text of a manifest: as written, or with A-labels in place of Unicode host names.
+ */
+export function toRequestText(format: TextFormat, text: string): string {
+  const { requestPattern, normalize } = FORMATS[format];
+  return requestPattern === undefined || isAscii(text) ? text : normalize(text);
+}
+
+export function isAscii(text: string): boolean {
+  return !/[\u0080-\uffff]/.test(text);
+}
+
+/** Normalizes a host name with or without a port. */
+function normalizeHost(text: string): string {
+  const [, name = text, port = ''] = /^(.*?)(:\d*)?$/s.exec(text) ?? [];
+  return `${toAsciiHostName(name) ?? name.toLowerCase()}${port}`;
+}
+
+/** Lower-cases the host name of a rule. The keys and values of labels are case-sensitive. */
+function normalizeAclRule(text: string): string {
+  const [, start, name] = /^(bind:(?:\*\.)?)([^=]+)$/.exec(text) ?? [];
+  return start === undefined || name === undefined ? text : `${start}${normalizeHost(name)}`;
+}
+
 function isDomain(text: string): boolean {
-  return text.length <= MAX_DOMAIN_LENGTH && DOMAIN.test(text);
+  const name = normalizeHost(text);
+  return name.length <= MAX_DOMAIN_LENGTH && DOMAIN.test(name);
+}
+
+function isHostport(text: string): boolean {
+  return HOSTPORT.test(normalizeHost(text));
 }
 
 function checkAclRule(text: string): string | undefined {
   if (text === '*') return undefined;
   if (!text.startsWith('bind:')) return 'is neither `*` nor a `bind:` rule';
   const target = text.slice('bind:'.length);
-  if (target === '*' || HOSTPORT.test(target) || isDomain(target.replace(/^\*\./, ''))) return undefined;
+  if (target === '*' || isHostport(target) || isDomain(target.replace(/^\*\./, ''))) return undefined;
   const [key = '', value = '', ...more] = target.split('=');
   const isPart = (part: string) => part === '*' || LABEL_PART.test(part);
   if (target.includes('=') && more.length === 0 && isPart(key) && isPart(value)) return undefined;
   return 'binds neither a domain, a `host:port`, a `key=value` nor `*`';
+}
+
+/** `sshd` refuses a certificate with an address that it cannot parse, or that has host bits. */
+function checkSourceAddresses(text: string): string | undefined {
+  for (const part of text.split(',')) {
+    if (!isCidr(part)) return `contains \`${part}\`, which is neither an IP address nor a CIDR block`;
+    if (hasHostBits(part))
+      return `contains \`${part}\`, whose address is not the first one of its block: write \`${normalizeCidr(part)}\``;
+  }
+  return undefined;
 }
 
 function checkPattern(text: string): string | undefined {

@@ -2,8 +2,8 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
-import type { Field, FieldType, ListType, ObjectType } from './field.ts';
-import { FORMATS } from './formats.ts';
+import type { Field, FieldType, ListType, ObjectType, TextType } from './field.ts';
+import { FORMATS, toRequestText } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { mapDirectMembers, mapPresentFields, type TypedValueMapper } from './walk.ts';
 
@@ -40,13 +40,15 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
   if (isUnset(value)) return fallback ?? getEmptyValue(type);
   switch (type.type) {
     case 'text':
-      return type.format !== undefined && typeof value === 'string' ? FORMATS[type.format].normalize(value) : value;
+      return typeof value === 'string' ? normalizeText(type, value) : value;
+    case 'number':
+      return typeof value === 'number' && !type.integer ? toShortestSingle(value) : value;
     case 'timestamp':
       return typeof value === 'string' ? normalizeTimestamp(value) : value;
     case 'metadata':
       return typeof value === 'string' || isJsonObject(value) ? normalizeUserMetadata(value) : value;
     case 'json':
-      return isJsonObject(value) && Object.keys(value).length === 0 ? null : value;
+      return isJsonObject(value) && Object.keys(value).length === 0 ? null : mapDirectMembers(type, value, NORMALIZE);
     case 'list':
       return normalizeList(type, value);
     case 'map':
@@ -54,7 +56,6 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
       return mapDirectMembers(type, value, NORMALIZE);
     case 'boolean':
     case 'enum':
-    case 'number':
     case 'reference':
       return value;
     default:
@@ -90,6 +91,24 @@ const EMPTY: Readonly<Record<FieldType['type'], Json>> = {
   json: null,
   object: null,
 };
+
+function normalizeText({ format, ignoresFinalSpace }: TextType, value: string): string {
+  const text = ignoresFinalSpace === true ? value.trimEnd() : value;
+  return format === undefined ? text : FORMATS[format].normalize(text);
+}
+
+/** A 32-bit float has at most this many significant decimal digits. */
+const SINGLE_DIGITS = 9;
+
+/** Returns the shortest decimal number that is the same 32-bit float, as services that store such floats mean it. */
+function toShortestSingle(value: number): number {
+  const single = Math.fround(value);
+  for (let digits = 1; digits < SINGLE_DIGITS; digits += 1) {
+    const short = Number(single.toPrecision(digits));
+    if (Math.fround(short) === single) return short;
+  }
+  return Number(single.toPrecision(SINGLE_DIGITS));
+}
 
 /** Returns the same time in UTC and whole seconds, as services store it. Text that is not a time is unchanged. */
 function normalizeTimestamp(text: string): string {
@@ -150,19 +169,27 @@ function leaveOutInside(type: FieldType, value: Json): Json {
   return mapDirectMembers(type, value, { visit: leaveOutInside, visitFields: leaveOutNulls });
 }
 
-/** Sorts the lists whose order has no meaning, and changes nothing else. */
-export function sortSets(kind: Kind, spec: Spec): Spec {
-  return mapPresentFields(kind.specFields, spec, sortSetsInValue);
+/**
+ * Returns a spec as requests contain it: as written, but with sorted sets, A-labels in place of Unicode host names, and
+ * times in UTC and whole seconds.
+ */
+export function toRequestSpec(kind: Kind, spec: Spec): Spec {
+  return mapPresentFields(kind.specFields, spec, toRequestValue);
 }
 
-export function sortSetsInValue(type: FieldType, value: Json): Json {
-  const sorted = mapDirectMembers(type, value, SORT);
-  return isSet(type) && isJsonArray(sorted) ? sortMembers(sorted) : sorted;
+/** Like `toRequestSpec`, for a value of any type. */
+export function toRequestValue(type: FieldType, value: Json): Json {
+  if (typeof value === 'string' && type.type === 'text' && type.format !== undefined)
+    return toRequestText(type.format, value);
+  if (typeof value === 'string' && type.type === 'timestamp') return normalizeTimestamp(value);
+  if (type.type === 'json') return value;
+  const converted = mapDirectMembers(type, value, REQUEST);
+  return isSet(type) && isJsonArray(converted) ? sortMembers(converted) : converted;
 }
 
-const SORT: TypedValueMapper = {
-  visit: sortSetsInValue,
-  visitFields: ({ namedFields }, value) => mapPresentFields(namedFields, value, sortSetsInValue),
+const REQUEST: TypedValueMapper = {
+  visit: toRequestValue,
+  visitFields: ({ namedFields }, value) => mapPresentFields(namedFields, value, toRequestValue),
 };
 
 function isSet(type: FieldType): type is ListType {

@@ -1,6 +1,8 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { splitMetadata } from '../model/mark.ts';
+import type { ValueConcealer } from '../model/secrets.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
+import { mapPossibleSecrets } from './conceal.ts';
 import type { Field, FieldType, NamedField, ObjectType } from './field.ts';
 import type { Kind } from './kind.ts';
 import { getEmptyValue, isDisabledAndEmpty, normalizeField, normalizeSpec } from './normalize.ts';
@@ -235,15 +237,25 @@ function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
  */
 export class ObservedResponseFields {
   readonly #byKind = new Map<string, Set<Field>>();
+  readonly #hideLive: ValueConcealer['hideLive'];
+
+  /** `hideLive` conceals the live values that may be secret. */
+  constructor({ hideLive }: Pick<ValueConcealer, 'hideLive'>) {
+    this.#hideLive = hideLive;
+  }
 
   /** Records which fields a response shows. `json` is a whole resource, or some of its modules by name. */
   note(kind: Kind, json: JsonObject): void {
     noteFields(kind.specFields, json, this.#of(kind));
   }
 
-  /** Sets a field to empty if the response about this resource left it out and another response showed it. */
+  /**
+   * Sets a field to empty if the response about this resource left it out and another response showed it. Conceals the
+   * values that may be secret.
+   */
   complete(kind: Kind, live: LiveResource): LiveResource {
-    const spec = fillLeftOut(kind, live.spec, this.#of(kind));
+    const filled = fillLeftOut(kind, live.spec, this.#of(kind));
+    const spec = mapPossibleSecrets(kind, filled, ({ value }) => this.#hideLive(value));
     return spec === live.spec ? live : { ...live, spec };
   }
 

@@ -104,8 +104,9 @@ export function findMemberType(type: FieldType | undefined, step: string | numbe
     case 'object':
       return pickOwn(type.fields, step)?.type;
     case 'list':
-    case 'map':
       return type.of;
+    case 'map':
+      return pickOwn(type.valueTypes, step) ?? type.of;
     case 'json':
       return findKnownListType(type, step);
     default:
@@ -119,11 +120,11 @@ function listInnerTypes(type: FieldType): readonly FieldType[] {
     case 'list':
       return [type.of];
     case 'map':
-      return [type.keys, type.of];
+      return [type.keys, type.of, ...Object.values(type.valueTypes)];
     case 'object':
       return Object.values(type.fields).map((field) => field.type);
     case 'json':
-      return Object.values(type.references);
+      return Object.values(type.lists);
     default:
       return assertNever(type);
   }
@@ -134,10 +135,13 @@ function visitKnownFields(visitor: TypedValueMapper): (type: ObjectType, value: 
 }
 
 function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: TypedValueMapper): JsonObject {
-  return mapEntries(value, (key, member) => [visitKey?.(type, key) ?? key, visit(type.of, member, [key])]);
+  return mapEntries(value, (key, member) => [
+    visitKey?.(type, key) ?? key,
+    visit(pickOwn(type.valueTypes, key) ?? type.of, member, [key]),
+  ]);
 }
 
-/** Visits the lists of references in free JSON, and keeps all other members. */
+/** Visits the lists of known members in free JSON, and keeps everything else. */
 function mapKnownLists(type: JsonObjectType, value: JsonObject, { visit }: TypedValueMapper): JsonObject {
   return mapEntries(value, (key, member) => {
     const held = findKnownListType(type, key);
@@ -146,7 +150,7 @@ function mapKnownLists(type: JsonObjectType, value: JsonObject, { visit }: Typed
 }
 
 function findKnownListType(type: JsonObjectType, key: string | number): FieldType | undefined {
-  const member = pickOwn(type.references, key);
+  const member = pickOwn(type.lists, key);
   return member === undefined ? undefined : listOf(member);
 }
 

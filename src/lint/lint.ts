@@ -171,7 +171,7 @@ function isError({ severity }: Finding): boolean {
 }
 
 function createDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
-  const { path, part, message, remedy, related } = finding;
+  const { path, part, message, remedy, related, hidesExcerpt } = finding;
   const { address, locate } = resource;
   const [root, field] = path;
   return {
@@ -183,7 +183,8 @@ function createDiagnostic({ finding, rule, severity, resource }: Finding): Diagn
     ...(root === 'spec' && typeof field === 'string' && { field }),
     // Computed on access, because a plan shows only a few of many warnings.
     get place() {
-      return locate(path, part);
+      const place = locate(path, part);
+      return hidesExcerpt ? { ...place, excerpt: '' } : place;
     },
     ...(related !== undefined && { related: [{ message: related.message, place: related.locate() }] }),
   };

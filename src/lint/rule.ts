@@ -54,6 +54,8 @@ export interface LintFinding {
   /** The message without the resource's address, which `lint.ts` adds in front. */
   readonly message: string;
   readonly remedy?: string | undefined;
+  /** Whether the finding shows no line of the manifest, because the line contains a secret. */
+  readonly hidesExcerpt?: true;
   readonly related?: { readonly message: string; readonly locate: () => SourcePlace } | undefined;
 }
 

@@ -8,6 +8,7 @@ import { isAddress } from '../model/address.ts';
 import type { LintCode } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
+import { isConcealed, isSecretValue } from '../model/secret-value.ts';
 import type { CommandSinkSettings, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { LintContext, LintedResource, LintFinding, LintRule, SpecNode } from './rule.ts';
@@ -84,6 +85,11 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
       'Use the variable with the same value, in double quotes, or give the placeholder as an argument of its own.',
     check: () => [], // lint.ts checks it, because the Stack is not a resource
   },
+  'secret-in-manifest': {
+    severity: 'warning',
+    remedy: `Put the value into an environment variable, and write \${secret:NAME}. Replace a secret that was committed.`,
+    check: checkSecretsInClear,
+  },
   'suppression-unused': {
     severity: 'warning',
     remedy: 'Remove the line. It would hide later findings.',
@@ -95,6 +101,22 @@ export const LINT_RULES: readonly LintRule[] = Object.entries(FACTS).map(([id, f
   id: id as LintCode, // `FACTS` has exactly these keys
   ...facts,
 }));
+
+/** Validation hides each value in clear whose key is named like a secret. */
+function checkSecretsInClear({ resource: { spec } }: LintedResource): readonly LintFinding[] {
+  return listHiddenPaths(spec, ['spec']).map((path) => ({
+    path,
+    message: `${formatPath(path.slice(1))} is a secret in clear, by its name`,
+    hidesExcerpt: true,
+  }));
+}
+
+function listHiddenPaths(value: Json, path: FieldPath): readonly FieldPath[] {
+  if (isConcealed(value)) return isSecretValue(value) ? [] : [path];
+  if (isJsonArray(value)) return value.flatMap((member, index) => listHiddenPaths(member, [...path, index]));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => listHiddenPaths(member, [...path, key]));
+}
 
 function checkCelSyntax({ spots }: LintedResource, { readCel }: LintContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text }): LintFinding[] => {

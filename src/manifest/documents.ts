@@ -10,6 +10,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { checkStorableText } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
+import type { FieldPath } from '../model/state.ts';
 import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { yieldSchemaFindings } from '../schemas/findings.ts';
 import {
@@ -18,6 +19,7 @@ import {
   limitDiagnosticsPerCode,
   type RemainingYamlBudget,
 } from './bounded-yaml.ts';
+import { findReservedKey } from './conceal.ts';
 import type { FieldFileResult, ManifestEnvironment, ReadFieldFile } from './environment.ts';
 import {
   createDiagnostic,
@@ -294,11 +296,23 @@ function listFieldFindings(
   const settings = isJsonObject(lifecycle) ? lifecycle : {};
   const table = findKind(kind);
   if (table === undefined) return [];
+  const reserved = findReservedKey(spec);
+  if (reserved !== undefined) return [createReservedKeyFinding(reserved)];
   const inSpec = [...listDeepFormatFindings(table, spec, deepChecks), ...table.check(spec)];
   return [
     ...inSpec.map((finding) => createSpecFinding('spec', finding)),
     ...table.checkLifecycle(settings, spec).map((finding) => createSpecFinding('lifecycle', finding)),
   ];
+}
+
+function createReservedKeyFinding(path: FieldPath): ManifestFinding {
+  return {
+    code: 'bad-value',
+    message: `the key \`${path.at(-1)}\` is reserved`,
+    remedy: 'Choose another key: edgewise marks values with it that no output shows.',
+    path: ['spec', ...path],
+    target: 'key',
+  };
 }
 
 function createSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFinding): ManifestFinding {

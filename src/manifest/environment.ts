@@ -38,13 +38,15 @@ interface FilledText {
 
 /**
  * Replaces `${env:NAME}` and `${env:NAME:-default}`, and unescapes `$${` to `${`. The default is used if the variable
- * is unset, empty or not offered. A default cannot contain braces. Any other `$` stays unchanged.
+ * is unset, empty or not offered. A default cannot contain braces. Any other `$` stays unchanged. Leaves `${secret:NAME}`
+ * and its escape for `concealDocument`, which knows the fields, and escapes what a variable contains of it.
  */
 export function replaceEnvironmentVariables(text: string, env: ManifestEnvironment): FilledText {
   if (!text.includes('${')) return { text, unset: [], withheld: [], malformed: [] };
   const [unset, withheld, malformed]: [string[], string[], string[]] = [[], [], []];
   let [length, isTooLong] = [text.length, false];
   const filled = text.replace(VARIABLE, (whole: string, name: string | undefined, fallback: string | undefined) => {
+    if (whole === '$${secret:' || SECRET.test(whole)) return whole;
     if (whole === '$${') return '${';
     if (name === undefined) {
       malformed.push(whole);
@@ -54,12 +56,18 @@ export function replaceEnvironmentVariables(text: string, env: ManifestEnvironme
     const isDefaulted = fallback !== undefined && !isVariableForbiddenInManifests(name);
     if ('finding' in found && !isDefaulted) (found.finding === 'withheld' ? withheld : unset).push(name);
     const value = 'finding' in found ? undefined : found.value;
-    const filled = isDefaulted ? value || fallback : (value ?? whole);
+    const filled = isDefaulted ? value || fallback : (value?.replaceAll('${secret:', () => '$${secret:') ?? whole);
     length += filled.length - whole.length;
     isTooLong ||= length > MAX_LENGTH;
     return isTooLong ? '' : filled;
   });
   return isTooLong ? { text, unset, withheld, malformed, isTooLong } : { text: filled, unset, withheld, malformed };
+}
+
+/** Returns the value of a variable for a `${secret:NAME}`. `undefined` if it is unset, empty, or not offered. */
+export function findSecretVariable(name: string, env: ManifestEnvironment): string | undefined {
+  const found = readVariable(name, env);
+  return 'finding' in found || found.value === '' ? undefined : found.value;
 }
 
 /** Variables for API keys and tokens are never readable, even if they are offered. */
@@ -77,7 +85,10 @@ function readVariable(
 const MAX_LENGTH = YAML_LIMITS.text;
 
 /** Matches an escape, a variable, or a malformed variable up to its apparent end. */
-const VARIABLE = /\$\$\{|\$\{env:(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|[^}\n]*\}?)/g;
+const VARIABLE =
+  /\$\$\{(?:secret:)?|\$\{env:(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|[^}\n]*\}?)|\$\{secret:[^}\n]*\}?/g;
+
+const SECRET = /^\$\{secret:[A-Za-z_][A-Za-z0-9_]*\}$/;
 
 export const STDIN_FILE_NAME = '<stdin>';
 

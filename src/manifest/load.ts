@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import {
   BOUNDARY_REMEDY,
   type BoundaryResult,
@@ -25,12 +25,7 @@ import { toPrintable } from '../model/printable.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { joinToManifestFolder, NO_ENVIRONMENT, type ReadFieldFile, STDIN_FILE_NAME } from './environment.ts';
 import { parseDocuments } from './parse.ts';
-import {
-  createStackFileFilter,
-  expandListDocument,
-  type FoundManifest,
-  mayContainDefaultsDocument,
-} from './stack-folders.ts';
+import { createStackFileFilter, expandListDocument, type FoundManifest } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
 /** Manifests as the bytes of a file, or as text from a program. */
@@ -58,6 +53,8 @@ export function encodeSource(source: ManifestContent): ManifestBytes {
 /** Access to the process, and limits on reading. */
 export interface LoadContext {
   readonly cwd: string;
+  /** The user that runs the process. `undefined`: the system has no user ids. */
+  readonly uid: number | undefined;
   readonly readStdin: () => Promise<Uint8Array>;
   /** The folder in which manifests may name files (see `listRootsOfPaths`). Default: the repositories of the manifests. */
   readonly root?: string | undefined;
@@ -130,68 +127,6 @@ export function visitManifestFiles(
   }
   return findings;
 }
-
-/** Reads files with Defaults in these folders and their parents, up to the root. Skips files in `known`. */
-export function readDefaultsUpward(
-  folders: readonly string[],
-  known: readonly string[],
-  { cwd, roots, budget }: Pick<LoadContext, 'cwd' | 'budget'> & { readonly roots: readonly string[] },
-): LoadedManifestSources {
-  const reading: Reading = {
-    sources: [],
-    findings: [],
-    seen: new Set(known.filter((file) => file !== STDIN_FILE_NAME).map((file) => resolve(cwd, file))),
-    roots,
-    budget: budget ?? createStackBudget(),
-    isFull: false,
-  };
-  const entered = new Set<string>();
-  for (const folder of folders)
-    for (const at of listUpward({ shown: folder, real: resolve(cwd, folder) }, { cwd, roots }))
-      if (addReal(at.real, entered) !== undefined) readDefaultsIn(at, reading);
-  return { sources: reading.sources, diagnostics: reading.findings.map(({ diagnostic }) => diagnostic) };
-}
-
-/** Yields a folder and its parents, up to the root. */
-function* listUpward(
-  { shown, real }: Path,
-  { cwd, roots }: { readonly cwd: string; readonly roots: readonly string[] },
-) {
-  for (let at = real; ; at = dirname(at)) {
-    const place = resolvePathWithin(at, roots);
-    if ('finding' in place) return;
-    yield { shown: isAbsolute(shown) ? at : relative(cwd, at) || '.', real: at };
-    if (roots.includes(place.real) || dirname(at) === at) return;
-  }
-}
-
-/** Reads the Defaults in a folder. Does nothing if the folder does not exist yet. */
-function readDefaultsIn(folder: Path, reading: Reading): void {
-  if (statSync(folder.real, { throwIfNoEntry: false })?.isDirectory() !== true) return;
-  for (const entry of readdirSync(folder.real, { withFileTypes: true }).sort(byName)) {
-    if (entry.name.startsWith('.') || !isManifestName(entry.name)) continue;
-    const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
-    if (addReal(path.real, reading.seen) !== undefined) readDefaultsFile(path, reading);
-  }
-}
-
-function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
-  const folder = dirname(shown);
-  const place = resolvePathWithin(real, reading.roots);
-  // Ignore a link that leaves `roots`, because its target may have nothing to do with edgewise.
-  if ('finding' in place) return;
-  try {
-    const stats = statSync(real, { throwIfNoEntry: false });
-    if (stats?.isFile() !== true || stats.size > MAX_DEFAULTS_BYTES) return;
-    const bytes = readInput(real, reading);
-    if (mayContainDefaultsDocument(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
-  } catch (error) {
-    reading.findings.push({ folder, diagnostic: createUnreadableDiagnostic(shown, error) });
-  }
-}
-
-/** The maximum size of a file that is searched for Defaults. No stack has so many settings that it needs more. */
-const MAX_DEFAULTS_BYTES = 1_048_576;
 
 /** A diagnostic of a file or folder that could not be read, with the folder. */
 export interface UnreadableInput {
@@ -278,7 +213,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
 function suggestPath({ shown, real }: Path): string | undefined {
   try {
     const nearest = suggest(basename(real), readdirSync(dirname(real)));
-    return nearest === undefined || nearest === basename(real) ? undefined : join(dirname(shown), nearest);
+    return nearest === undefined || nearest === basename(real) ? undefined : joinShown(dirname(shown), nearest);
   } catch (error) {
     if (error instanceof Error && 'code' in error) return undefined; // no folder, so nothing to suggest
     throw error;
@@ -352,7 +287,7 @@ function readFolder({ shown, real }: Path, walk: Walk): number {
   return entries.reduce((count, entry) => count + readEntry(folder, entry, walk), 0);
 }
 
-function byName(left: Dirent, right: Dirent): number {
+export function byName(left: Dirent, right: Dirent): number {
   return left.name < right.name ? -1 : 1;
 }
 
@@ -363,7 +298,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     walk.findings.push({ folder: folder.shown, diagnostic: createIllNamedDiagnostic(folder.shown, illNamed) });
     return 1;
   }
-  const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
+  const path = { shown: joinShown(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
   const place = entry.isSymbolicLink() ? resolvePathWithin(path.real, walk.roots) : path;
   if ('finding' in place) {
     walk.findings.push({ folder: folder.shown, diagnostic: createRefusedDiagnostic(path.shown, place) });
@@ -406,7 +341,8 @@ function createIllNamedDiagnostic(folder: string, name: string): Diagnostic {
   return { code: 'file-unreadable', severity: 'error', message, remedy: 'Rename it, or move it out of the folder.' };
 }
 
-function join(folder: string, name: string): string {
+/** Joins a folder and a name as they are shown: without `./`. */
+export function joinShown(folder: string, name: string): string {
   return folder === '.' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
 }
 
@@ -427,7 +363,7 @@ function createRefusedDiagnostic(
   return { code: 'path-refused', severity: 'error', message: `${path} ${finding}`, remedy: BOUNDARY_REMEDY };
 }
 
-function createUnreadableDiagnostic(path: string, error: unknown, meant?: string): Diagnostic {
+export function createUnreadableDiagnostic(path: string, error: unknown, meant?: string): Diagnostic {
   const remedy = formatReadRemedy(error, meant);
   return { code: 'file-unreadable', severity: 'error', message: `${path} ${describeFileError(error)}`, remedy };
 }
@@ -442,7 +378,7 @@ function formatReadRemedy(error: unknown, meant: string | undefined): string {
 /** Values of fields are small, so a larger file is probably the wrong one. */
 const MAX_FIELD_FILE_BYTES = 65_536;
 
-interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'budget'> {
+interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'uid' | 'budget'> {
   /** Folders that must contain the files after links are resolved. Default: the repository of the working folder. */
   readonly roots?: readonly string[];
   /** Called for each file before it is read. */

@@ -434,6 +434,12 @@ function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Wal
 }
 
 function createMalformedFinding(part: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
+  if (part.startsWith('${secret:'))
+    return {
+      code: 'env-malformed',
+      message: `\`${part}\` is not \`\${secret:NAME}\``,
+      remedy: 'A name has letters, digits and `_`, and there is no default. Write `$${secret:` for the text itself.',
+    };
   return {
     code: 'env-malformed',
     message: `\`${part}\` is neither \`\${env:NAME}\` nor \`\${env:NAME:-default}\``,

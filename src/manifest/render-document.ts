@@ -1,6 +1,7 @@
 import { Document, Scalar, visit } from 'yaml';
 import type { JsonObject } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
+import { isSecretValue, listConcealed, mapConcealedMembers } from '../model/secret-value.ts';
 import { NO_ENVIRONMENT, replaceEnvironmentVariables } from './environment.ts';
 
 /** Matches invisible characters. They are escaped so that a reader sees everything that a manifest contains. */
@@ -15,10 +16,19 @@ const BLOCK = /^(?=\S)(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?(?:\n(?:(?:\t|[^\p{Cc}])*
 /** Long lines are not folded, and double-quoted text stays on one line. */
 const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;
 
-/** Renders one document as YAML below the comment. Parsed in any environment, the result is `value` again. */
+/**
+ * Renders one document as YAML below the comment. Parsed in any environment, the result is `value` again. A secret value
+ * is rendered as its template.
+ */
 export function renderManifestDocument(value: JsonObject, comment: readonly string[] = []): string {
   const lines = comment.map((line) => `# ${toPrintable(line)}\n`);
-  return `${lines.join('')}${renderStyled(value, escapeVariables)}`;
+  const templates = new Set(
+    listConcealed(value)
+      .filter(isSecretValue)
+      .map(({ $secret }) => $secret),
+  );
+  const plain = mapConcealedMembers(value, (concealed) => (isSecretValue(concealed) ? concealed.$secret : concealed));
+  return `${lines.join('')}${renderStyled(plain, (text) => (templates.has(text) ? text : escapeVariables(text)))}`;
 }
 
 /** Renders a value that is not a manifest as YAML. Does not escape variables, because no reader fills them in. */
@@ -56,7 +66,7 @@ function styleValue(scalar: Scalar, write: (text: string) => string): void {
 /** Escapes `${` only in text that contains a variable or an escaped variable, because other tools also use `${…}`. */
 function escapeVariables(text: string): string {
   const { text: filled, withheld, malformed } = replaceEnvironmentVariables(text, NO_ENVIRONMENT);
-  const isLeftAlone = filled === text && withheld.length + malformed.length === 0;
+  const isLeftAlone = filled === text && withheld.length + malformed.length === 0 && !text.includes('${secret:');
   return isLeftAlone ? text : text.replaceAll('${', () => '$${');
 }
 

@@ -33,7 +33,8 @@ export function createStarter({ stack, baseUrl, hasDefaults, schema }: StarterOp
 }
 
 function renderShortStack(name: string): string {
-  return `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: ${name} }\n`;
+  // Quoted if YAML would read the name as another type, such as `null` or `17`.
+  return `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: ${stringify(name).trimEnd()} }\n`;
 }
 
 const STACK_COMMENT = `# The stack: the manifests in this folder, under one name. The name is part of the mark on every resource that they describe, so no
@@ -46,6 +47,7 @@ const NO_URL = `# spec:
 `;
 
 const EXAMPLE = `# An example to change or delete. \`edgewise explain TCPEdge\` has every field.
+# Variables of the environment: \${env:NAME}, and for secrets in headers \${secret:NAME}. Offer them with --env NAME.
 apiVersion: edgewise/v1
 kind: TCPEdge
 metadata:

@@ -50,6 +50,7 @@ import {
   listRenamedFromInUseFindings,
   NO_STACK_DIAGNOSTIC,
 } from './check-documents.ts';
+import { concealDocuments } from './conceal.ts';
 import { getDocumentLabelsAndAnnotations, type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
 import {
   joinToManifestFolder,
@@ -90,7 +91,7 @@ export interface ValidateOptions {
   /** The environment that fills in `${env:NAME}`. */
   readonly env: ManifestEnvironment;
   /** Secrets that no manifest may contain. Absent if no secret is known. */
-  readonly secrets?: Pick<SecretRedactor, 'redact' | 'find'>;
+  readonly secrets?: SecretRedactor;
   /** Whether a missing `Stack` is an error (default: true). Pass false if nothing will be compared or written. */
   readonly requireStack?: boolean;
   /** Reads files that fields name. If absent, a field that names a file is an error. */
@@ -130,12 +131,14 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
   const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findStacksInSeveralFoldersError(stacks);
   if (several !== undefined) return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([]) };
-  const documents = mergeDefaultsIntoStack(written);
+  const concealed = concealDocuments(mergeDefaultsIntoStack(written), { secrets: NO_OP_SECRET_REDACTOR, ...options });
+  const { documents } = concealed;
   const [stack] = documents.filter(({ kind }) => kind === 'Stack');
   const index = createIndex(documents);
   const references = resolveReferences(documents, index);
   const duplicates = checkDuplicateAddresses(documents, index);
   const findings = [
+    ...concealed.findings,
     ...listExtraStackFindings(stacks),
     ...listDuplicateDefaultsInFolders(documents),
     ...listDisabledKindFindings(documents, stack),

@@ -16,6 +16,8 @@ export const LINT_CODES = {
   'repeated-value': 'A set contains the same value twice, perhaps in two spellings.',
   'literal-id': 'An id is written out although a document gives it a name.',
   'placeholder-in-shell': 'The shell script of a token command contains a placeholder.',
+  'secret-in-manifest':
+    'A manifest contains a secret: the API key, a token of the forge, or a value in a place for secrets.',
   'suppression-unused': 'A lint suppression has no effect.',
 } as const;
 
@@ -37,7 +39,7 @@ export const DIAGNOSTIC_CODES = {
   'yaml-aliases': 'A YAML document expands its aliases without end, or too often.',
   'env-unset': 'A manifest uses an environment variable that is not set and has no default.',
   'env-not-offered': 'A manifest uses an environment variable that the run does not offer to manifests.',
-  'secret-in-manifest': 'A manifest contains the API key of the run, or a token of its forge.',
+  'secret-misplaced': 'A secret stands in a field that is shown and compared as text.',
   'env-malformed': 'A manifest contains `${env:` but neither names a variable nor is escaped.',
   'unknown-kind': 'A document has an apiVersion or a kind that edgewise does not know.',
   'kind-not-enabled': 'A manifest has a kind that `spec.kinds` of the Stack does not list.',

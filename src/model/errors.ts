@@ -49,6 +49,11 @@ export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
 
+/** A write was not sent, because the resource changed after the plan was made. */
+export class StaleStateError extends Error {
+  override readonly name = 'StaleStateError';
+}
+
 /** A bug in edgewise: a condition does not hold although the code should ensure it. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';

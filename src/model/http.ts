@@ -70,10 +70,15 @@ export const DEFAULT_VERSION_HEADER_NAME = 'Service-Version';
 export const OPERATION_ID_HEADER = 'Operation-Id';
 
 /**
- * Whether a host is always this machine: `localhost` or a loopback address. Accepts IPv6 addresses with or without
- * brackets. False for `0.0.0.0` and `::`, because a server that listens there accepts connections from other machines.
+ * Whether a host is always this machine: `localhost` or a loopback address. Accepts IPv6 addresses in every notation, with
+ * or without brackets. False for `0.0.0.0` and `::`, because a server that listens there accepts connections from other
+ * machines.
  */
 export function isLoopbackHost(host: string): boolean {
   const name = host.replace(/^\[|\]$|\.$/g, '').toLowerCase();
-  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(?:\.\d{1,3}){3}$/.test(name);
+  if (name.includes(':')) return LOOPBACK_IPV6.test(URL.parse(`http://[${name}]`)?.hostname ?? '');
+  return name === 'localhost' || name.endsWith('.localhost') || /^127(?:\.\d{1,3}){3}$/.test(name);
 }
+
+/** Matches `::1`, and the addresses of 127.0.0.0/8 as IPv6, as a URL has them. */
+const LOOPBACK_IPV6 = /^\[::(?:1|ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4})\]$/;

@@ -1,5 +1,6 @@
 import { isResourceName } from './address.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson, toDigest } from './json.ts';
+import { withoutHiddenNumbers } from './secret-value.ts';
 
 /**
  * The mark of a live resource says which stack owns it. It is one key of the resource's `metadata`, next to the user's
@@ -69,8 +70,9 @@ export const FIELD_DIGEST_LENGTH = 6;
 
 export const MARK_KEY = 'edgewise';
 
+/** The digest of a field's value. It depends on the name of a secret, never on its value. */
 export function toFieldDigest(value: Json): string {
-  return toDigest(value, FIELD_DIGEST_LENGTH);
+  return toDigest(withoutHiddenNumbers(value), FIELD_DIGEST_LENGTH);
 }
 
 /** The metadata of a resource, split into the user's part and the mark. */

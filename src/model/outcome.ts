@@ -30,6 +30,8 @@ export type Outcome =
       readonly isUnknown: boolean;
       /** There was no connection, so the request did not reach the service. */
       readonly isUnsent?: true;
+      /** The write was not sent, because what it relies on changed after the plan was made. */
+      readonly isStale?: true;
     }
   | {
       readonly outcome: 'skipped';

@@ -122,6 +122,11 @@ export interface Plan {
      * Whether an apply may send more requests, because the number of list pages is unknown. Absent: `apply` is exact.
      */
     readonly mayTakeMore?: boolean;
+    /**
+     * Number of writes before which an apply reads the resource again, unless it has read it within the last five
+     * seconds. Not part of `apply`. Absent if there are none.
+     */
+    readonly readAgain?: number;
     /** Minimum duration of the apply within the rate limit, in milliseconds. */
     readonly leastMs: number;
   };

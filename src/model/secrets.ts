@@ -1,4 +1,5 @@
-import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from './json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH, toCanonicalJson } from './json.ts';
+import { type ConcealedValue, isSecretValue, mapConcealedMembers, type SecretValue } from './secret-value.ts';
 
 /**
  * Finds and redacts the secrets of a run (API keys, and tokens of GitHub and GitLab) by their values, in any text. A
@@ -8,21 +9,60 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from
 /** For a run without secrets: finds and redacts nothing. */
 export const NO_OP_SECRET_REDACTOR: SecretRedactor = {
   add: () => undefined,
+  addVariable: () => undefined,
   redact: (text) => text,
   find: () => undefined,
+  seal: (template) => ({ $secret: template }),
+  publish: (text) => text,
+  hide: (value) => value,
+  hideLive: (value) => value,
+  showLive: () => undefined,
+  reveal: (body) => body,
 };
 
 /** The name of a secret in messages. */
 type SecretName = 'the API key' | 'a token of the forge';
 
-/** The secrets of a run, to find them in texts. */
-export interface SecretRedactor {
+/** The secrets of a run, to find them in texts, and to keep other values out of everything but requests. */
+export interface SecretRedactor extends ValueConcealer {
   /** Registers a value as a secret. Values of fewer than 12 characters are ignored. */
   readonly add: (name: SecretName, value: string) => void;
+  /**
+   * Registers the value of a variable that manifests name as `${secret:NAME}`. It is redacted, and not found: requests
+   * may contain it. A value of fewer than 12 characters is redacted only as a separate word, one of fewer than 4 not.
+   */
+  readonly addVariable: (variable: string, value: string) => void;
   /** Returns the text with each secret replaced by `standIn`. Default: `[key]` or `[token]`. */
   readonly redact: (text: string, standIn?: string) => string;
   /** Returns a secret in the text, and its first position. `undefined` if the text contains no secret. */
   readonly find: (text: string) => SecretMatch | undefined;
+}
+
+/** Turns values that no output may show into concealed values, and back. `secret-value.ts` describes them. */
+export interface ValueConcealer {
+  /** Conceals a text with placeholders. `value`: the text with the values of its variables; `undefined` if not known. */
+  readonly seal: (template: string, value: string | undefined) => SecretValue;
+  /**
+   * Registers a text that manifests have in clear, and returns it. `hideLive` then shows a live value that equals it. A
+   * text that is a secret elsewhere in the manifests is concealed.
+   */
+  readonly publish: (text: string) => Json;
+  /** Conceals a secret that a manifest has in clear. */
+  readonly hide: (value: Json) => Json;
+  /** Conceals a live value. Returns the value itself if it is published, or after `showLive`. */
+  readonly hideLive: (value: Json) => Json;
+  /** Shows live values from now on (`--show-secrets`), but no value of a `${secret:NAME}`. */
+  readonly showLive: () => void;
+  /**
+   * Returns the body of a request with its real values. Throws `UnknownSecretError` if a variable has no value; callers
+   * check that before the first write.
+   */
+  readonly reveal: (body: JsonObject) => JsonObject;
+}
+
+/** A request needs the value of a variable that is not set, or not offered. */
+export class UnknownSecretError extends Error {
+  override readonly name = 'UnknownSecretError';
 }
 
 /** A secret in a text. `index` is its position in UTF-16 units. */
@@ -34,32 +74,91 @@ export interface SecretMatch {
 /** Minimum length of a secret. A shorter value, such as `dev`, would also match in ordinary words. */
 const MIN_LENGTH = 12;
 
+/** Minimum length of a value that is redacted as a separate word. */
+const MIN_WORD_LENGTH = 4;
+
 const STAND_INS: Readonly<Record<SecretName, string>> = { 'the API key': '[key]', 'a token of the forge': '[token]' };
 
 interface KnownSecret {
-  readonly name: SecretName;
+  readonly standIn: string;
   readonly matcher: RegExp;
+  /** Absent: the secret is redacted, and not found. */
+  readonly name?: SecretName;
 }
 
 export function createSecretRegistry(): SecretRedactor {
   const known = new Map<string, KnownSecret>();
   return {
+    ...createValueConcealer(),
     add: (name, given) => {
       const value = given.trim();
       if (value.length < MIN_LENGTH) return;
       for (const part of listParts(value))
-        if (!known.has(part)) known.set(part, { name, matcher: new RegExp(createPattern(part), 'g') });
+        if (!known.has(part)) known.set(part, { name, standIn: STAND_INS[name], matcher: createMatcher(part) });
     },
-    redact: (text, standIn) =>
-      [...known.values()].reduce((left, { name, matcher }) => left.replace(matcher, standIn ?? STAND_INS[name]), text),
+    addVariable: (variable, value) => {
+      if (value.length < MIN_WORD_LENGTH) return;
+      for (const part of listParts(value))
+        if (!known.has(part)) known.set(part, { standIn: `(secret ${variable})`, matcher: createMatcher(part) });
+    },
+    redact: (text, given) =>
+      [...known.values()].reduce((left, { standIn, matcher }) => left.replace(matcher, () => given ?? standIn), text),
     find: (text) => {
       for (const { name, matcher } of known.values()) {
-        const index = text.search(matcher);
-        if (index >= 0) return { name, index };
+        const index = name === undefined ? -1 : text.search(matcher);
+        if (name !== undefined && index >= 0) return { name, index };
       }
       return undefined;
     },
   };
+}
+
+/** Matches a secret, or a short secret as a separate word. */
+function createMatcher(part: string): RegExp {
+  const pattern = createPattern(part);
+  return new RegExp(part.length < MIN_LENGTH ? `(?<![A-Za-z0-9])${pattern}(?![A-Za-z0-9])` : pattern, 'g');
+}
+
+function createValueConcealer(): ValueConcealer {
+  let showsLive = false;
+  const numbers = new Map<string, number>();
+  const values: Json[] = [];
+  const [secret, published] = [new Set<Json>(), new Set<Json>()];
+  const toNumber = (value: Json): number => {
+    const text = toCanonicalJson(value);
+    const number = numbers.get(text) ?? values.push(value);
+    numbers.set(text, number);
+    return number;
+  };
+  const conceal = (value: Json) => ({ $hidden: toNumber(value) });
+  const hide = (value: Json) => {
+    secret.add(value);
+    return conceal(value);
+  };
+  return {
+    seal: (template, value) => {
+      if (value === undefined) return { $secret: template };
+      return { $secret: template, ...hide(value) };
+    },
+    publish: (text) => {
+      published.add(text);
+      return secret.has(text) ? conceal(text) : text;
+    },
+    hide,
+    showLive: () => {
+      showsLive = true;
+    },
+    hideLive: (value) => ((showsLive || published.has(value)) && !secret.has(value) ? value : conceal(value)),
+    reveal: (body) => mapConcealedMembers(body, (concealed) => revealValue(concealed, values)),
+  };
+}
+
+function revealValue(concealed: ConcealedValue, values: readonly Json[]): Json {
+  const value = concealed.$hidden === undefined ? undefined : values[concealed.$hidden - 1];
+  if (value !== undefined) return value;
+  throw new UnknownSecretError(
+    `The value of ${isSecretValue(concealed) ? concealed.$secret : 'a hidden field'} is not known`,
+  );
 }
 
 /** Returns a function that redacts one key. A key of fewer than 12 characters is redacted only as a separate word. */
@@ -70,7 +169,7 @@ export function createKeyRedactor(given: string): (text: string) => string {
     secrets.add('the API key', key);
     return secrets.redact;
   }
-  const matcher = new RegExp(`(?<![A-Za-z0-9])${createPattern(key)}(?![A-Za-z0-9])`, 'g');
+  const matcher = createMatcher(key);
   return (text) => text.replace(matcher, STAND_INS['the API key']);
 }
 

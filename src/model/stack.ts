@@ -29,6 +29,13 @@ export function computeMinimumRequestTimeMs(count: number, { requests, windowMs 
   return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
 }
 
+/**
+ * How long a state that the service has shown counts as recent: a write that relies on an older state is sent only after
+ * another read. Long enough for a run that deletes a few resources right after it has listed them; short enough that
+ * hardly anything changes in between.
+ */
+export const RECENT_STATE_MS = 5_000;
+
 /** The settings of a `Stack` document, with defaults filled in for all values that have one. */
 export interface StackSettings {
   /** The name of the stack. It is part of every mark. */

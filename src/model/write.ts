@@ -137,6 +137,12 @@ export type Write =
 /** The type of a write, such as `create` or `set-module`. */
 export type WriteType = Write['type'];
 
+/** The id of the resource that a write changes. `undefined` if the plan creates the resource. */
+export function findResourceIdOfWrite(write: Write): string | undefined {
+  if ('resourceId' in write) return write.resourceId;
+  return 'ids' in write ? write.ids.id : undefined;
+}
+
 /** Formats the address of the written resource: `Kind/name`, or `Kind/name@id` for a duplicate. */
 export function formatWriteAddress(write: WriteSubject): string {
   const isLone = write.type !== 'delete' && write.type !== 'release';

@@ -3,6 +3,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type Json, toDigest } from '../model/json.ts';
 import { toComparableMark } from '../model/mark.ts';
+import { withoutHiddenNumbers } from '../model/secret-value.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -127,7 +128,7 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
  */
 export function computeLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
   return toDigest({
-    spec: fillAllOmittedFields(getKind(kind), spec),
+    spec: withoutHiddenNumbers(fillAllOmittedFields(getKind(kind), spec)),
     mark: mark === undefined ? null : { ...toComparableMark(mark) },
   });
 }

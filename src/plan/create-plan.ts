@@ -2,7 +2,7 @@ import { findApiTypeOfSshKey, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
-import { computeMinimumRequestTimeMs, parseRateLimit } from '../model/stack.ts';
+import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STATE_MS } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { Write } from '../model/write.ts';
 import { createChange } from './create-change.ts';
@@ -13,6 +13,7 @@ import { countDuplicateCheckRequests } from './duplicates.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
 import { listPlannedWriteToFiles, listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
+import { countReliantWrites } from './relied-writes.ts';
 
 /**
  * Computes the changes and writes that make the live state equal to the manifests. Pure: the order of the input does
@@ -53,7 +54,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     files: isInvalid ? [] : listPlannedWriteToFiles(decisions, input.files),
     diagnostics: limitWarningsPerLintRule(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: listViolations(changes, input),
-    requests: estimateRequests(writes, input),
+    requests: estimateRequests(writes, changes, input),
   };
 }
 
@@ -101,16 +102,28 @@ function listViolations(changes: readonly Change[], { desired, live, mode, targe
   });
 }
 
-function estimateRequests(writes: readonly Write[], { live, settings }: PlanInput): Plan['requests'] {
+function estimateRequests(
+  writes: readonly Write[],
+  changes: readonly Change[],
+  { live, settings }: PlanInput,
+): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
   const { least, isOpen } = countDuplicateCheckRequests(writes, { live, pageSize: settings.pageSize });
   const apply = writes.length + least;
+  const readAgain = countReliantWrites(writes, changes);
   return {
     read: live.requests,
     apply,
     ...(isOpen && { mayTakeMore: true }),
-    leastMs: limit === undefined ? 0 : computeMinimumRequestTimeMs(apply, limit),
+    ...(readAgain > 0 && { readAgain }),
+    leastMs: limit === undefined ? 0 : computeMinimumRequestTimeMs(apply + countCertainReads(readAgain, limit), limit),
   };
+}
+
+/** The number of reads right before writes that an apply must send, because it cannot send all writes in five seconds. */
+function countCertainReads(readAgain: number, { requests, windowMs }: RateLimit): number {
+  const windows = Math.ceil(RECENT_STATE_MS / windowMs) + 1;
+  return Math.max(0, readAgain - windows * requests);
 }
 
 /** Notes on a change for the user who approves it. An unchanged resource has notes only if it is due for renewal. */

@@ -1,5 +1,6 @@
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
+import { normalizeSpec } from '../kinds/normalize.ts';
 import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
@@ -8,6 +9,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
+import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
@@ -101,7 +103,8 @@ function canRotate({ kind, desired, by }: ResourcePair): boolean {
   return desired !== undefined && by === 'mark' && isRotatable(kind);
 }
 
-function decideAction(pair: ResourcePair, ids: KnownIds, context: DecisionContext): ChangeDecision {
+function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionContext): ChangeDecision {
+  const pair = alignLiveSecrets(matched);
   const { desired, live } = pair;
   const plain = { pair, differences: [], notes: [], kept: [] };
   if (desired === undefined && context.mode === 'release')
@@ -119,11 +122,20 @@ function decideAction(pair: ResourcePair, ids: KnownIds, context: DecisionContex
   const notes = [
     ...(action === 'replace' ? [] : renewal.notes),
     ...describeKept(kept),
+    ...listUncomparedSecretNotes(live.spec),
     ...describeServiceChoices(pair.kind, live, form),
   ];
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
   return { pair, action, reason, differences, notes, kept, form };
+}
+
+/** Puts the desired secrets in the place of the live values that equal them, so that they are no differences. */
+function alignLiveSecrets(pair: ResourcePair): ResourcePair {
+  const { kind, desired, live } = pair;
+  if (desired === undefined || live === undefined) return pair;
+  const spec = alignMembers(live.spec, normalizeSpec(kind, desired.spec));
+  return spec === live.spec ? pair : { ...pair, live: { ...live, spec } };
 }
 
 function toComparedResource(
@@ -147,6 +159,15 @@ function toComparedResource(
 /** The top-level fields that have drifted and are unchanged in the manifest. */
 function listDrifted(found: readonly FieldDifference[]): readonly string[] {
   return [...new Set(found.filter(({ origin }) => origin === 'drift').map(({ field }) => field))];
+}
+
+/** A secret without a value stands in the live spec, in the place of the value that it cannot be compared with. */
+function listUncomparedSecretNotes(live: Spec): readonly string[] {
+  return Object.entries(live).flatMap(([field, value]) => {
+    const unknown = listConcealed(value).filter((one) => isSecretValue(one) && one.$hidden === undefined);
+    const names = [...new Set(unknown.filter(isSecretValue).flatMap(({ $secret }) => listSecretNames($secret)))];
+    return names.length === 0 ? [] : [`${field} is not compared with ${names.join(', ')}: not set, or not offered`];
+  });
 }
 
 function describeKept(kept: readonly string[]): readonly string[] {

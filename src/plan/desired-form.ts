@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { normalizeSpec, sortSets } from '../kinds/normalize.ts';
+import { normalizeSpec, toRequestSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { type Address, isAddress } from '../model/address.ts';
 import type { Json } from '../model/json.ts';
@@ -11,7 +11,7 @@ import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 export type KnownIds = ReadonlyMap<string, string>;
 
 export interface DesiredSpecForms {
-  /** For request bodies: as written, with sets sorted and known ids in place of addresses. */
+  /** For request bodies: as written, in the form of requests, with known ids in place of addresses. */
   readonly written: Spec;
   /** For comparison: in normal form. Resources without an id yet are still referred to by address. */
   readonly normal: Spec;
@@ -24,7 +24,7 @@ export function computeDesiredSpecForms(
   live: LiveResource | undefined,
   ids: KnownIds,
 ): DesiredSpecForms {
-  const resolved = sortSets(
+  const resolved = toRequestSpec(
     kind,
     mapReferences(kind, desired.spec, ({ value }) => ids.get(value) ?? value),
   );

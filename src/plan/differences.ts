@@ -7,6 +7,7 @@ import type { Difference, DifferenceCause } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, type MarkDraft, toFieldDigest } from '../model/mark.ts';
+import { containsConcealed } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { containsUnknownId } from './desired-form.ts';
 import { diffNoLongerSetFields, diffSpecs, type LiveResourceToCompare } from './diff.ts';
@@ -142,6 +143,8 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
   const value = desired[name] ?? null;
   const isChanged = toFieldDigest(value) !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
+  // A digest depends on the name of a secret, whose value may have changed. A hidden value may be the one last applied.
+  if (containsConcealed(value) || (isChanged && containsConcealed(live[name]))) return 'unknown';
   if (isChanged && isDrifted) return 'both';
   return isChanged ? 'manifest' : 'drift';
 }

@@ -4,6 +4,7 @@ import { getAddressName } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
+import { formatConcealed, mapConcealedMembers } from '../model/secret-value.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-sink.ts';
 import { addMissingPolicyFields } from './vocabulary.ts';
@@ -83,10 +84,11 @@ export function createCelValues(
   { change, before, after, labels, annotations }: Added & Readonly<Record<'change' | 'before' | 'after', JsonObject>>,
   { stack, plan, now }: PolicyRunContext,
 ): CelValues {
+  const show = (value: JsonObject) => mapConcealedMembers(value, formatConcealed);
   return {
-    change: addMissingPolicyFields('Change', change),
-    before,
-    after,
+    change: addMissingPolicyFields('Change', show(change)),
+    before: show(before),
+    after: show(after),
     labels,
     annotations,
     plan: addMissingPolicyFields('Plan', plan),

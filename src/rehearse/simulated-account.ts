@@ -8,8 +8,10 @@ import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { listSelfAndNestedTypes } from '../kinds/walk.ts';
 import { ApiError } from '../model/errors.ts';
 import { DEFAULT_VERSION_HEADER_NAME, decodeBodyText, isSuccess } from '../model/http.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, toCanonicalJson } from '../model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
+import { mapConcealedMembers } from '../model/secret-value.ts';
+import { createSecretRegistry, type ValueConcealer } from '../model/secrets.ts';
 import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import type { ImportedResource } from '../server/seed.ts';
 import { createServer, parseApiKey, type Server } from '../server/server.ts';
@@ -131,8 +133,20 @@ function createCopyClient(server: Server, onRejection: (rejection: SimulatedReje
     pageSize: 100,
     concurrency: 1,
     sleep: async () => undefined,
+    secrets: { ...createSecretRegistry(), ...CONCEALED_AS_TEXT },
   });
 }
+
+/** In the copy, a text stands for each concealed value, so that no secret gets there. */
+const CONCEALED_PREFIX = 'concealed value ';
+
+const CONCEALED_AS_TEXT: Pick<ValueConcealer, 'reveal' | 'hideLive'> = {
+  reveal: (body) => mapConcealedMembers(body, (value) => `${CONCEALED_PREFIX}${toCanonicalJson(value)}`),
+  hideLive: (value) => {
+    if (typeof value !== 'string' || !value.startsWith(CONCEALED_PREFIX)) return value;
+    return parseJson(value.slice(CONCEALED_PREFIX.length)) ?? value;
+  },
+};
 
 function parseRejection(text: string): SimulatedRejection {
   const body = parseJson(text);
@@ -162,7 +176,7 @@ function toImportedResource(resource: LiveResource): ImportedResource {
 
 /** Converts a spec to the form of requests: unset fields are omitted, and the metadata contains the mark. */
 function toRequestForm({ spec, mark }: LiveResource): Spec {
-  const { metadata = '', ...fields } = spec;
+  const { metadata = '', ...fields } = CONCEALED_AS_TEXT.reveal(spec);
   const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');
   const text = mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
@@ -171,7 +185,7 @@ function toRequestForm({ spec, mark }: LiveResource): Spec {
 
 async function findOwned(client: Client, { kind, id }: SimulatedResourceId): Promise<LiveResource | undefined> {
   const json = await findJson(client, toResourcePath(kind, { id }));
-  return json === null ? undefined : readResource(kind, json);
+  return json === null ? undefined : client.shown.complete(kind, readResource(kind, json));
 }
 
 async function createAttachment(client: Client, { kind, id, like }: SimulatedResourceId): Promise<LiveResource> {
@@ -180,7 +194,8 @@ async function createAttachment(client: Client, { kind, id, like }: SimulatedRes
   const responses = modules.map(
     async (name): Promise<[string, Json]> => [name, await findJson(client, toModulePath(kind, ids, name))],
   );
-  return readAttachedResource(kind, ids, Object.fromEntries(await Promise.all(responses)));
+  const modulesJson = Object.fromEntries(await Promise.all(responses));
+  return client.shown.complete(kind, readAttachedResource(kind, ids, modulesJson));
 }
 
 async function findJson(client: Client, path: string): Promise<JsonObject | null> {

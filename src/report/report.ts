@@ -108,6 +108,11 @@ export interface DiagnosticCodeDescription {
 /** A command line that can be pasted into a shell. */
 export interface CommandLine {
   readonly line: string;
+  /**
+   * The same for the readers of a comment or a page, on other machines. Differs from `line` if that names a plan file
+   * outside of the working folder, such as a temporary one. Absent: only the plan file can be applied.
+   */
+  readonly lineElsewhere?: string | undefined;
   /** Whether the command reads manifests from standard input. If so, it needs the same manifests as this run. */
   readonly readsInput: boolean;
 }
@@ -144,7 +149,7 @@ export interface FormatOptions extends TextStyleOptions {
   readonly isPart?: boolean;
   /** Whether another part of the same report lists the unmanaged resources of the account. */
   readonly isAccountTold?: boolean;
-  /** The command line that applies the plan. Absent if it is unknown. */
+  /** The command line that applies the plan, for a terminal. Absent if it is unknown. */
   readonly applyCommand?: CommandLine;
 }
 
@@ -176,7 +181,15 @@ export interface StackReportPart {
   /** The exit code that the command would have for this stack alone. */
   readonly exitCode: number;
   readonly report: Report;
-  readonly options: Pick<FormatOptions, 'locate' | 'applyCommand' | 'isAccountTold'>;
+  /** Present only in a report for people: errors that an earlier stack of the run has too, and that are shown there. */
+  readonly repeated?: RepeatedErrors;
+  readonly options: Pick<FormatOptions, 'locate' | 'isAccountTold'>;
+}
+
+export interface RepeatedErrors {
+  readonly count: number;
+  /** The index of the earlier stack in `parts` of the run. */
+  readonly index: number;
 }
 
 /** Renders a run over many stacks as a whole document that ends with a line break. */

@@ -50,7 +50,7 @@ function findNamedTaker(
   return takers.find(({ doubt }) => doubt === undefined) ?? takers[0];
 }
 
-type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
+type TreeContext = Pick<Host, 'env' | 'cwd' | 'uid'> & Partial<Pick<Host, 'offered' | 'root'>>;
 
 /** Finds an invalid file that may be meant to take over the resource, because it may name the stack and the resource. */
 function findMistakenTaker(subject: Subject): TakingOverStack | undefined {
@@ -184,7 +184,7 @@ function isUrl(text: string): boolean {
 export async function refuseTakeOverWithOldManifest(
   folder: StackFolder,
   { stacks }: StackTree,
-  context: Pick<Host, 'cwd' | 'env' | 'render'>,
+  context: Pick<Host, 'cwd' | 'uid' | 'env' | 'render'>,
 ): Promise<void> {
   for (const { stack, resource } of folder.takes) {
     const other = stacks.find(({ name, baseUrl }) => name === stack && baseUrl === folder.baseUrl);

@@ -1,6 +1,7 @@
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readInput } from '../files/read-input.ts';
+import { resolveLinks } from '../files/real-path.ts';
 import { isManifestName } from '../manifest/load.ts';
 import { hasStackDocument, mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
 import {
@@ -186,16 +187,6 @@ function listFilesWithoutStack(
     .sort();
 }
 
-/**
- * Returns the real path of a file. If the file does not exist, returns the real path of the nearest existing folder,
- * followed by the rest of the path.
- */
 function resolveRealPath(path: string, { cwd }: Pick<Host, 'cwd'>): string {
-  const whole = resolve(cwd, path);
-  try {
-    return realpathSync.native(whole);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error) || dirname(whole) === whole) return whole;
-    return resolve(resolveRealPath(dirname(whole), { cwd }), basename(whole));
-  }
+  return resolveLinks(resolve(cwd, path));
 }

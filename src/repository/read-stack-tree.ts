@@ -1,8 +1,9 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { findRepository, listRootsOfPaths } from '../files/boundary.ts';
+import { findRepository } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { createManifestEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
-import { type ManifestBytes, readDefaultsUpward, type UnreadableInput, visitManifestFiles } from '../manifest/load.ts';
+import { type ManifestBytes, type UnreadableInput, visitManifestFiles } from '../manifest/load.ts';
+import { readDefaultsUpward } from '../manifest/load-upward.ts';
 import {
   type FoundManifest,
   listReadableDocuments,
@@ -21,7 +22,7 @@ import {
   type StackTree,
   type TakenOverResource,
 } from '../model/stack-tree.ts';
-import type { Host, OpenTakeOverLookUp } from '../stack/host.ts';
+import { type Host, InvalidManifests, type OpenTakeOverLookUp } from '../stack/host.ts';
 import { normalizeUrl } from '../stack/settings.ts';
 import { findManifestFileError, findPossibleTakeOverStack } from './hand-over.ts';
 
@@ -30,7 +31,7 @@ import { findManifestFileError, findPossibleTakeOverStack } from './hand-over.ts
  * when the stack is planned. Reports only errors that concern the whole tree.
  */
 
-type FindContext = Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'budget'> & {
+type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root' | 'budget'> & {
   /** Overrides the base URL in the manifests of all stacks. */
   readonly baseUrl?: string | undefined;
   readonly keyEnv?: string | undefined;
@@ -67,18 +68,19 @@ export function readStackTree(root: string, context: FindContext): StackTree {
 }
 
 /**
- * Reads the `Defaults` documents in a folder and above it, nearest first. Skips the files in `known`. Errors are not
- * reported here, but when a stack is read.
+ * Reads the `Defaults` documents in a folder and above it, nearest first. Skips the files in `known`. Throws if it finds
+ * Defaults of another user. Other errors are not reported here, but when a stack is read.
  */
 export function readDefaultsAbove(
   folder: string,
-  context: Pick<Host, 'cwd' | 'env' | 'offered' | 'root'>,
+  context: Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root'>,
   known: readonly string[] = [],
 ): readonly FoundDefaults[] {
-  const { sources } = readDefaultsUpward([folder], known, {
-    cwd: context.cwd,
-    roots: listRootsOfPaths([folder], context),
-  });
+  const { cwd, uid, root } = context;
+  const start = { folder, isRead: false };
+  const { sources, diagnostics } = readDefaultsUpward([start], known, { cwd, uid, root, paths: [folder] });
+  const refused = diagnostics.filter(({ code }) => code === 'path-refused');
+  if (refused.length > 0) throw new InvalidManifests(refused);
   const env = createManifestEnvironment(context);
   return sources.flatMap(({ file, bytes }) => listFoundDefaults(file, listReadableDocuments(bytes, env)));
 }
@@ -102,11 +104,11 @@ function listUnreadable(findings: readonly UnreadableInput[] = []): readonly Sta
  */
 export function indexStackNames(
   root: string,
-  { cwd }: Pick<FindContext, 'cwd'>,
+  { cwd, uid }: Pick<FindContext, 'cwd' | 'uid'>,
   isLate: () => boolean,
 ): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  visitManifestFiles(root, { cwd, isDone: isLate }, ({ folder, bytes }) => {
+  visitManifestFiles(root, { cwd, uid, isDone: isLate }, ({ folder, bytes }) => {
     if (!mayContainStackDocument(bytes)) return;
     for (const { kind, metadata } of listReadableDocuments(bytes, NO_ENVIRONMENT)) {
       const { name } = toMapping(metadata);
@@ -296,7 +298,7 @@ export const openTakeOverLookUp: OpenTakeOverLookUp = async ({ inputs }, host) =
   const { cwd, root } = host;
   const files = new Set(inputs.map(({ file }) => resolve(cwd, file)));
   const [first] = files;
-  const top = first === undefined ? undefined : (root ?? findRepository(dirname(first)));
+  const top = first === undefined ? undefined : (root ?? findRepository(dirname(first), host));
   if (top === undefined) return () => undefined;
   const tree = readStackTree(relative(cwd, resolve(cwd, top)) || '.', host);
   const own = tree.stacks.find(({ file }) => files.has(resolve(cwd, file)));

@@ -13,6 +13,7 @@ import type {
 } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
+import { isJsonObject } from '../model/json.ts';
 import { NO_NUL_PATTERN } from '../model/printable.ts';
 import {
   addByteLimit,
@@ -207,7 +208,22 @@ function createMapSchema(type: MapType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
   const keys = isInput ? createKeySchema(type.keys, use) : z.string();
   const map = z.record(keys, createTypeSchema(type.of, use));
-  return type.caseInsensitive && isInput ? map.superRefine(refuseSameKeys) : map;
+  if (!isInput) return map;
+  const checked =
+    Object.keys(type.valueTypes).length === 0
+      ? map
+      : map.superRefine(createValueTypesCheck(type, use), { when: ({ value }) => isJsonObject(value) });
+  return type.caseInsensitive ? checked.superRefine(refuseSameKeys) : checked;
+}
+
+/** Creates a check of the values whose keys have a type of their own. */
+function createValueTypesCheck({ valueTypes }: MapType, use: SchemaUse) {
+  const schemas = Object.entries(valueTypes).map(([key, type]) => [key, createTypeSchema(type, use)] as const);
+  return (map: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void => {
+    for (const [key, schema] of schemas)
+      for (const issue of Object.hasOwn(map, key) ? (schema.safeParse(map[key]).error?.issues ?? []) : [])
+        context.addIssue({ ...issue, path: [key, ...issue.path] });
+  };
 }
 
 function createKeySchema(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
@@ -251,8 +267,8 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 function createJsonSchema(type: JsonObjectType, use: SchemaUse): z.ZodType {
   const json = z.record(z.string(), createAnyJsonSchema());
   if (use === 'response' || use === 'document') return json;
-  const held = Object.entries(type.references).map(
-    ([key, reference]) => [key, createResourceReferenceSchema(reference, use)] as const,
+  const held = Object.entries(type.lists).flatMap(([key, of]) =>
+    of.type === 'reference' ? [[key, createResourceReferenceSchema(of, use)] as const] : [],
   );
   return json.superRefine((value, context) => {
     for (const [key, reference] of held) {

@@ -53,9 +53,9 @@ export function* yieldSchemaFindings(schema: z.ZodType, value: Json): Generator<
   }
 }
 
-function* eachUnknownField(issue: z.core.$ZodIssueUnrecognizedKeys, { schema, base }: Scope): Generator<SchemaFinding> {
-  const path = [...base, ...toFieldPath(issue.path)];
-  for (const key of issue.keys) yield createUnknownField(schema, path, key);
+function* eachUnknownField(issue: z.core.$ZodIssueUnrecognizedKeys, scope: Scope): Generator<SchemaFinding> {
+  const path = [...scope.base, ...toFieldPath(issue.path)];
+  for (const key of issue.keys) yield createUnknownField(scope, path, key);
 }
 
 /** The checked value and its schema. The paths of zod's issues are relative to `base`. */
@@ -124,14 +124,27 @@ function isDiagnosticCode(code: unknown): code is DiagnosticCode {
   return typeof code === 'string' && Object.hasOwn(DIAGNOSTIC_CODES, code);
 }
 
-function createUnknownField(schema: Schema, path: FieldPath, key: string): SchemaFinding {
-  return {
-    code: 'unknown-field',
-    path: [...path, key],
-    at: 'key',
-    message: 'is not a known field',
-    unknown: { given: key, known: listKeys(findSchema(schema, path)) },
-  };
+function createUnknownField({ schema, value }: Scope, path: FieldPath, key: string): SchemaFinding {
+  const union = findSchema(schema, path);
+  const finding = { code: 'unknown-field', path: [...path, key], at: 'key' } as const;
+  const excluded = listExcludedFields(union, findValue(value, path), key);
+  if (excluded.length > 0) {
+    const others = excluded.map((name) => `\`${name}\``).join(' and ');
+    return { ...finding, message: `cannot be used together with ${others}`, remedy: 'Keep one of them.' };
+  }
+  return { ...finding, message: 'is not a known field', unknown: { given: key, known: listKeys(union) } };
+}
+
+/** Lists the other fields of a value that no member of the union allows together with `key`. */
+function listExcludedFields(schema: Schema | undefined, value: Json | undefined, key: string): readonly string[] {
+  const union = unwrap(schema);
+  if (!(union instanceof z.ZodUnion) || value === undefined || !isJsonObject(value)) return [];
+  const keys = union.options.map(listKeys);
+  const allowed = keys.filter((names) => names.includes(key)).flat();
+  const known = keys.flat();
+  return allowed.length === 0
+    ? []
+    : Object.keys(value).filter((name) => known.includes(name) && !allowed.includes(name));
 }
 
 function createMissing(schema: Schema, path: FieldPath): SchemaFinding {
@@ -143,7 +156,8 @@ function createMissing(schema: Schema, path: FieldPath): SchemaFinding {
 function createWrongType({ schema, value }: Scope, path: FieldPath, expected: readonly string[]): SchemaFinding {
   const input = findValue(value, path) ?? null;
   const wanted = [...new Set(expected.map((type) => TYPE_NAMES[type] ?? type))].join(' or ');
-  const remedy = input === null ? formatValueRemedy(schema, path) : findTypeRemedy(input, expected);
+  const remedy =
+    input === null ? formatValueRemedy(schema, path) : findTypeRemedy(input, expected, findSchema(schema, path));
   return {
     code: 'wrong-type',
     path,
@@ -178,14 +192,28 @@ function formatValueRemedy(schema: Schema, path: FieldPath): string {
   return isRequired ? 'Give it a value.' : 'Give it a value, or remove the line.';
 }
 
-function findTypeRemedy(input: Json, expected: readonly string[]): string | undefined {
+/**
+ * The schemas of lists that are a program and its arguments. For them, the remedy for a text splits it into words, because
+ * the text as a list of one would name a program that does not exist.
+ */
+export const COMMAND_LINES = z.registry();
+
+function findTypeRemedy(input: Json, expected: readonly string[], schema: Schema | undefined): string | undefined {
   const isPlain = typeof input === 'number' || typeof input === 'boolean';
   if (isPlain && expected.includes('string')) return `Put it in quotes: "${input}".`;
   if (typeof input !== 'string') return undefined;
-  if (expected.every((type) => type === 'array')) return `Write a list: [${JSON.stringify(input)}].`;
+  if (expected.every((type) => type === 'array')) return formatListRemedy(input, schema);
   if (expected.includes('boolean')) return findBooleanRemedy(input);
   const isNumber = expected.some((type) => type === 'number' || type === 'int') && /^-?\d+(\.\d+)?$/.test(input);
   return isNumber ? `Write it without quotes: ${input}.` : undefined;
+}
+
+function formatListRemedy(text: string, schema: Schema | undefined): string {
+  const type = unwrap(schema);
+  const isCommandLine = type instanceof z.ZodType && COMMAND_LINES.has(type);
+  const words = isCommandLine ? text.trim().split(/\s+/) : [text];
+  const list = `Write a list: [${words.map((word) => JSON.stringify(word)).join(', ')}].`;
+  return isCommandLine ? `${list} It runs without a shell.` : list;
 }
 
 /** Returns the remedy for text that means true or false. In YAML 1.2, `yes`, `on`, `no` and `off` are text. */
@@ -230,20 +258,43 @@ function createUnknownCase(scope: Scope, path: FieldPath): SchemaFinding {
   return createBadValue(scope, path, known);
 }
 
-/** Returns the findings of the union member that the user probably meant: the first whose type matches the value. */
+/**
+ * Returns the findings of the union member that the user probably meant: of the members whose type matches the value,
+ * the one with the fewest unknown and missing fields. If several have equally many, which one is meant is unknown: then
+ * only the unknown fields are reported, and without unknown fields the fields of which one is missing.
+ */
 function createUnionFindings(
   branches: readonly (readonly Issue[])[],
   path: FieldPath,
   scope: Scope,
 ): readonly SchemaFinding[] {
-  const fitting = branches.find((issues) => !issues.some(isOwnType));
-  if (fitting !== undefined) return fitting.flatMap((issue) => createFindings(issue, { ...scope, base: path }));
-  const expected = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
-  return [createWrongType(scope, path, expected)];
+  const fitting = branches
+    .filter((issues) => !issues.some(isOwnType))
+    .map((issues) => issues.flatMap((issue) => createFindings(issue, { ...scope, base: path })));
+  if (fitting.length === 0) {
+    const expected = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
+    return [createWrongType(scope, path, expected)];
+  }
+  const fewest = Math.min(...fitting.map(countWrongFields));
+  const [nearest = [], ...others] = fitting.filter((findings) => countWrongFields(findings) === fewest);
+  if (others.length === 0 || fewest === 0) return nearest;
+  const unknown = nearest.filter(({ code }) => code === 'unknown-field');
+  return unknown.length > 0 ? unknown : [createMissingOneOf([nearest, ...others], path)];
 }
 
 function isOwnType(issue: Issue): boolean {
   return issue.code === 'invalid_type' && issue.path.length === 0;
+}
+
+function countWrongFields(findings: readonly SchemaFinding[]): number {
+  return findings.filter(({ code }) => code === 'unknown-field' || code === 'missing-field').length;
+}
+
+/** Creates the finding for a value that lacks the required fields of each member of a union. */
+function createMissingOneOf(members: readonly (readonly SchemaFinding[])[], path: FieldPath): SchemaFinding {
+  const names = members.flat().flatMap((finding) => (finding.at === 'parent' ? [`\`${finding.path.at(-1)}\``] : []));
+  const wanted = [...new Set(names)].join(' or ');
+  return { code: 'missing-field', path, at: 'value', message: `needs ${wanted}`, remedy: `Add ${wanted}.` };
 }
 
 function findSchema(schema: Schema, path: FieldPath): Schema | undefined {
@@ -251,16 +302,20 @@ function findSchema(schema: Schema, path: FieldPath): Schema | undefined {
 }
 
 function findMember(schema: Schema | undefined, step: string | number): Schema | undefined {
-  if (isWrapped(schema)) return findMember(schema._zod.def.innerType, step);
-  if (schema instanceof z.ZodUnion) return firstDefined(schema.options, (option) => findMember(option, step));
-  if (schema instanceof z.ZodObject) return typeof step === 'string' ? schema.shape[step] : undefined;
-  if (schema instanceof z.ZodArray) return typeof step === 'number' ? schema.element : undefined;
-  return schema instanceof z.ZodRecord ? schema.valueType : undefined;
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodUnion) return firstDefined(inner.options, (option) => findMember(option, step));
+  if (inner instanceof z.ZodObject) return typeof step === 'string' ? inner.shape[step] : undefined;
+  if (inner instanceof z.ZodArray) return typeof step === 'number' ? inner.element : undefined;
+  return inner instanceof z.ZodRecord ? inner.valueType : undefined;
 }
 
 /** Whether a schema wraps another schema to allow absent or null values too. */
 function isWrapped(schema: Schema | undefined): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodPrefault {
   return [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault].some((wrapper) => schema instanceof wrapper);
+}
+
+function unwrap(schema: Schema | undefined): Schema | undefined {
+  return isWrapped(schema) ? unwrap(schema._zod.def.innerType) : schema;
 }
 
 function firstDefined<T, R>(list: readonly T[], find: (member: T) => R | undefined): R | undefined {
@@ -272,9 +327,9 @@ function firstDefined<T, R>(list: readonly T[], find: (member: T) => R | undefin
 }
 
 function listKeys(schema: Schema | undefined): readonly string[] {
-  if (isWrapped(schema)) return listKeys(schema._zod.def.innerType);
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap(listKeys);
-  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodUnion) return inner.options.flatMap(listKeys);
+  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 
 function findDescription(schema: Schema | undefined): string | undefined {

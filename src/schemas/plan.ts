@@ -309,6 +309,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
           'Number of requests that an apply sends: the writes, and list requests to find duplicates by a concurrent apply.',
         ),
       mayTakeMore: optional(z.boolean()).describe('If true, `apply` is a minimum. If absent, it is exact.'),
+      readAgain: optional(z.int()).describe(
+        'Number of writes before which an apply reads the resource again, unless it has just read it. Not part of `apply`.',
+      ),
       leastMs: z.int().describe('The least time that these requests take within the rate limit, in milliseconds.'),
     }),
   })

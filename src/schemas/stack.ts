@@ -8,6 +8,7 @@ import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts
 import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import { once } from '../model/once.ts';
 import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_DESCRIPTION, RATE_LIMIT_PATTERN } from '../model/stack.ts';
+import { COMMAND_LINES } from './findings.ts';
 import { nameSharedSchema } from './text.ts';
 
 /** The `spec` of a `Stack` or a `Defaults`, with defaults filled in. */
@@ -51,6 +52,7 @@ function createSpecSchema() {
         .array(z.string().min(1))
         .min(1)
         .meta({ examples: [['kustomize', 'build', '.']] })
+        .register(COMMAND_LINES, {})
         .optional()
         .describe(
           'Program and arguments that print the manifests of the stack. The program runs without a shell, in the folder of this file, and only with `--render`. Edgewise does not read the other files below the folder as manifests.',
@@ -244,10 +246,15 @@ function createCommandSchema() {
   const words = z.array(z.string()).min(1);
   return z
     .strictObject({
-      command: words.describe(
-        'Program and arguments, run without a shell, with the token on standard input. {name}, {address}, {id} and {stack} are filled in.',
-      ),
-      test: words.optional().describe('Command that succeeds if tokens can be delivered. Runs before the first write.'),
+      command: words
+        .describe(
+          'Program and arguments, run without a shell, with the token on standard input. {name}, {address}, {id} and {stack} are filled in.',
+        )
+        .register(COMMAND_LINES, {}),
+      test: words
+        .register(COMMAND_LINES, {})
+        .optional()
+        .describe('Command that succeeds if tokens can be delivered. Runs before the first write.'),
       timeout: createDurationSchema().default('30s').describe('Timeout of each command.'),
     })
     .describe('A command that reads the token from standard input. Only apply runs it.');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Field, ObjectType, ReferenceType, TextType } from '../kinds/field.ts';
-import { FORMATS, type FormatRule } from '../kinds/formats.ts';
+import { FORMATS, type FormatRule, isAscii } from '../kinds/formats.ts';
 import { convertSnakeToPascalCase } from '../kinds/operations.ts';
 import { describeIdPrefixes, describeMalformedId, formatIdPattern, isIdOf } from '../kinds/paths.ts';
 import { listKindsOfReferenceType } from '../kinds/references.ts';
@@ -27,7 +27,7 @@ type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
  * for all texts when they are read.
  */
 export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<string> {
-  const { maxBytes, format, isPath, known } = type;
+  const { maxBytes, format, isPath, known, mayBeSecret } = type;
   let schema = isPath ? z.string().min(1) : z.string();
   if (maxBytes !== undefined) schema = addByteLimit(schema, maxBytes);
   if (known !== undefined && use === 'manifest') return schema.meta(createKnownKeywords(known));
@@ -35,18 +35,30 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
   const rule = FORMATS[format];
   return schema
     .superRefine((text, context) => {
-      const wrong = rule.check(text);
+      const wrong = rule.check(text) ?? (use === 'request' ? checkRequestText(rule, text) : undefined);
       if (wrong !== undefined)
         context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
     })
-    .meta({ examples: [rule.example], ...createFormatKeywords(rule, use) });
+    .meta({
+      examples: [rule.example],
+      ...createFormatKeywords(rule, use),
+      ...(use === 'manifest' && mayBeSecret && { description: SECRET_DESCRIPTION }),
+    });
 }
 
+/** Returns why a valid text is not in the form of requests, which contain A-labels in place of Unicode. */
+function checkRequestText({ requestPattern, normalize }: FormatRule, text: string): string | undefined {
+  return requestPattern === undefined || isAscii(text) ? undefined : `is not ASCII: write \`${normalize(text)}\``;
+}
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text that a manifest has
+const SECRET_DESCRIPTION = 'A text. A `${secret:NAME}` in it stands for the value of a variable that no output shows.';
+
 /** Returns JSON Schema keywords for a text format. For manifests, they include the error message that editors show. */
-function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRule, use: SchemaUse) {
+function createFormatKeywords(rule: FormatRule, use: SchemaUse) {
+  const { pattern, requestPattern, maxLength, format, expected } = rule;
   if (use === 'manifest') return pattern === undefined ? {} : { pattern, patternErrorMessage: `Must be ${expected}.` };
   return {
-    pattern: pattern ?? NO_NUL_PATTERN,
+    pattern: requestPattern ?? pattern ?? NO_NUL_PATTERN,
     ...(maxLength !== undefined && { maxLength }),
     ...(format !== undefined && { format }),
   };

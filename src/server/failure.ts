@@ -19,6 +19,7 @@ const FAILURE_STATUS = {
   body_too_large: 413,
   bad_content_type: 415,
   expectation_failed: 417,
+  misdirected: 421,
   rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,

@@ -7,7 +7,7 @@ export type {
   ServerFaults,
 } from '../model/server-faults.ts';
 export { type FaultInjectionOptions, type FaultLogEntry, parseServerFaults, withFaults } from './faults.ts';
-export { type Listener, listen } from './listen.ts';
+export { type Listener, type ListenOptions, listen } from './listen.ts';
 export type { ImportedResource } from './seed.ts';
 export {
   parseServerSeed,

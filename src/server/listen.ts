@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
-import type { HttpRequest, HttpResponse } from '../model/http.ts';
+import { type HttpRequest, type HttpResponse, isLoopbackHost } from '../model/http.ts';
 import { RequestError } from './failure.ts';
 import { TruncatedResponseError } from './fault-effects.ts';
 import { MAX_REQUEST_BYTES } from './routes.ts';
@@ -24,28 +24,53 @@ export interface Listener {
   readonly close: () => Promise<void>;
 }
 
+/** Options of `listen`. */
+export interface ListenOptions {
+  /** 0 means any free port. */
+  readonly port: number;
+  /** The address to listen on. Default: 127.0.0.1. */
+  readonly host?: string;
+  /**
+   * Names of hosts, without a port, to which the server answers in addition to loopback names. On another address than a
+   * loopback one, an empty list means every name. Default: none.
+   */
+  readonly allowedHosts?: readonly string[];
+}
+
 /**
- * Makes a server reachable over a socket, by default on 127.0.0.1. Port 0 means any free port. Rejects if the port is
- * not available.
+ * Makes a server reachable over a socket. On a loopback address, it answers only requests for a loopback name or an
+ * allowed host: a web page whose own name resolves to this machine could otherwise send any request, and read the
+ * response. Rejects if the port is not available.
  */
-export async function listen(
-  server: Server,
-  options: { readonly port: number; readonly host?: string },
-): Promise<Listener> {
-  const { port, host = '127.0.0.1' } = options;
-  const http = createHttpServer(server);
+export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
+  const { port, host = '127.0.0.1', allowedHosts = [] } = options;
+  const allowed = allowedHosts.map(normalizeHost);
+  const isOpen = (): boolean => allowed.length === 0 && !isLoopbackHost(getAddress(http).address);
+  const http = createHttpServer(
+    server,
+    (name) => isLoopbackHost(name) || allowed.includes(normalizeHost(name)) || isOpen(),
+  );
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject);
     http.listen(port, host, () => resolve());
   });
-  return { url: formatUrl(http.address()), close: () => close(http) };
+  return { url: formatUrl(getAddress(http)), close: () => close(http) };
 }
 
-function formatUrl(address: AddressInfo | string | null): string {
-  if (address === null || typeof address === 'string')
-    throw new InvariantError('The server is listening but has no address');
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
+function getAddress(http: HttpServer): AddressInfo {
+  const address = http.address();
+  if (address !== null && typeof address !== 'string') return address;
+  throw new InvariantError('The server is listening but has no address');
+}
+
+function formatUrl({ family, address, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Returns one form for all spellings of a host: in lower case, IPv6 in brackets, without a dot at the end. */
+function normalizeHost(host: string): string {
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  return (URL.parse(`http://${name}`)?.hostname ?? name.toLowerCase()).replace(/\.$/, '');
 }
 
 /**
@@ -70,6 +95,9 @@ async function close(http: HttpServer): Promise<void> {
   }
 }
 
+/** Whether the server answers requests for this host. */
+type IsAllowedHost = (host: string) => boolean;
+
 interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
@@ -79,11 +107,11 @@ interface Exchange {
  * Creates the HTTP server that passes requests to the bundled server. If bytes are not a valid request, the client gets
  * an error response, and the connection is closed.
  */
-function createHttpServer(server: Server): HttpServer {
+function createHttpServer(server: Server, isAllowedHost: IsAllowedHost): HttpServer {
   const latest = new WeakMap<Duplex, Exchange>();
   const http = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
     latest.set(incoming.socket, { incoming, outgoing });
-    answer(server, { incoming, outgoing }).catch(() => outgoing.destroy());
+    answer(server, { incoming, outgoing }, isAllowedHost).catch(() => outgoing.destroy());
   });
   http.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     latest.set(incoming.socket, { incoming, outgoing });
@@ -102,11 +130,11 @@ function createHttpServer(server: Server): HttpServer {
   return http;
 }
 
-async function answer(server: Server, { incoming, outgoing }: Exchange): Promise<void> {
+async function answer(server: Server, { incoming, outgoing }: Exchange, isAllowedHost: IsAllowedHost): Promise<void> {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
   try {
-    const request = await readRequest(incoming);
+    const request = await readRequest(incoming, isAllowedHost);
     send(await server.send({ ...request, signal: gone.signal }), outgoing);
   } catch (error) {
     if (error instanceof TruncatedResponseError) sendHalf(error.response, outgoing);
@@ -116,24 +144,33 @@ async function answer(server: Server, { incoming, outgoing }: Exchange): Promise
 }
 
 /** Reads a request from a socket. Ignores the body unless the method is POST, PUT or PATCH. */
-async function readRequest(incoming: IncomingMessage): Promise<HttpRequest> {
+async function readRequest(incoming: IncomingMessage, isAllowedHost: IsAllowedHost): Promise<HttpRequest> {
   const { method = '', headersDistinct } = incoming;
-  const url = parseRequestUrl(incoming);
+  const url = parseRequestUrl(incoming, isAllowedHost);
   const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')] as const);
   const body = ['POST', 'PUT', 'PATCH'].includes(method) ? await readBody(incoming) : null;
   return { method, url, headers: Object.fromEntries(headers), body };
 }
 
 /**
- * Parses the URL of a request, which may be a path or an absolute URL. Throws `RequestError` for an invalid URL or
- * host.
+ * Parses the URL of a request, which may be a path or an absolute URL. Throws `RequestError` for an invalid URL, unless
+ * there is exactly one valid Host header, and if the server does not answer for the host of the header or of the URL.
+ * Headers of proxies such as X-Forwarded-Host decide nothing.
  */
-function parseRequestUrl({ url = '', headers: { host = '' } }: IncomingMessage): string {
+function parseRequestUrl({ url = '', headersDistinct }: IncomingMessage, isAllowedHost: IsAllowedHost): string {
+  const [host = '', ...others] = headersDistinct['host'] ?? [];
   const [path = ''] = url.split('?');
-  const isValid = /^[^\s/?#@\\]+$/.test(host) && !path.includes('\\');
+  const isValid = others.length === 0 && /^[^\s/?#@\\]+$/.test(host) && !path.includes('\\');
+  const named = isValid ? URL.parse(`http://${host}`) : null;
   const parsed = URL.parse(url.startsWith('/') ? `http://${host}${url}` : url);
-  if (isValid && (parsed?.protocol === 'http:' || parsed?.protocol === 'https:')) return parsed.href;
-  throw new RequestError('The request has no valid URL and host', { code: 'bad_request' });
+  if (named === null || (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:'))
+    throw new RequestError('The request has no valid URL and host', { code: 'bad_request' });
+  const foreign = [named, parsed].find(({ hostname }) => !isAllowedHost(hostname));
+  if (foreign === undefined) return parsed.href;
+  throw new RequestError(
+    `This server does not answer for ${foreign.hostname}. To let it, start it with --allow-host ${foreign.hostname}`,
+    { code: 'misdirected' },
+  );
 }
 
 /**

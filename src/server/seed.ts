@@ -1,5 +1,7 @@
-import { removeStaleTempFiles, writeAtomically } from '../files/atomic-file.ts';
+import { resolve } from 'node:path';
+import type { WriteBoundary } from '../files/boundary.ts';
 import { describeFileError, readInput } from '../files/read-input.ts';
+import { removeStaleTempFiles, replaceFile } from '../files/write-file.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getPathIdsOfResource, isIdOf, listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
@@ -308,8 +310,11 @@ function createStored(kind: Kind, { id, createdAt, spec, computed }: ImportedRes
  * Reads a snapshot or seed, and removes temporary files that a killed process left next to it. Returns `undefined` if
  * the file does not exist. Rejects with `RangeError`, which names the file, if the file is invalid or cannot be read.
  */
-export async function readSnapshotFile(path: string): Promise<ServerSeed | undefined> {
-  await removeStaleTempFiles(path);
+export async function readSnapshotFile(
+  path: string,
+  boundary: WriteBoundary = { cwd: resolve('.') },
+): Promise<ServerSeed | undefined> {
+  await removeStaleTempFiles(path, boundary);
   const text = readText(path);
   if (text === undefined) return undefined;
   try {
@@ -320,9 +325,17 @@ export async function readSnapshotFile(path: string): Promise<ServerSeed | undef
   }
 }
 
-/** Replaces a snapshot file atomically. Only the owner of the file may read it, because it contains keys. */
-export async function writeSnapshotFile(path: string, snapshot: ServerSnapshot): Promise<void> {
-  await writeAtomically(path, `${JSON.stringify(snapshot)}\n`, { mode: 0o600 });
+/**
+ * Replaces a snapshot file atomically. Only the owner of the file may read it, because it contains keys. Rejects if the
+ * path is or leads through a symbolic link that a checkout may contain. Default boundary: the working folder of the
+ * process; owners are not checked.
+ */
+export async function writeSnapshotFile(
+  path: string,
+  snapshot: ServerSnapshot,
+  boundary: WriteBoundary = { cwd: resolve('.') },
+): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(snapshot)}\n`, { ...boundary, mode: 0o600 });
 }
 
 function readText(path: string): string | undefined {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { findFileReplaceableByOthers } from '../files/boundary.ts';
-import { type FileLock, toLockPath, tryLockFile } from '../files/lock-file.ts';
+import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { readInput } from '../files/read-input.ts';
+import { type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { isSuccess, type Send } from '../model/http.ts';
 import { once } from '../model/once.ts';
@@ -106,13 +106,13 @@ export async function openServerFiles(files: ServerFiles, context: Host, lock?: 
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   if (path !== undefined) refuseOtherOwner(path, context.uid);
   const kept =
-    path === undefined ? undefined : await withServerFileErrors('The snapshot', () => readSnapshotFile(path));
+    path === undefined ? undefined : await withServerFileErrors('The snapshot', () => readSnapshotFile(path, context));
   const seed = kept ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
   const source = (kept === undefined ? files.seed : files.snapshot) ?? 'The server';
   if (path === undefined) return { seed, source, writeThrough: (server) => server, keep: async () => undefined };
   const write = async (server: Server) => {
     if (lock?.isLost() === true) refuseLostLock(files.snapshot ?? path);
-    await writeSnapshotFile(path, server.snapshot()).catch(refuseSnapshot);
+    await writeSnapshotFile(path, server.snapshot(), context).catch(refuseSnapshot);
   };
   return { seed, source, ...createSnapshotWriter(write, kept === undefined && seed !== undefined) };
 }
@@ -198,11 +198,11 @@ const LIMIT_S = (PAUSE_MS * MAX_TRIES) / 1000;
 export async function waitForSnapshotLock(
   path: string,
   shown: string,
-  { sleep, onFileInUse, uid }: Pick<Host, 'sleep' | 'onFileInUse' | 'uid'>,
+  { sleep, onFileInUse, ...boundary }: Pick<Host, 'sleep' | 'onFileInUse' | 'cwd' | 'root' | 'uid'>,
 ): Promise<FileLock> {
-  refuseOtherOwner(path, uid);
+  refuseOtherOwner(path, boundary.uid);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const found = await tryLockFile(path).catch((error: unknown) => refuseLock(shown, error));
+    const found = await tryLockFile(path, boundary).catch((error: unknown) => refuseLock(shown, error));
     if (found !== undefined) return found;
     if (tries === 0) onFileInUse?.(shown, LIMIT_S);
     await sleep(PAUSE_MS);

@@ -13,8 +13,11 @@ import type { PlanInput } from '../plan/plan-input.ts';
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The id of the user that runs the process. `undefined`: the system has no user ids. */
-  readonly uid?: number | undefined;
+  /**
+   * The id of the user that runs the process. Files of other users that edgewise finds by itself are not used.
+   * `undefined`: the system has no user ids, so files of every user are used.
+   */
+  readonly uid: number | undefined;
   /**
    * If true, the manifests are not trusted: only flags and environment variables decide where the API key is sent, no
    * command in a manifest runs, and nothing is written. Default: false.
@@ -67,7 +70,7 @@ export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRe
  */
 export type OpenTakeOverLookUp = (
   state: Pick<DesiredState, 'inputs'>,
-  host: Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'secrets'>,
+  host: Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'secrets' | 'uid'>,
 ) => Promise<FindTakingOverStack>;
 
 /** The command that prints the manifests of a stack. */

@@ -1,4 +1,4 @@
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { createManifestEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
@@ -8,9 +8,9 @@ import {
   type LoadedManifestSources,
   loadManifestsWithDiagnosticFolders,
   type ManifestBytes,
-  readDefaultsUpward,
   visitManifestFiles,
 } from '../manifest/load.ts';
+import { type DefaultsStart, findStackFileUpward, readDefaultsUpward } from '../manifest/load-upward.ts';
 import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import { findRenderInFile, type LocatedRenderCommand } from '../manifest/stack-render.ts';
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
@@ -24,7 +24,7 @@ import {
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type Host, InvalidManifests } from './host.ts';
 
-type LoadStackContext = Pick<Host, 'cwd' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
+type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
   Pick<LoadContext, 'budget'>;
 
 interface LoadedStack extends LoadedManifestSources {
@@ -85,13 +85,14 @@ function readDefaultsOf(
 ): LoadedManifestSources {
   const stacks = sources.filter(({ bytes }) => mayContainStackDocument(bytes));
   const resolvePath = (path: string): string => resolve(context.cwd, path);
-  // If the user named a folder, start in its parent, because all files of the folder were already read.
-  const folders = stacks.map(({ file }) => {
+  const starts = stacks.map(({ file }): [string, DefaultsStart] => {
     const named = paths.find((path) => path !== '-' && file !== path && isIn(resolvePath(file), resolvePath(path)));
-    return file === STDIN_FILE_NAME ? '.' : named === undefined ? dirname(file) : join(named, '..');
+    const folder = file === STDIN_FILE_NAME ? '.' : (named ?? dirname(file));
+    // All files of a folder that the user named were already read.
+    return [folder, { folder, isRead: named !== undefined }];
   });
   const known = sources.map(({ file }) => file);
-  return readDefaultsUpward([...new Set(folders)], known, { ...context, roots: listRootsOfPaths(paths, context) });
+  return readDefaultsUpward([...new Map(starts).values()], known, { ...context, paths });
 }
 
 /**
@@ -162,7 +163,7 @@ export function refuseOnlyFilesOfOtherTools(
   sources: readonly ManifestBytes[],
   context: Host,
 ): void {
-  const { cwd, root } = context;
+  const { cwd } = context;
   const resolvePath = (path: string): string => resolve(cwd, path);
   const isFound = ({ file }: ManifestBytes): boolean =>
     file !== STDIN_FILE_NAME && !paths.includes(file) && parseRenderCommandAndPosition(file) === undefined;
@@ -173,7 +174,7 @@ export function refuseOnlyFilesOfOtherTools(
   const [first] = apart;
   if (first === undefined || stacks.length > 1 || !apart.every((one) => isFound(one) && isOtherTool(one))) return;
   const folder = paths.find((path) => isIn(resolvePath(first.file), resolvePath(path))) ?? '.';
-  const top = listRootsOfPaths([folder], { cwd, root })[0] ?? resolvePath(folder);
+  const top = listRootsOfPaths([folder], context)[0] ?? resolvePath(folder);
   const distance = (stack: string): number => relative(resolvePath(folder), resolvePath(stack)).split(sep).length;
   const near = (stacks.length > 0 ? stacks : listStackFolders(relative(cwd, top) || '.', context))
     .toSorted((left, right) => distance(left) - distance(right))
@@ -195,14 +196,31 @@ export function refuseOnlyFilesOfOtherTools(
   ]);
 }
 
+/**
+ * Returns the error about a missing Stack. If one of the paths is a part of a stack, such as a file beside its Stack, the
+ * remedy names the folder of that stack instead of a document to add.
+ */
+export function nameStackAround(missing: Diagnostic, paths: readonly string[], context: Host): Diagnostic {
+  for (const path of paths) {
+    if (path === '-') continue;
+    const file = findStackFileUpward(path, context);
+    if (file === undefined) continue;
+    return {
+      ...missing,
+      remedy: `Name the folder of the stack, ${dirname(file)}, instead of ${path}: its Stack is in ${file}. A part of a stack is not planned alone, because the rest would be deleted.`,
+    };
+  }
+  return missing;
+}
+
 function listFoldersOf(sources: readonly ManifestBytes[]): readonly string[] {
   const stacks = sources.filter(({ file, bytes }) => file !== STDIN_FILE_NAME && mayContainStackDocument(bytes));
   return [...new Set(stacks.map(({ file }) => dirname(file)))];
 }
 
-function listStackFolders(top: string, { cwd, root, budget }: Host): readonly string[] {
+function listStackFolders(top: string, { cwd, uid, root, budget }: Host): readonly string[] {
   const found: ManifestBytes[] = [];
-  visitManifestFiles(top, { cwd, root, budget }, (manifest) => {
+  visitManifestFiles(top, { cwd, uid, root, budget }, (manifest) => {
     if (mayContainStackDocument(manifest.bytes)) found.push(manifest);
   });
   return listFoldersOf(found);

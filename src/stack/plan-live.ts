@@ -75,6 +75,7 @@ export interface PlanRequest extends PlanOptions {
   /** The commit of the manifests. `undefined` if not known. */
   readonly commit?: string | undefined;
   readonly cwd: string;
+  readonly uid: number | undefined;
   readonly rehearse: Rehearse;
   /** Reads the resources that other stacks of the repository take over. `undefined`: other stacks are ignored. */
   readonly openNeighbours?: (() => Promise<FindTakingOverStack>) | undefined;
@@ -90,7 +91,7 @@ export async function createLivePlanWithInput(
   client: ReadingClient,
   request: PlanRequest,
 ): Promise<{ readonly plan: Plan; readonly input: PlanInput; readonly whole: LiveState }> {
-  const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
+  const { state, settings, now, cwd, uid, mode = 'apply', targets = [], signal } = request;
   const stated = mode === 'destroy' ? createDestroyState(state) : state;
   const read = mode === 'release' ? omitAllDesiredResources(state) : stated;
   const wanted = createReadRequest(read, targets);
@@ -122,7 +123,7 @@ export async function createLivePlanWithInput(
     rotate: request.rotate ?? [],
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,
-    files: await readPlannedFiles(listWriteToPaths(desired), { cwd, roots: desired.roots }),
+    files: await readPlannedFiles(listWriteToPaths(desired), { cwd, uid, roots: desired.roots }),
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
     findTaker: request.findTaker,

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePathWithin } from '../files/boundary.ts';
+import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePath } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeeplyCheckedFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -29,7 +29,7 @@ import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, StackError, type StackNameAndLocator } from './host.ts';
-import { loadStackManifestSources, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
+import { loadStackManifestSources, nameStackAround, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
 import { isEmbedded, parseEmbeddedDataFile } from './settings.ts';
 
 /** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
@@ -66,7 +66,7 @@ export async function readManifests(
   context: Host,
   { requireStack = true, lint, manifests = [], policies, isRendered = true }: ReadOptions = {},
 ): Promise<ReadManifests> {
-  const { cwd, onInput = () => undefined } = context;
+  const { cwd, uid, onInput = () => undefined } = context;
   const roots = listRootsOfPaths([...paths, ...manifests.map(({ file }) => dirname(file))], context);
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
@@ -80,7 +80,7 @@ export async function readManifests(
     ...(context.secrets !== undefined && { secrets: context.secrets }),
     // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
-    readFile: createFieldFileReader({ cwd, onInput, roots, budget }),
+    readFile: createFieldFileReader({ cwd, uid, onInput, roots, budget }),
     deepChecks: await loadChecks(loaded.sources),
   });
   const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
@@ -94,7 +94,7 @@ export async function readManifests(
     state,
     diagnostics: [
       ...loaded.diagnostics,
-      ...validated.diagnostics,
+      ...validated.diagnostics.map((one) => (one.code === 'no-stack' ? nameStackAround(one, given, context) : one)),
       ...refused,
       ...rules.diagnostics,
       ...lintFindings,
@@ -242,6 +242,8 @@ interface NamedPath {
   /** The field of the `Stack` in which the path `named` is written. */
   readonly path: FieldPath;
   readonly named: string;
+  /** What edgewise writes there. Absent: it only reads. */
+  readonly written?: 'file' | 'folder';
 }
 
 function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
@@ -249,14 +251,17 @@ function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext)
   const { baseUrl = '', caFile } = api;
   const file = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : '';
   const named: readonly NamedPath[] = [
-    ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file }]),
+    ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file, written: 'file' as const }]),
     ...(caFile === undefined ? [] : [{ path: ['spec', 'api', 'ca_file'], named: caFile }]),
     ...policies.map((one, index) => ({ path: ['spec', 'policies', index], named: one })),
     ...inputs.map((one, index) => ({ path: ['spec', 'inputs', index], named: computeFixedFolder(one) })),
     ...listTokenFolders(tokens),
   ];
-  return named.flatMap(({ path, named: one }): Diagnostic[] => {
-    const place = resolvePathWithin(resolve(context.cwd, one), context.roots);
+  return named.flatMap(({ path, named: one, written }): Diagnostic[] => {
+    const place =
+      written === undefined
+        ? resolvePathWithin(resolve(context.cwd, one), context.roots)
+        : resolveWritePath(one, context, written);
     if (!('finding' in place)) return [];
     const at = context.locateInStack(path);
     const message = `${formatPath(path)} names ${one}, which ${place.finding}`;
@@ -272,7 +277,7 @@ function listTokenFolders({ default: all, credentials }: TokenSettings): readonl
   return sinks.flatMap(([path, sink]) =>
     sink === undefined || !('directory' in sink)
       ? []
-      : [{ path: ['spec', 'tokens', ...path, 'directory'], named: sink.directory }],
+      : [{ path: ['spec', 'tokens', ...path, 'directory'], named: sink.directory, written: 'folder' as const }],
   );
 }
 
@@ -287,7 +292,7 @@ function computeFixedFolder(pattern: string): string {
 function listRefusedWrites({ resources }: DesiredState, { cwd, roots }: NamedPathsContext): readonly Diagnostic[] {
   return [...resources.values()].flatMap((resource) =>
     listWrittenPaths(resource).flatMap(({ name, path }): Diagnostic[] => {
-      const place = resolveWritePathWithin(path, roots, { cwd });
+      const place = resolveWritePath(path, { cwd, roots });
       if (!('finding' in place)) return [];
       const { address } = resource;
       const message = `${address}: lifecycle.${name} names ${path}, which ${place.finding}`;
@@ -372,13 +377,19 @@ async function loadPolicyDocuments(
   { context, seen = [], isMixed = false, roots }: DocumentOptions,
 ): Promise<LoadedDocuments> {
   if (paths.length === 0) return { rules: { policies: [], tests: [] }, diagnostics: [], files: [] };
-  const { cwd, onInput = () => undefined } = context;
+  const { cwd, uid, onInput = () => undefined } = context;
   const budget = createStackBudget(context.budget);
   const loaded = await readManifestFiles(paths, { ...context, roots, budget });
   const before = new Set(seen.map((file) => resolve(cwd, file)));
   const sources = loaded.sources.filter(({ file }) => !before.has(resolve(cwd, file)));
   for (const file of [...paths, ...sources.map((source) => source.file)]) onInput(file);
-  const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? listRootsOfPaths(paths, context), budget });
+  const readFile = createFieldFileReader({
+    cwd,
+    uid,
+    onInput,
+    roots: roots ?? listRootsOfPaths(paths, context),
+    budget,
+  });
   const { rules, diagnostics, state } = validateManifests(sources, {
     env: createManifestEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),

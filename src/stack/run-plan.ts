@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
 import { applyPlan, type MultiStackRounds } from '../apply/apply.ts';
 import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
@@ -10,6 +9,7 @@ import { getErrorMessage } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
+import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
 import { fillStackNameInPath, findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
 import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
@@ -88,6 +88,7 @@ export async function confirmAndApplyPlan(
 ): Promise<ApplyResult> {
   const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
   const open = listOpenWrites(plan, done);
+  refuseUnknownSecrets(open);
   const { sinks, test } = chooseSinks(open, { tokens, own }, host);
   if (own === undefined) refuseOtherSinks(plan, open, tokens);
   if (open.length + plan.files.length > 0) await confirm(options, open.length);
@@ -96,14 +97,14 @@ export async function confirmAndApplyPlan(
   const journal = open.length === 0 ? undefined : await startJournal(plan, options.journal, host);
   options.onStart?.();
   try {
-    const { now, sleep, cwd } = host;
+    const { now, sleep, cwd, uid } = host;
     const { sideBySide } = options;
     const by = describePipeline(readCiJobLinks(host.env));
     const world = {
       now,
       sleep,
       by,
-      writeFile: createPlannedFileWriter({ cwd, roots }),
+      writeFile: createPlannedFileWriter({ cwd, uid, roots }),
       journal: journal?.write,
       sideBySide,
     };
@@ -112,6 +113,21 @@ export async function confirmAndApplyPlan(
     const lost = await journal?.close();
     if (lost !== undefined) onWarning(`The journal lacks lines, which could not be written: ${lost}`);
   }
+}
+
+/** Refuses writes that need the value of a variable that is not set, or not offered. */
+function refuseUnknownSecrets(writes: readonly Write[]): void {
+  const found = writes.flatMap((write) => {
+    const secrets = 'body' in write ? listConcealed(write.body).filter(isSecretValue) : [];
+    const names = secrets.filter(({ $hidden }) => $hidden === undefined).flatMap((one) => listSecretNames(one.$secret));
+    return [...new Set(names)].map((name) => ({ name, message: `${write.address} needs the value of ${name}` }));
+  });
+  if (found.length === 0) return;
+  const names = [...new Set(found.map(({ name }) => name))];
+  throw new StackError([...new Set(found.map(({ message }) => message))], {
+    reason: 'invalid',
+    remedy: `Set ${names.join(', ')}, and offer it: ${names.map((name) => `--env ${name}`).join(' ')}. Nothing was written.`,
+  });
 }
 
 async function confirm({ confirm: ask }: ApplyRunOptions, writes: number): Promise<void> {
@@ -123,12 +139,12 @@ async function confirm({ confirm: ask }: ApplyRunOptions, writes: number): Promi
 async function startJournal(
   plan: Plan,
   given: string | undefined,
-  { cwd, env, now, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
+  { cwd, env, now, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
 ): Promise<JournalFile | undefined> {
   const file = given ?? env['EDGEWISE_JOURNAL'] ?? '';
   if (file === '') return undefined;
   try {
-    return await openJournal(resolve(cwd, file), plan, { now, redact: secrets.redact, uid });
+    return await openJournal(file, plan, { now, redact: secrets.redact, cwd, root, uid });
   } catch (cause) {
     const message = `The journal cannot be written: ${getErrorMessage(cause)}`;
     throw new StackError(message, { reason: 'failed', remedy: 'Nothing was written.', cause });
@@ -176,10 +192,11 @@ interface ChosenSinks {
 function chooseSinks(
   writes: readonly Write[],
   { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
-  { cwd, env, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'uid' | 'secrets'>,
+  { cwd, env, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'root' | 'uid' | 'secrets'>,
 ): ChosenSinks {
   refuseSecrets(tokens, secrets);
-  const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder: env['TMPDIR'] ?? tmpdir(), uid };
+  const temporaryFolder = env['TMPDIR'] ?? tmpdir();
+  const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder, uid, root };
   const sinks = own ?? createTokenSinks(tokens, given);
   const chosen = new Set(writes.filter(isTokenCreatingWrite).map((write) => chooseSink(write, sinks)));
   return { sinks, test: () => testSinks([...chosen]) };

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readPlannedFiles } from '../apply/write-files.ts';
 import { readLive } from '../client/read-live.ts';
-import { resolveLinks } from '../files/boundary.ts';
+import { resolveLinks } from '../files/real-path.ts';
 import type { PlanFileContent } from '../kinds/plan-file-content.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
@@ -45,6 +45,7 @@ export interface SavedPlanToCheck extends SavedFile {
   readonly signal?: AbortSignal | undefined;
   /** The folder from which relative file paths in the plan are resolved. */
   readonly cwd: string;
+  readonly uid: number | undefined;
   /** Real paths of folders. Each file that the plan writes must be in one of these folders. */
   readonly roots: readonly string[];
 }
@@ -67,11 +68,11 @@ export function refuseOtherVersion(
 
 /** Compares a saved plan with the live state. Throws if the plan is stale or a safety rule blocks it now. */
 export async function refuseStaleOrBlockedPlan(client: ReadingClient, saved: SavedPlanToCheck): Promise<PlanCheck> {
-  const { plan, name, signal, cwd, roots } = saved;
+  const { plan, name, signal, cwd, uid, roots } = saved;
   const live = await readLive(client, { ...createStaleCheckRequest(plan), ...(signal !== undefined && { signal }) });
   const check = checkPlanAgainstLive(plan, live);
   const paths = plan.files.map(({ path }) => path);
-  const present = await readPlannedFiles(paths, { cwd, roots });
+  const present = await readPlannedFiles(paths, { cwd, uid, roots });
   const stale = [...check.stale, ...listOutputFilesCreatedSincePlan(plan, { present, texts: check.texts })];
   refuseStale(name, stale);
   refuseUnsafe(saved, live);

@@ -85,7 +85,8 @@ export interface Account {
 }
 
 /** A saved plan with the user's consents and the token sinks. */
-export type ApprovedPlan = Omit<SavedPlanToCheck, 'signal' | 'cwd' | 'roots'> & Pick<PlanCheckedAgainstLive, 'tokens'>;
+export type ApprovedPlan = Omit<SavedPlanToCheck, 'signal' | 'cwd' | 'uid' | 'roots'> &
+  Pick<PlanCheckedAgainstLive, 'tokens'>;
 
 /** A plan that the live state is compared with. */
 interface AgainstPlan {
@@ -111,7 +112,7 @@ export interface AccountInput {
 export function createAccount(parts: AccountInput, host: Host): Account {
   const { settings } = parts;
   const link = createLink(parts, host);
-  const { cwd } = host;
+  const { cwd, uid } = host;
   return {
     settings,
     ...link,
@@ -120,7 +121,7 @@ export function createAccount(parts: AccountInput, host: Host): Account {
       const request = createDriftReadRequest(plan);
       const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
       const paths = plan.files.map(({ path }) => path);
-      const present = await readPlannedFiles(paths, { cwd, roots });
+      const present = await readPlannedFiles(paths, { cwd, uid, roots });
       return computeDriftFromSavedPlan(plan, { live, present, now: host.now(), file: name });
     },
     export: async (request) => exportResources(await link.open(), { ...request, settings }),
@@ -131,9 +132,9 @@ export function createAccount(parts: AccountInput, host: Host): Account {
 function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: Host): Account['apply'] {
   return async ({ tokens, ...saved }, options) => {
     refuseToWriteUntrusted(host);
-    const { cwd } = host;
+    const { cwd, uid } = host;
     const roots = listRootsOfPaths([], host);
-    const check = await refuseStaleOrBlockedPlan(await open(), { ...saved, roots, signal: options.signal, cwd });
+    const check = await refuseStaleOrBlockedPlan(await open(), { ...saved, roots, signal: options.signal, cwd, uid });
     const run = { plan: saved.plan, roots, tokens, ...check };
     return write((client) => confirmAndApplyPlan(client, run, options, host));
   };
@@ -223,8 +224,13 @@ function createReadings(): Readings {
   return { lists: new Map(), modules: new Map() };
 }
 
-/** Creates an account for several stacks. `signal` aborts every read. */
-export function createSharedAccount(parts: AccountInput, host: Host, signal: AbortSignal): SharedAccount {
+/**
+ * Creates an account for several stacks. `interrupt` aborts every read. So does closing: if one read of a stack fails, its
+ * other reads may still be under way, and nobody waits for them.
+ */
+export function createSharedAccount(parts: AccountInput, host: Host, interrupt: AbortSignal): SharedAccount {
+  const closing = new AbortController();
+  const signal = AbortSignal.any([interrupt, closing.signal]);
   const { notices, countSent, countReads } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, host);
   let readings = createReadings();
@@ -240,7 +246,10 @@ export function createSharedAccount(parts: AccountInput, host: Host, signal: Abo
     forget: () => {
       readings = createReadings();
     },
-    close: account.close,
+    close: async () => {
+      closing.abort();
+      await account.close();
+    },
   };
 }
 
@@ -450,6 +459,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     now: host.now(),
     commit: readCiJobLinks(host.env).commit,
     cwd: host.cwd,
+    uid: host.uid,
     rehearse: host.rehearse,
     openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
   });

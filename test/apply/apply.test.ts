@@ -6,6 +6,7 @@ import { ApiError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type MarkDraft, renderMetadata } from '../../src/model/mark.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
+import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 import { toWriteId, type Write } from '../../src/model/write.ts';
 import { makePlan, makeWrite } from '../report/sample-plans.ts';
 
@@ -63,7 +64,7 @@ async function apply(writes: readonly Write[], { answer, list, sink = WORKING, r
   const result = await applyPlan(makePlan({ stack: 's', writes }), {
     client: {
       limit: Object.assign(<T>(run: () => Promise<T>) => run(), { inTurn: (start: () => void) => start() }),
-      shown: new ObservedResponseFields(),
+      shown: new ObservedResponseFields(NO_OP_SECRET_REDACTOR),
       send: async (method, path) => {
         sent.push(`${method} ${path}`);
         const answered = answer(method, path);

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { SharedListRequests } from '../../src/apply/duplicates.ts';
 import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
+import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 
 const KIND = getKind('WeightedBackend');
 
@@ -18,7 +19,7 @@ function createLookUps() {
     const answer = Promise.withResolvers<readonly []>();
     waiting.push(answer);
     return answer.promise;
-  }, new ObservedResponseFields());
+  }, new ObservedResponseFields(NO_OP_SECRET_REDACTOR));
   return { lookUps, waiting };
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findConcurrentDuplicates, SharedListRequests } from '../../src/apply/duplicates.ts';
 import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
 
 const WRITE: CreateWrite = {
@@ -28,7 +29,7 @@ async function find(ours: string, lists: readonly (readonly JsonObject[])[], kno
   const lookUps = new SharedListRequests(async () => {
     looks += 1;
     return lists[Math.min(looks, lists.length) - 1] ?? [];
-  }, new ObservedResponseFields());
+  }, new ObservedResponseFields(NO_OP_SECRET_REDACTOR));
   const context = { lookUps, known: new Set(known), sleep: async () => undefined };
   const { winner, losers } = await findConcurrentDuplicates({ write: WRITE, id: ours }, context);
   return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };

@@ -14,11 +14,12 @@ const AGENT: TokenCredential = {
   isFirst: false,
 };
 
-async function createSinks(tokens: Partial<TokenSettings>, env: Readonly<Record<string, string>> = {}) {
+async function createSinks(tokens: Partial<TokenSettings>, env: Readonly<Record<string, string>> = {}, cwd = '.') {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-sinks-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, cwd), { recursive: true });
   const environment = { PATH: process.env['PATH'], EDGEWISE_API_KEY: 'secret-key', ...env };
-  const context = { cwd: folder, env: environment, temporaryFolder: folder };
+  const context = { cwd: join(folder, cwd), env: environment, temporaryFolder: folder };
   return { folder, sinks: createTokenSinks({ ...NO_TOKEN_SETTINGS, ...tokens }, context) };
 }
 
@@ -95,14 +96,29 @@ describe('a folder', () => {
     expect(await readdir(join(folder, 'tokens'))).toEqual([]);
   });
 
-  it('that is a link is warned of, and so is where it leads', async () => {
-    const { folder, sinks } = await createSinks({ default: { directory: 'tokens' } });
+  it('warns of a folder outside of the working folder that is a link, and of where it leads', async () => {
+    const { folder, sinks } = await createSinks({ default: { directory: '../tokens' } }, {}, 'repo');
     await mkdir(join(folder, 'elsewhere'), { mode: 0o700 });
     await symlink('elsewhere', join(folder, 'tokens'));
-    const warning = 'The token folder tokens is a link to elsewhere. Name the folder itself: links can be changed.';
+    const warning = 'The token folder ../tokens is a link to elsewhere. Name the folder itself: links can be changed.';
     expect(await sinks.find('agent')?.test()).toEqual([warning]);
     await chmod(join(folder, 'elsewhere'), 0o755);
     expect(await sinks.find('agent')?.test()).toEqual([warning, expect.stringContaining('its mode is 0755')]);
+  });
+
+  it.each([
+    ['is a link', 'tokens', 'tokens', 'it is a symbolic link'],
+    ['lies in a link', 'tokens', 'tokens/of/agents', 'it is reached through the symbolic link tokens'],
+    ['is a link to nothing', 'nothing', 'nothing', 'it is a symbolic link'],
+  ])('refuses a folder in the checkout that %s', async (_, name, directory, why) => {
+    const { folder, sinks } = await createSinks({ default: { directory } });
+    await mkdir(join(folder, 'elsewhere'));
+    await symlink(name === 'nothing' ? 'missing' : 'elsewhere', join(folder, name));
+    const sink = sinks.find('agent');
+    await expect(sink?.test()).rejects.toThrow(`the folder ${directory} cannot be written to: ${why}`);
+    await expect(sink?.deliver(AGENT, 'secret')).rejects.toThrow('symbolic link');
+    expect(await readdir(join(folder, 'elsewhere'))).toEqual([]);
+    expect(await readdir(folder)).not.toContain('missing');
   });
 
   it('of its owner alone is not warned of, and neither is one that is made', async () => {
@@ -113,7 +129,7 @@ describe('a folder', () => {
   it('that is a file fails its test and leaves it alone', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: 'taken' } });
     await writeFile(join(folder, 'taken'), 'kept');
-    await expect(sinks.find('agent')?.test()).rejects.toThrow('EEXIST');
+    await expect(sinks.find('agent')?.test()).rejects.toThrow('it is a file, not a folder');
     expect(await readFile(join(folder, 'taken'), 'utf8')).toBe('kept');
   });
 });

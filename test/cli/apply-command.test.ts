@@ -23,7 +23,7 @@ test('the command has the paths and the flags that the run was given, and what i
     tokenCommand: ['vault', "it's"],
   };
   const env = { EDGEWISE_BASE_URL: 'https://other', EDGEWISE_RATE_LIMIT: '7/1s', EDGEWISE_CA_FILE: '' };
-  expect(createApplyManifestsCommandLine({ paths: ['manifests', '-'], flags, env })).toEqual({
+  expect(createApplyManifestsCommandLine({ paths: ['manifests', '-'], flags, env })).toMatchObject({
     line: "edgewise apply manifests - --base-url embedded: --rate-limit 7/1s --target TCPEdge/a --rotate Credential/b --take-over old --no-delete --no-revert-drift --allow-deletes --allow-protected TCPEdge/c --token-command '[\"vault\",\"it'\\''s\"]'",
     readsInput: true,
   });
@@ -140,6 +140,18 @@ describe('the command that a plan prints, run as it is', () => {
     const line = 'plan edge.yaml -o plan.json --allow-protected TCPEdge/a --allow-deletes --format markdown';
     const planned = await edgewise(line, { env: BARE });
     expect((await runPrinted(workspace, planned.stdout)).exitCode).toBe(0);
+  });
+
+  it.each(['markdown', 'html'])('names no plan file outside of the working folder in %s', async (format) => {
+    const { edgewise, folder } = await createWorkspace({ 'edge.yaml': `${REMOTE}${EDGE}` });
+    const file = join(folder, 'plan.json');
+    const { stdout } = await edgewise(`plan edge.yaml -o ${file} --format ${format}`, { env: BARE });
+    expect(stdout).toContain('edgewise apply edge.yaml\n'.replace('\n', format === 'html' ? '</code>' : '\n'));
+    expect(stdout).not.toContain('plan.json');
+    const atTerminal = await edgewise(`plan edge.yaml -o ${file}`, { env: BARE, terminal: 80 });
+    expect(stripVTControlCharacters(atTerminal.stdout)).toContain(
+      `To apply: edgewise apply ${file} --manifests edge.yaml\n`,
+    );
   });
 
   it('says that it reads manifests again, where they came from standard input', async () => {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -45,6 +46,28 @@ describe('what was most likely meant is asked', () => {
     expect(exitCode).toBe(5);
     expect(`${stdout}${stderr}`).toContain('--allow-protected names TCPEdge/postgre, which is another resource.');
     expect((await edgewise('destroy --yes --allow-protected TCPEdge/postgres')).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['edge.yaml', 'the folder of the stack, ., instead of edge.yaml: its Stack is in edgewise.yaml'],
+    ['sub', 'the folder of the stack, ., instead of sub: its Stack is in edgewise.yaml'],
+    ['sub/pool.yaml', 'the folder of the stack, ., instead of sub/pool.yaml: its Stack is in edgewise.yaml'],
+    ['apart/edge.yaml edge.yaml', 'the folder of the stack, ., instead of edge.yaml'],
+    ['apart/edge.yaml', 'Add these lines to one of the files'],
+  ])('of a part of a stack, %s, which is not planned alone', async (paths, remedy) => {
+    const edges = { 'edge.yaml': toEdge('a', 20002), 'sub/pool.yaml': toEdge('b', 20003) };
+    const { edgewise, folder, write } = await createWorkspace();
+    await write(
+      Object.fromEntries(Object.entries({ ...MANIFESTS, ...edges }).map(([file, text]) => [`s/${file}`, text])),
+    );
+    await write({ 'apart/edge.yaml': toEdge('c', 20004) });
+    const line = paths
+      .split(' ')
+      .map((path) => (path.startsWith('apart') ? `../${path}` : path))
+      .join(' ');
+    const { exitCode, stdout, stderr } = await edgewise(`plan ${line}`, { cwd: join(folder, 's') });
+    expect(exitCode).toBe(3);
+    expect(`${stdout}${stderr}`).toContain(remedy.replace('apart', '../apart'));
   });
 
   it('of a path, among its neighbours', async () => {

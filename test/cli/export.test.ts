@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -115,9 +115,7 @@ describe('export', () => {
 
   it('writes all files or none, and replaces only those that it makes', async () => {
     const { edgewise, folder, write } = await createAccount();
-    await mkdir(join(folder, 'manifests'));
-    await symlink('nowhere', join(folder, 'manifests/edgewise.yaml'));
-    await write({ 'manifests/mine.yaml': 'mine' });
+    await write({ 'manifests/edgewise.yaml': 'old', 'manifests/mine.yaml': 'mine' });
     const refused = await edgewise('export -o manifests --owner shop');
     expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('manifests/edgewise.yaml') });
     expect((await readdir(join(folder, 'manifests'))).sort()).toEqual(['edgewise.yaml', 'mine.yaml']);

@@ -15,7 +15,7 @@ export interface CommandResult {
 /** What a fake context may differ in. */
 export interface FakeOptions {
   readonly cwd: string;
-  /** The user that it runs as; absent: nobody asks. */
+  /** The user that it runs as; absent: the one that runs the tests. */
   readonly uid?: number;
   readonly transport?: Transport;
   readonly env?: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export async function runCommand(
     stderr: stderr.output,
     env: { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL, ...options.env },
     cwd: options.cwd,
-    uid: options.uid,
+    uid: options.uid ?? process.getuid?.(),
     ...clock,
     after: options.after ?? (() => () => undefined),
     readStdin: async () => Buffer.from(options.stdin ?? ''),

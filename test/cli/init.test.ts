@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace } from './workspace.ts';
+import { runCommand } from './fake-context.ts';
+import { createWorkspace, STACK } from './workspace.ts';
 
 const FLAGS = '--name shop --base-url https://api.test';
 
@@ -66,6 +67,71 @@ describe('edgewise init', () => {
     const wrong = await edgewise('init network --name shop --base-url api.test');
     expect(wrong).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('api.test is not an absolute URL') });
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a data file outside of the repository',
+      'init network --name shop --base-url embedded:/elsewhere/account.json',
+      'spec.api.base_url names /elsewhere/account.json, which lies outside',
+    ],
+    [
+      'a data file above the repository',
+      'init network --name shop --base-url embedded:../../account.json',
+      'which lies outside of the repository',
+    ],
+    [
+      'a URL with a password',
+      'init network --name shop --base-url https://user:pass@api.test',
+      'without user, query and fragment',
+    ],
+    ['a folder with a Stack of another name', 'init live --name shop', 'this is the second'],
+    ['a kind that the Defaults do not list', 'init only/web --name shop', 'does not list the kind'],
+    ['Defaults with a mistake', 'init wrong/web --name shop', 'spec.apo is not a known field'],
+    ['Defaults with a command that prints the manifests', 'init rendered/web --name shop', 'rendered/defaults.yaml'],
+  ])('refuses %s, says why, and writes nothing', async (_, line, why) => {
+    const toDefaults = (spec: object) => JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Defaults', spec });
+    const { edgewise, folder } = await createWorkspace({
+      'live/stack.yaml': STACK,
+      'only/defaults.yaml': toDefaults({ kinds: ['Credential'] }),
+      'wrong/defaults.yaml': toDefaults({ apo: {} }),
+      'rendered/defaults.yaml': toDefaults({ render: ['kustomize', 'build', '.'] }),
+      '.git/HEAD': '',
+    });
+    const before = await readdir(folder, { recursive: true });
+    const result = await edgewise(line, { answers: ['https://api.test'] });
+    expect(result).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining(why) });
+    expect(result.stderr).toContain('Nothing was written');
+    expect(await readdir(folder, { recursive: true })).toEqual(before);
+  });
+
+  it.each([
+    ['a name that YAML reads as another type', 'live/web', 'null', ''],
+    ['a number as the name', 'live/web', '17', ''],
+    ['a folder with spaces', 'my network', 'shop', 'https://api.test'],
+    ['a data file in the repository', 'network', 'shop', 'embedded:account.json'],
+    ['a data file in a folder that is not there yet', 'network', 'shop', 'embedded:data/account.json'],
+    ['a folder above other stacks', '.', 'shop', 'https://api.test'],
+  ])('writes what its next commands accept: %s', async (_, at, name, url) => {
+    const { folder, recorder } = await createWorkspace({
+      'live/defaults.yaml':
+        'apiVersion: edgewise/v1\nkind: Defaults\nspec: { api: { base_url: "https://api.test" } }\n',
+      'live/other/edgewise.yaml': STACK,
+    });
+    const run = (argv: readonly string[]) =>
+      runCommand(argv, { cwd: folder, transport: recorder.transport, env: { EDGEWISE_BASE_URL: '' } });
+    const written = await run(['init', at, '--name', name, ...(url === '' ? [] : ['--base-url', url])]);
+    expect(written, written.stderr).toMatchObject({ exitCode: 0 });
+    const lines = Array.from(written.stdout.matchAll(/^ {2}edgewise (\w+ .*?) {3}/gm), ([, line = '']) => line);
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      const words = line
+        .split(/ (.*)/)
+        .slice(0, 2)
+        .map((word) => word.replaceAll("'", ''));
+      const result = await run(words);
+      expect({ line, ...result }).toMatchObject({ exitCode: 0 });
+    }
   });
 
   it('replaces no file', async () => {

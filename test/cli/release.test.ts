@@ -32,7 +32,7 @@ describe('release', () => {
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
+      Reading took 1 request; applying takes 1 write, and up to 1 read right before writes. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
       ! 1 danger (1 ownership).
 
       Applied:
@@ -128,7 +128,7 @@ describe('release', () => {
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
+      Reading took 1 request; applying takes 1 write, and up to 1 read right before writes. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
       1 safety rule blocks this plan: see the top.
       ! 2 dangers (1 protection, 1 ownership).
       "

@@ -25,6 +25,7 @@ async function startServe(words: readonly string[], cwd: string, now = () => NOW
     },
     env: {},
     cwd,
+    uid: process.getuid?.(),
     now,
     sleep: async () => undefined,
     readStdin: async () => new Uint8Array(),

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
@@ -74,6 +75,47 @@ describe('usage', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
     expect(stderr).toMatch(/^edgewise: /);
     expect(stderr).toContain(message);
+  });
+
+  it.each([
+    ['plan . -out=plan', '--out=plan'],
+    ['plan . -out plan', '--out'],
+    ['plan . -o=plan', '-o plan'],
+    ['plan . -oplan.json', '-o plan.json'],
+    ['plan . -format=json', '--format=json'],
+    ['plan . -Ro plans', '-R -o'],
+    ['export -out=manifests', '--out=manifests'],
+    ['show -verbose plan.json', '--verbose'],
+    ['abuse-report submit -formt json', '--format'],
+    ['-version', '--version'],
+  ])('refuses %s with the right spelling, %s, and writes nothing', async (line, spelling) => {
+    const { edgewise, folder, recorder } = await createWorkspace({ 'stack.yaml': STACK });
+    const { exitCode, stderr } = await edgewise(line);
+    expect(exitCode).toBe(3);
+    expect(stderr).toBe(
+      `edgewise: ${line.split(' ').find((word) => /^-\w./.test(word))} is not an option.\nDid you mean ${spelling}?\n`,
+    );
+    expect(await readdir(folder)).toEqual(['stack.yaml']);
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it.each(['plan -- -out=plan', 'apply . --approved -x.json', 'plan . --target -out=plan'])(
+    'takes the word for a path or a value in %s',
+    async (line) => {
+      const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+      const { stderr, stdout } = await edgewise(line);
+      expect(`${stdout}${stderr}`).not.toContain('is not an option');
+    },
+  );
+
+  it('says in JSON that one dash is too few', async () => {
+    const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+    const { exitCode, stdout } = await edgewise('plan --format json -out=plan');
+    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({
+      exitCode: 3,
+      ok: false,
+      error: { message: '-out=plan is not an option.', remedy: 'Did you mean --out=plan?' },
+    });
   });
 
   it.each(DOCUMENT_KINDS)('prints the schema of %s', async (kind) => {

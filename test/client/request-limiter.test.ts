@@ -57,11 +57,11 @@ describe('a budget', () => {
 
   it('is not given back by a request that has not ended', () => {
     const budget = createRollingWindow({ requests: 2, windowMs: 10 });
-    budget.start();
-    budget.start();
-    expect(budget.computeWaitMs(1000)).toBe(Number.POSITIVE_INFINITY);
+    budget.start(1);
+    budget.start(1);
+    expect(budget.computeWaitMs(1000, 1)).toBe(Number.POSITIVE_INFINITY);
     budget.end(1000);
-    expect([budget.computeWaitMs(1009), budget.computeWaitMs(1010)]).toEqual([1, 0]);
+    expect([budget.computeWaitMs(1009, 1), budget.computeWaitMs(1010, 1)]).toEqual([1, 0]);
   });
 
   it('lets nobody wait who has lost waitSignal', async () => {

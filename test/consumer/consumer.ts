@@ -45,7 +45,7 @@ import { setupServer } from 'msw/node';
 const BASE_URL = 'https://api.example.com/v2';
 
 async function readManifests(): Promise<DesiredState> {
-  const context = { cwd: process.cwd(), readStdin: async () => new Uint8Array() };
+  const context = { cwd: process.cwd(), uid: process.getuid?.(), readStdin: async () => new Uint8Array() };
   const { sources } = await readManifestFiles(['manifests'], context);
   const { state, diagnostics } = validateManifests(sources, { env: { variables: {}, offered: [] } });
   assert.ok(state, JSON.stringify(diagnostics));
@@ -88,7 +88,7 @@ async function createLivePlan(
     targets: [],
     now,
     rotate: [],
-    files: await readPlannedFiles(listWriteToPaths(desired), { cwd: process.cwd() }),
+    files: await readPlannedFiles(listWriteToPaths(desired), { cwd: process.cwd(), uid: process.getuid?.() }),
     diagnostics: [],
   });
   return { plan: made, live, now };
@@ -121,7 +121,7 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
     done: new Map(),
     ids: new Map(),
     texts: new Map(),
-    writeFile: createPlannedFileWriter({ cwd: process.cwd() }),
+    writeFile: createPlannedFileWriter({ cwd: process.cwd(), uid: process.getuid?.() }),
     journal: journal.write,
   });
   assert.equal(await journal.close(), undefined);

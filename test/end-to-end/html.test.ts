@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/model/plan.ts';
 import { renderHtmlReport } from '../../src/report/html/report.ts';
 import { renderStacksHtml } from '../../src/report/html/stacks-report.ts';
 import type { Report, StackReportPart } from '../../src/report/report.ts';
@@ -93,6 +94,43 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
       const { page } = await pages.open({ document, name: 'stacks-phone', viewport: { width: 400, height: 800 } });
       expect(await isScrolledSideways(page)).toBe(false);
     });
+  });
+
+  it.each([360, 500, 704, 705, 900, 1200, 1900])('ends its links below its bar at %s px', async (width) => {
+    const dangers = [{ group: 'access', danger: 'unrestricted' }] as const;
+    const large = makeLargePlan(20);
+    const plan = { ...large, changes: large.changes.map((change) => ({ ...change, dangers })) };
+    const kinds = { ...EVERYTHING, changes: EVERYTHING.changes.map((change) => ({ ...change, dangers })) };
+    const toPart = (name: string, shown: Plan): StackReportPart => {
+      const report = { about: 'plan', plan: shown, blocking: [] } as const;
+      return { name, folder: `live/${name}`, exitCode: 2, report, options: {} };
+    };
+    const parts = [
+      ...Array.from({ length: 12 }, (_, index) => toPart(`stack-number-${index}`, kinds)),
+      toPart('large', plan),
+    ];
+    const stacks = renderStacksHtml({ command: 'plan', root: 'live', selection: '13 stacks.', parts }, PLAIN);
+    const one = renderHtmlReport({ about: 'plan', plan, blocking: [] }, PLAIN);
+    for (const document of [one, stacks]) {
+      const { page } = await pages.open({ document, name: `links-${width}`, viewport: { width, height: 900 } });
+      const ends: readonly string[] = await page.evaluate(LINK_ENDS);
+      expect(ends.length).toBeGreaterThan(2);
+      expect(ends.filter((end) => end !== 'below')).toEqual([]);
+    }
+  });
+
+  it('ends a link below its bar when the page is opened at it, and after the bar has become higher', async () => {
+    const plan = { ...EVERYTHING, changes: makeLargePlan(60).changes };
+    const { page } = await open({ about: 'plan', plan, blocking: [] }, { name: 'links-opened' });
+    const url = page.url();
+    await page.goto('about:blank');
+    await page.goto(`${url}#change-40`);
+    expect(await page.evaluate(`(${LINK_END})('change-40')`)).toBe('below');
+    await page.setViewportSize({ width: 760, height: 900 });
+    await page.evaluate("document.querySelector('.filter').style.paddingBottom = '90px'");
+    await page.evaluate("location.hash = 'change-30'");
+    await page.waitForTimeout(100);
+    expect(await page.evaluate(`(${LINK_END})('change-30')`)).toBe('below');
   });
 
   it('is served without any other request', async () => {
@@ -345,8 +383,31 @@ const DRAWING_CONTRASTS = `
     return (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
   });
 `;
-const HANDLERS = `Array.from(document.querySelectorAll('*')).flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on') || name === 'style' || name === 'autofocus')`;
+/** Attributes that run or style something, except the padding for the bar, which the page's own script sets. */
+const HANDLERS = `Array.from(document.querySelectorAll(':not(:root)')).flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on') || name === 'style' || name === 'autofocus')`;
 const LINKS = `Array.from(document.querySelectorAll('a')).map((link) => link.getAttribute('href')).filter((href) => !/^#[a-z0-9-]+$/.test(href))`;
+
+/** Where a link to the element with this id ended: below the bar, or how many pixels of the element the bar covers. */
+const LINK_END = `(id) => {
+  const bar = document.querySelector('.filter');
+  const top = document.getElementById(id).getBoundingClientRect().top;
+  if (top >= innerHeight) return id + ' is out of sight';
+  const end = getComputedStyle(bar).position === 'sticky' ? bar.getBoundingClientRect().bottom : 0;
+  return top >= end ? 'below' : id + ' is covered by ' + (end - top);
+}`;
+/** Where the links of the page end: of many, every sixth. */
+const LINK_ENDS = `(async () => {
+  const ends = [];
+  const ids = new Set(Array.from(document.querySelectorAll('a[href^="#"]:not(.skip)')).map((link) => link.getAttribute('href').slice(1)));
+  for (const id of [...ids].filter((_, index) => ids.size < 30 || index % 6 === 0)) {
+    scrollTo(0, document.body.scrollHeight);
+    location.hash = '';
+    location.hash = id;
+    await new Promise((done) => setTimeout(done, 20));
+    ends.push((${LINK_END})(id));
+  }
+  return ends;
+})()`;
 
 async function isScrolledSideways(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');

@@ -243,6 +243,7 @@ function withTokensNoted(transport: Transport, issued: Map<string, string>): Tra
 async function listAsked(manifests: string): Promise<readonly string[]> {
   const { sources } = await readManifestFiles([manifests], {
     cwd: process.cwd(),
+    uid: process.getuid?.(),
     readStdin: async () => Buffer.from(''),
   });
   const { state, diagnostics } = validateManifests(sources, { env: NO_ENVIRONMENT });

@@ -103,7 +103,7 @@ function listFieldPaths(fields: Readonly<Record<string, Field>>): readonly strin
 
 function listInnerPaths(type: FieldType): readonly string[] {
   if (type.type === 'object') return listFieldPaths(type.fields);
-  if (type.type === 'json') return Object.keys(type.references);
+  if (type.type === 'json') return Object.keys(type.lists);
   return type.type === 'list' ? listInnerPaths(type.of) : [];
 }
 

@@ -4,9 +4,9 @@ import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { writeToDeviceOrPipe } from '../../src/cli/output/output-files.ts';
-import { isOwnedByAnotherUser } from '../../src/files/boundary.ts';
+import { isOwnedByAnotherUser } from '../../src/files/owners.ts';
 import { readInput } from '../../src/files/read-input.ts';
+import { writeToDeviceOrPipe } from '../../src/files/write-file.ts';
 import { createWorkspace, STACK, toCredential, type Workspace } from '../cli/workspace.ts';
 import { toRepository } from '../repository/tree.ts';
 
@@ -33,7 +33,7 @@ describe('a journal', () => {
     await workspace.write({ journal: '' });
     chownSync(join(workspace.folder, 'journal'), NOBODY, NOBODY);
     const { exitCode, stderr } = await apply(workspace, '--journal journal');
-    expect(stderr).toContain('The journal cannot be written: the file belongs to another user');
+    expect(stderr).toContain('The journal cannot be written: it belongs to another user');
     expect(exitCode).toBe(1);
     expect(await readFile(join(workspace.folder, 'journal'), 'utf8')).toBe('');
     expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
@@ -46,7 +46,7 @@ describe('a journal', () => {
     const file = join(workspace.folder, 'home/log');
     await link(file, join(workspace.folder, 'journal'));
     const { exitCode, stderr } = await apply(workspace, '--journal journal');
-    expect(stderr).toContain('The journal cannot be written: the file has more than one hard link');
+    expect(stderr).toContain('The journal cannot be written: it has more than one hard link');
     expect(exitCode).toBe(1);
     expect(await readFile(file, 'utf8')).toBe(theirs);
   });
@@ -72,7 +72,9 @@ describe('a report', () => {
       const [secret, report] = [join(folder, '.bashrc'), join(folder, 'report')];
       await writeFile(secret, '# mine\n');
       if (what === 'a link') await symlink(secret, report);
-      await expect(writeToDeviceOrPipe(what === 'a link' ? report : secret, 'touch pwned\n')).rejects.toThrow();
+      await expect(
+        writeToDeviceOrPipe(what === 'a link' ? report : secret, 'touch pwned\n', { cwd: folder }),
+      ).rejects.toThrow();
       expect(await readFile(secret, 'utf8')).toBe('# mine\n');
     },
   );
@@ -134,7 +136,7 @@ describe.runIf(isRoot)(
       const { exitCode, stderr } = await workspace.edgewise('apply --yes --token-directory shared/theirs/tokens', {
         uid: 0,
       });
-      expect(stderr).toContain(`${theirs} belongs to another user`);
+      expect(stderr).toContain(`it lies in ${theirs}, which belongs to another user`);
       expect(exitCode).toBe(1);
       expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
     });
@@ -143,8 +145,8 @@ describe.runIf(isRoot)(
       const workspace = await createShared();
       const theirs = await plant(workspace, (path) => mkdir(path));
       const { exitCode, stderr } = await workspace.edgewise('export --owner test -o shared/theirs/live', { uid: 0 });
-      expect(stderr).toContain(`${theirs} belongs to another user`);
-      expect(exitCode).toBe(1);
+      expect(stderr).toContain(`shared/theirs/live lies in ${theirs}, which belongs to another user`);
+      expect(exitCode).toBe(3);
     });
 
     it('takes no snapshot', async () => {

@@ -133,7 +133,12 @@ describe('more files than a run reads', () => {
   it('end it, however small they are', async () => {
     const { folder } = await createWorkspace({ 'a.yaml': STACK, 'b.yaml': '# b\n', 'c.yaml': '# c\n' });
     const budget = createReadBudget({ maxBytes: MIB, maxFiles: 2, of: 'one stack' });
-    const { sources, diagnostics } = await readManifestFiles(['.'], { cwd: folder, readStdin: neverRead, budget });
+    const { sources, diagnostics } = await readManifestFiles(['.'], {
+      cwd: folder,
+      uid: process.getuid?.(),
+      readStdin: neverRead,
+      budget,
+    });
     expect(sources).toHaveLength(2);
     expect(diagnostics.map(({ message }) => message)).toEqual([
       'c.yaml is where the limit of 2 files for one stack was reached',

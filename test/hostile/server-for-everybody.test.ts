@@ -1,5 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { chromium } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer, type ListenOptions, listen } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
+import { CHROMIUM } from '../end-to-end/browser.ts';
+import { IS_FULL } from '../tries.ts';
 
 /** Listens, if it is allowed to, and stops at once. */
 function serve(words: readonly string[]) {
@@ -7,7 +13,7 @@ function serve(words: readonly string[]) {
 }
 
 describe('a bundled server that other machines can reach', () => {
-  it.each(['0.0.0.0', '::', '192.0.2.7', '[::]', '0', '', '::ffff:127.0.0.1', '127.0.0.1.example.com', 'host.lan'])(
+  it.each(['0.0.0.0', '::', '192.0.2.7', '[::]', '0', '', '::ffff:192.0.2.7', '127.0.0.1.example.com', 'host.lan'])(
     'does not start with the key that everybody knows: --host "%s"',
     async (host) => {
       for (const key of [[], ['--api-key', 'dev'], ['--api-key', 'my-own-key', '--api-key', 'dev:abuse']]) {
@@ -32,4 +38,216 @@ describe('a bundled server that other machines can reach', () => {
       expect(exitCode, stderr).toBe(0);
     },
   );
+});
+
+/** Sends a request as it is, and returns the status line and the whole response. */
+async function send(url: string, lines: readonly string[], body = ''): Promise<{ status: number; received: string }> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
+  onTestFinished(() => void socket.destroy());
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += String(chunk);
+  });
+  socket.write([...lines, ...ADMITTED, 'connection: close', `content-length: ${body.length}`, '', body].join('\r\n'));
+  await once(socket, 'close');
+  return { status: Number(received.split(' ')[1]), received };
+}
+
+/** What a page sends that knows the key. */
+const ADMITTED = ['authorization: Bearer dev', 'service-version: 2', 'content-type: application/json'];
+
+async function open(options: Partial<ListenOptions> = {}) {
+  const server = createServer();
+  const listener = await listen(server, { port: 0, ...options });
+  onTestFinished(() => listener.close());
+  return { server, url: listener.url, port: new URL(listener.url).port };
+}
+
+const GET = 'GET /backends/weighted HTTP/1.1';
+
+describe('a bundled server that only this machine can reach', () => {
+  it.each([
+    'evil.example',
+    'evil.example:PORT',
+    'EVIL.example.:PORT',
+    'localhost.evil.example',
+    'localhost.evil.example:PORT',
+    '127.0.0.1.evil.example',
+    'evil.example,localhost',
+    'localhost,evil.example',
+    'notlocalhost:PORT',
+    '0.0.0.0:PORT',
+    '[::]:PORT',
+    '192.0.2.7:PORT',
+    '128.0.0.1',
+    'xn--80ak6aa92e.com',
+    'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ.evil.example',
+  ])('answers no request for the host %s, whatever key it has', async (host) => {
+    const { server, url, port } = await open();
+    const own = host.replace('PORT', port);
+    const body = '{"backends":{"bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt":1}}';
+    const lines = [`host: ${own}`, `origin: http://${own}`];
+    for (const { status, received } of [
+      await send(url, ['POST /backends/weighted HTTP/1.1', ...lines], body),
+      await send(url, [GET, ...lines]),
+      await send(url, [`GET http://${own}/backends/weighted HTTP/1.1`, `host: localhost:${port}`]),
+      await send(url, [`GET http://localhost:${port}/backends/weighted HTTP/1.1`, ...lines]),
+      await send(url, ['GET /openapi.json HTTP/1.1', ...lines]),
+    ]) {
+      expect([400, 421]).toContain(status);
+      expect(received).not.toMatch(/access-control|weighted_backends|bkdwd_|"openapi"/i);
+    }
+    expect(Object.values(server.snapshot().resources).flat()).toEqual([]);
+  });
+
+  it.each([
+    'localhost',
+    'localhost:PORT',
+    'LocalHost.:PORT',
+    'app.localhost',
+    '127.0.0.1:PORT',
+    '127.0.0.1.',
+    '127.8.9.1',
+    '[::1]:PORT',
+    '[0:0:0:0:0:0:0:1]',
+    '[::ffff:127.0.0.1]:PORT',
+    'localhost:1',
+  ])('answers requests for the loopback name %s', async (host) => {
+    const { url, port } = await open();
+    const own = host.replace('PORT', port);
+    expect(await send(url, [GET, `host: ${own}`])).toMatchObject({ status: 200 });
+    expect(await send(url, [`GET http://${own}/backends/weighted HTTP/1.1`, `host: ${own}`])).toMatchObject({
+      status: 200,
+    });
+  });
+
+  it.each([
+    ['no Host header', [GET]],
+    ['no Host header in HTTP/1.0', ['GET /backends/weighted HTTP/1.0']],
+    ['no Host header beside an absolute URL', ['GET http://localhost/backends/weighted HTTP/1.1']],
+    ['an empty Host header', [GET, 'host: ']],
+    ['two Host headers', [GET, 'host: localhost', 'host: evil.example']],
+    ['two Host headers, the foreign one first', [GET, 'host: evil.example', 'host: localhost']],
+    ['two equal Host headers', [GET, 'host: localhost', 'Host: localhost']],
+    ['a user in the Host header', [GET, 'host: localhost@evil.example']],
+    ['a path in the Host header', [GET, 'host: localhost/evil.example']],
+    ['a port that is none', [GET, 'host: localhost:99999']],
+    ['a URL of another scheme', ['GET file:///etc/passwd HTTP/1.1', 'host: localhost']],
+  ])('answers 400 to %s', async (_, lines) => {
+    const { url } = await open();
+    expect(await send(url, lines)).toMatchObject({ status: 400 });
+  });
+
+  it.each(['x-forwarded-host', 'forwarded', 'x-host', 'x-original-host', 'x-http-host-override', ':authority'])(
+    'takes no host from the header %s',
+    async (name) => {
+      const { url } = await open();
+      const value = (host: string) => (name === 'forwarded' ? `host=${host}` : host);
+      expect((await send(url, [GET, 'host: evil.example', `${name}: ${value('localhost')}`])).status).not.toBe(200);
+      const { status, received } = await send(url, [
+        'GET /edges/tcp HTTP/1.1',
+        'host: localhost',
+        `x-forwarded-host: ${value('evil.example')}`,
+      ]);
+      expect(status).toBe(200);
+      expect(received).not.toContain('evil.example');
+    },
+  );
+
+  it('lets no page of another origin read or change anything', async () => {
+    const { url, port } = await open();
+    const lines = [`host: 127.0.0.1:${port}`, 'origin: https://evil.example'];
+    const preflight = ['access-control-request-method: POST', 'access-control-request-headers: authorization'];
+    const { status, received } = await send(url, ['OPTIONS /backends/weighted HTTP/1.1', ...lines, ...preflight]);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(received).not.toMatch(/access-control-allow/i);
+    const simple = await fetch(`${url}/backends/weighted`, {
+      method: 'POST',
+      headers: { origin: 'https://evil.example', 'content-type': 'text/plain' },
+      body: '{}',
+    });
+    expect(simple.status).toBe(401);
+    expect(simple.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('answers for the hosts that it is told to, by any spelling of them', async () => {
+    const { url, port } = await open({ allowedHosts: ['Edgewise.Test', '10.0.0.7', 'fd00::7'] });
+    for (const host of ['edgewise.test', `EDGEWISE.test.:${port}`, '10.0.0.7:80', '[fd00:0::7]:4750', 'localhost'])
+      expect(await send(url, [GET, `host: ${host}`]), host).toMatchObject({ status: 200 });
+    for (const host of ['edgewise.test.evil.example', 'x.edgewise.test', '10.0.0.8', '[fd00::8]'])
+      expect(await send(url, [GET, `host: ${host}`]), host).toMatchObject({ status: 421 });
+  });
+
+  it('listens on IPv6 with the same rule', async (context) => {
+    const listener = await open({ host: '::1' }).catch((error: Error & { code?: string }) => error);
+    if (listener instanceof Error) return context.skip(listener.code === 'EADDRNOTAVAIL', 'there is no IPv6 here');
+    expect(await send(listener.url, [GET, `host: [::1]:${listener.port}`])).toMatchObject({ status: 200 });
+    expect(await send(listener.url, [GET, 'host: evil.example'])).toMatchObject({ status: 421 });
+  });
+
+  it('names the flag that lets the host in, as an error of the API', async () => {
+    const { url } = await open();
+    const { received } = await send(url, [GET, 'host: edgewise.test']);
+    expect(JSON.parse(received.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      error_code: 'misdirected',
+      status_code: 421,
+      msg: 'This server does not answer for edgewise.test. To let it, start it with --allow-host edgewise.test',
+    });
+  });
+});
+
+describe('a bundled server on an address that other machines reach', () => {
+  it('answers for every host, since a page does not know its key', async () => {
+    const { url } = await open({ host: '0.0.0.0' });
+    expect(await send(url, [GET, 'host: edgewise.internal:4750'])).toMatchObject({ status: 200 });
+  });
+
+  it('answers only for loopback names and the hosts that it is told to, once it is told any', async () => {
+    const { url } = await open({ host: '0.0.0.0', allowedHosts: ['edgewise.internal'] });
+    expect(await send(url, [GET, 'host: edgewise.internal:4750'])).toMatchObject({ status: 200 });
+    expect(await send(url, [GET, 'host: localhost'])).toMatchObject({ status: 200 });
+    expect(await send(url, [GET, 'host: evil.example'])).toMatchObject({ status: 421 });
+  });
+});
+
+const isBrowserMissing = CHROMIUM === undefined && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
+
+describe.runIf(IS_FULL && !isBrowserMissing)('a page in Chromium whose own name resolves to this machine', () => {
+  it('gets nothing from the server, although it knows the key', async () => {
+    const { server, url, port } = await open();
+    const args = ['--host-resolver-rules=MAP evil.example 127.0.0.1'];
+    const browser = await chromium.launch({ executablePath: CHROMIUM ?? 'chromium', args });
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    // The script of the page is not from this server, but its origin is the same as if it were.
+    await page.goto(`http://evil.example:${port}/page`);
+    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+    const ask = (from: string, init: object): Promise<unknown> =>
+      page.evaluate(
+        `fetch(${JSON.stringify(from)}, ${JSON.stringify(init)}).then((one) => one.status, () => 'refused')`,
+      );
+    expect(await ask('/backends/weighted', { headers })).toBe(421);
+    expect(await ask('/edges/tcp', { method: 'POST', headers, body: '{}' })).toBe(421);
+    for (const other of [url, url.replace('127.0.0.1', 'localhost')]) {
+      expect(await ask(`${other}/backends/weighted`, { headers })).toBe('refused');
+      expect(await ask(`${other}/edges/tcp`, { method: 'POST', headers, body: '{}' })).toBe('refused');
+    }
+    expect(Object.values(server.snapshot().resources).flat()).toEqual([]);
+  });
+});
+
+describe('serve --allow-host', () => {
+  it.each(['edgewise.test:4750', '[::1]:80', 'http://edgewise.test', 'a/b', 'a b', ''])(
+    'takes no "%s"',
+    async (host) => {
+      const { exitCode, stderr } = await serve([`--allow-host=${host}`]);
+      expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('without a port') });
+    },
+  );
+
+  it('takes names and addresses, several times', async () => {
+    const flags = ['--allow-host', 'edgewise.test', '--allow-host', 'fd00::7', '--allow-host', '[fd00::8]'];
+    expect(await serve(flags)).toMatchObject({ exitCode: 0 });
+  });
 });

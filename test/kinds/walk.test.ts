@@ -4,7 +4,7 @@ import {
   type FieldType,
   field,
   idOf,
-  jsonWithReferences,
+  jsonWithLists,
   listOf,
   mapOf,
   objectOf,
@@ -18,7 +18,7 @@ import type { FieldPath } from '../../src/model/state.ts';
 const TYPE = objectOf({
   tags: field(listOf(text(), { orSingle: true }), 'Texts.'),
   shares: field(mapOf(idOf('bkdtg'), boolean), 'By id.'),
-  config: field(jsonWithReferences({ ids: idOf('ipp') }), 'Free.'),
+  config: field(jsonWithLists({ ids: idOf('ipp') }), 'Free.'),
 });
 
 /** Every place that a walk comes to, with the type that is known there. */
@@ -62,7 +62,7 @@ describe('the walk', () => {
     const value = { constructor: 'mine', config: { constructor: ['x'] } };
     expect(mapDirectMembers(TYPE, value, { visit: (_, member) => member })).toEqual(value);
     expect(findMemberType(TYPE, 'constructor')).toBeUndefined();
-    expect(findMemberType(jsonWithReferences(), 'constructor')).toBeUndefined();
+    expect(findMemberType(jsonWithLists(), 'constructor')).toBeUndefined();
   });
 
   it('finds the types inside of a type', () => {

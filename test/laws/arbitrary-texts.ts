@@ -65,7 +65,12 @@ export function arbitraryFormatted(format: TextFormat): fc.Arbitrary<string> {
 }
 
 const LABELS = ['a', 'x'.repeat(63), 'A-b', '_srv', 'xn--bcher-kva', '0'];
-const DOMAINS = [...LABELS.map((label) => `${label}.example.com`), 'gone.invalid', `${'abcdefg.'.repeat(31)}xampl`];
+const DOMAINS = [
+  ...LABELS.map((label) => `${label}.example.com`),
+  'bücher.example.com',
+  'gone.invalid',
+  `${'abcdefg.'.repeat(31)}xampl`,
+];
 const ED25519 = Buffer.concat([toSshString(Buffer.from('ssh-ed25519')), Buffer.from([0, 0, 0, 32])]);
 const ECDSA =
   'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBMwqCIGNbs2C8ZlvJp/FrGgNUGM38v+sJTBMVqUMybPw/ojEqjdNOIN6psEI8pcJTrhJ8QXvzFfGSYzNCxvDWKE=';
@@ -114,6 +119,16 @@ const TEXTS: Readonly<Record<TextFormat, fc.Arbitrary<string>>> = {
     { weight: 1, arbitrary: arbitraryComment().map((comment) => `${ECDSA}${comment}`) },
   ),
   'http-url': fc.constantFrom('https://phishing.example.com/login', 'http://[::1]:8080/?q=🙂'),
+  cidr: fc.constantFrom(
+    '10.0.0.0/8',
+    '10.1.2.3/8',
+    '192.0.2.7',
+    '192.0.2.7/32',
+    '2001:DB8:0::/32',
+    '2001:db8::1',
+    '0.0.0.0/0',
+  ),
+  'source-addresses': fc.constantFrom('192.0.2.7', '10.0.0.0/8,2001:db8::/32', '10.0.0.0/8,2001:DB8:0::/32'),
   duration: fc.constantFrom('2h', '23h', '36h', '1440m', '90d', '52w'),
   principal: fc.oneof(fc.constantFrom('deploy', 'root', '__proto__', 'é'), fc.string({ minLength: 1, maxLength: 8 })),
 };

@@ -73,7 +73,7 @@ export function mayUseOwned(type: FieldType): boolean {
     case 'object':
       return Object.values(type.fields).some((field) => mayUseOwned(field.type));
     case 'json':
-      return Object.values(type.references).some(mayUseOwned);
+      return Object.values(type.lists).some(mayUseOwned);
     default:
       return false;
   }
@@ -150,7 +150,18 @@ function arbitraryList(type: ListType): fc.Arbitrary<Json> {
 }
 
 function arbitraryMap(type: MapType): fc.Arbitrary<Json> {
-  return arbitraryEntries(arbitraryValue(type.keys).map(String), arbitraryValue(type.of), 4);
+  const own = Object.entries(type.valueTypes).map(([key, of]): [string, fc.Arbitrary<Json>] => [
+    key,
+    arbitraryValue(of),
+  ]);
+  const any = arbitraryEntries(arbitraryValue(type.keys).map(String), arbitraryValue(type.of), 4);
+  return fc
+    .tuple(any, fc.record(Object.fromEntries(own)))
+    .map(([map, values]) =>
+      Object.fromEntries(
+        Object.entries(map).map(([key, value]) => [key, Object.hasOwn(values, key) ? (values[key] ?? value) : value]),
+      ),
+    );
 }
 
 /**
@@ -182,14 +193,14 @@ function arbitraryKey(): fc.Arbitrary<string> {
 }
 
 function arbitraryJsonWith(type: JsonObjectType): fc.Arbitrary<JsonObject> {
-  const held = Object.entries(type.references).map(([key, reference]) =>
+  const held = Object.entries(type.lists).map(([key, of]) =>
     fc
-      .option(fc.array(arbitraryReference(reference), { maxLength: 2 }))
+      .option(fc.array(arbitraryValue(of), { maxLength: 2 }))
       .map((members): JsonObject => (members === null ? {} : { [key]: members })),
   );
   return fc
     .tuple(arbitraryEntries(arbitraryKey(), arbitraryJson(), 3), fc.constant({}), ...held)
-    .map(([any, ...references]) => Object.assign(any, ...references));
+    .map(([any, ...lists]) => Object.assign(any, ...lists));
 }
 
 /** Text, text that is JSON, or a mapping. */

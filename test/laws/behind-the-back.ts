@@ -1,4 +1,5 @@
 import { isModule, type Kind } from '../../src/kinds/kind.ts';
+import { toRequestSpec } from '../../src/kinds/normalize.ts';
 import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { findPatchClearValue } from '../../src/kinds/request-body.ts';
@@ -72,7 +73,7 @@ function resolveSpec(
   kind: Kind,
   { spec, stack }: { readonly spec: Spec; readonly stack: TestStack },
 ): Spec {
-  return mapReferences(kind, spec, ({ value, type }) => {
+  return mapReferences(kind, toRequestSpec(kind, spec), ({ value, type }) => {
     const address = parseAddress(value);
     if (address === undefined) return value;
     const stated = stack.find((resource) => toAddress(resource.kind, resource.name) === value)?.spec['id'];

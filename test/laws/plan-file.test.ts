@@ -18,7 +18,11 @@ const conforms = new Ajv2020({ strict: false }).compile(createPlanJsonSchema());
 
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
-const CONTEXT = { cwd: FOLDER, stderr: { write: () => undefined, isTerminal: false, columns: () => 0 } };
+const CONTEXT = {
+  cwd: FOLDER,
+  uid: process.getuid?.(),
+  stderr: { write: () => undefined, isTerminal: false, columns: () => 0 },
+};
 
 describe('a plan that is saved', () => {
   it('is read back as it was, conforms to its schema, and does the same', LONG, async () => {

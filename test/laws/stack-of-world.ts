@@ -39,6 +39,7 @@ function toHost(world: World, folder: string): Host {
   return {
     env: {},
     cwd: folder,
+    uid: process.getuid?.(),
     now: () => world.now(),
     sleep: async () => undefined,
     readStdin: unused,

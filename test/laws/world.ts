@@ -11,6 +11,7 @@ import { hasErrors } from '../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import type { RateLimit } from '../../src/model/stack.ts';
 import type { DesiredState, LiveState } from '../../src/model/state.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { createPlan } from '../../src/plan/create-plan.ts';
@@ -35,6 +36,11 @@ export interface WorldOptions {
   readonly seed?: ServerSeed;
   /** A folder for tokens. Without it they are kept in `delivered`. */
   readonly tokenDirectory?: string;
+  /** The clock of the clients, in milliseconds. */
+  readonly clientNow?: () => number;
+  readonly rateLimit?: RateLimit;
+  /** Pauses of the clients. */
+  readonly sleep?: (ms: number) => Promise<void>;
 }
 
 /** What one plan may differ in. */
@@ -46,6 +52,8 @@ export interface PlanOptions {
   readonly mode?: Plan['mode'];
   readonly targets?: readonly string[];
   readonly layout?: Layout;
+  /** Reads with this client, which then knows what it has just read. */
+  readonly client?: Client;
   /** Puts what was read into another order. */
   readonly rearrange?: (live: LiveState) => LiveState;
 }
@@ -101,7 +109,7 @@ export class World {
   }
 
   #connectOver(transport: Transport): Client {
-    const { pageSize = 100, concurrency = 8 } = this.#options;
+    const { pageSize = 100, concurrency = 8, clientNow, rateLimit, sleep = async () => undefined } = this.#options;
     return createClient({
       send: toSend(transport),
       baseUrl: BASE_URL,
@@ -109,7 +117,9 @@ export class World {
       versionHeader: 'Service-Version',
       pageSize,
       concurrency,
-      sleep: async () => undefined,
+      sleep,
+      ...(clientNow !== undefined && { now: clientNow }),
+      ...(rateLimit !== undefined && { rateLimit }),
     });
   }
 
@@ -123,13 +133,14 @@ export class World {
       layout,
       rearrange = (live) => live,
       over,
+      client,
     }: PlanOptions = {},
   ): Promise<Plan> {
     const state = 'resources' in stack ? stack : loadStack(stack, layout);
     const desired = mode === 'destroy' ? createDestroyState(state) : state;
     const live = rearrange(
       await readLive(
-        over === undefined ? this.connect() : this.#connectOver(over(this.#recorder.transport)),
+        client ?? (over === undefined ? this.connect() : this.#connectOver(over(this.#recorder.transport))),
         createReadRequest(desired, targets),
       ),
     );

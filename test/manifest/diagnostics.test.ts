@@ -26,7 +26,7 @@ const ELSEWHERE: readonly string[] = [
   'path-refused',
   'render-failed',
   'render-not-allowed',
-  'secret-in-manifest',
+  'secret-misplaced',
   'too-long',
 ];
 

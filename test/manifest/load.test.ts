@@ -25,7 +25,7 @@ function write(...files: readonly string[]): void {
 
 async function load(...paths: readonly string[]) {
   const readStdin = async () => Buffer.from('from a pipe\n');
-  const { sources, diagnostics } = await readManifestFiles(paths, { cwd: folder, readStdin });
+  const { sources, diagnostics } = await readManifestFiles(paths, { cwd: folder, uid: process.getuid?.(), readStdin });
   return {
     files: sources.map(({ file }) => file),
     texts: sources.map(({ bytes }) => Buffer.from(bytes).toString().trim()),
@@ -163,7 +163,7 @@ describe('loading standard input', () => {
 
   it('tells of one that is empty, since its command has most likely failed', async () => {
     const readStdin = async () => new Uint8Array();
-    const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, readStdin });
+    const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, uid: process.getuid?.(), readStdin });
     expect(diagnostics).toMatchObject([
       { code: 'no-manifests', message: '<stdin> is empty', remedy: 'Check the command before the pipe.' },
     ]);
@@ -171,7 +171,7 @@ describe('loading standard input', () => {
 
   it('tells of one that cannot be read', async () => {
     const readStdin = () => Promise.reject(new Error('it is closed'));
-    const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, readStdin });
+    const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, uid: process.getuid?.(), readStdin });
     expect(diagnostics).toMatchObject([{ code: 'file-unreadable', message: '<stdin> cannot be read: it is closed' }]);
   });
 });

@@ -34,7 +34,7 @@ spec:
 }
 
 const deepChecks = await loadDeepFormatChecks(MANIFEST_KINDS);
-const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder }), deepChecks });
+const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder, uid: process.getuid?.() }), deepChecks });
 
 function explainKey(publicKey: string, file = 'm.yaml'): readonly string[] {
   return explain({ [file]: toManifest(publicKey) }, OPTIONS());

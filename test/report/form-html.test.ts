@@ -43,7 +43,7 @@ describe('a page', () => {
     FORM_JUDGES.html(
       renderHtmlReport(
         { about: 'plan', plan, blocking: [] },
-        { ...PLAIN, applyCommand: { line: '</code><b>', readsInput: false } },
+        { ...PLAIN, applyCommand: { line: 'x', lineElsewhere: '</code><b>', readsInput: false } },
       ),
     );
   });
@@ -166,7 +166,9 @@ describe('a page of a plan', () => {
 
   it('names the command that applies it, unless that would be refused', () => {
     const plan = makePlan({ changes: [makeChange('TCPEdge/a', 'create')], writes: [makeWrite('create', 'TCPEdge/a')] });
-    const options = { applyCommand: { line: 'edgewise apply plan.json', readsInput: false } };
+    const options = {
+      applyCommand: { line: 'edgewise apply plan.json', lineElsewhere: 'edgewise apply plan.json', readsInput: false },
+    };
     expect(listTexts(showPlan(plan, options), 'code')).toContain('edgewise apply plan.json');
     const violations = [{ rule: 'protect', message: 'No.', remedy: 'Allow it.', addresses: [] }] as const;
     expect(listTexts(showPlan({ ...plan, violations }, options), 'code')).not.toContain('edgewise apply plan.json');
@@ -223,7 +225,7 @@ describe('a page of a plan', () => {
       made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
     });
     const options = {
-      applyCommand: { line: 'edgewise apply plan.json', readsInput: false },
+      applyCommand: { line: 'edgewise apply plan.json', lineElsewhere: 'edgewise apply plan.json', readsInput: false },
       pipeline: { commit: SHA, filesUrl: `https://forge.test/blob/${SHA}/` },
       locate: (_?: string, field?: string) =>
         field === 'hostports' ? { ...place, line: 9, column: 1, excerpt: '' } : undefined,

@@ -174,7 +174,14 @@ describe('no text of others breaks out of a form', () => {
     const render = await loadReportRenderer(name as FormatName); // Object.entries forgets the keys' type
     fc.assert(
       fc.property(report, fc.boolean(), text, (hostile, verbose, line) => {
-        judge(render(hostile, { color: false, width: 0, verbose, applyCommand: { line, readsInput: verbose } }));
+        judge(
+          render(hostile, {
+            color: false,
+            width: 0,
+            verbose,
+            applyCommand: { line, lineElsewhere: line, readsInput: verbose },
+          }),
+        );
       }),
     );
   });

@@ -41,7 +41,9 @@ function render(
 function renderPlan(plan: Plan, blocking = plan.violations): string {
   return render(
     { about: 'plan', plan, blocking: blocking },
-    { applyCommand: { line: 'edgewise apply plan.json', readsInput: false } },
+    {
+      applyCommand: { line: 'edgewise apply plan.json', lineElsewhere: 'edgewise apply plan.json', readsInput: false },
+    },
   );
 }
 

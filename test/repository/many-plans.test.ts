@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
 import { readPage } from '../report/html-tree.ts';
-import { toRepository, toStack } from './tree.ts';
+import { commitAll, toRepository, toStack } from './tree.ts';
 
 const listPaths = ({ recorder }: Workspace): string[] => recorder.take().map(({ path }) => path);
 
@@ -90,6 +91,40 @@ describe('plans of many stacks', () => {
     expect((await edgewise('plan -R live --detailed-exitcode --stack s01')).exitCode).toBe(2);
     expect((await edgewise('plan -R live --detailed-exitcode --stack s00')).exitCode).toBe(0);
   });
+
+  it.each(['plan -R live', 'apply -R live --yes', 'drift -R live', 'validate -R live', 'plan -R live --shard 9/9'])(
+    'have a heading in each format if %s selects no stack',
+    async (line) => {
+      const { edgewise, folder } = await createWorkspace(toRepository(2));
+      commitAll(folder);
+      const print = async (format: string) =>
+        (await edgewise(`${line}${line.includes('--shard') ? '' : ' --changed-since HEAD'} --format ${format}`)).stdout;
+      const headline = '✓ Nothing to do: no stack is selected';
+      expect(await print('markdown')).toContain(`\n## ${headline}\n`);
+      expect(JSON.parse(await print('json')).headline).toBe(headline);
+      expect(JSON.parse(await print('json-lines')).headline).toBe(headline);
+      expect(await print('github')).toContain(`::notice title=edgewise::${headline}%0A`);
+      expect(await print('html')).toContain(`<strong>${headline}</strong>`);
+    },
+  );
+
+  it.each(['markdown', 'html'])(
+    'name the command that applies them once in %s, without a temporary path',
+    async (format) => {
+      const { edgewise, folder } = await createWorkspace(toRepository(3));
+      const fresh = 'edgewise apply -R live --base-url https://api.test';
+      for (const [out, command] of [
+        ['', fresh],
+        [' -o plans', 'edgewise apply plans --manifests live --base-url https://api.test'],
+        [` -o ${join(folder, 'away')}`, fresh],
+      ]) {
+        const { stdout } = await edgewise(`plan -R live${out} --format ${format}`);
+        expect(stdout.split('To apply:')).toHaveLength(2);
+        expect(stdout).toContain(command);
+        expect(stdout).not.toContain(folder);
+      }
+    },
+  );
 
   it.each(['markdown', 'json-lines', 'github', 'sarif', 'junit'])('are %s as a whole', async (form) => {
     const { edgewise } = await createMixed();

@@ -61,6 +61,7 @@ count(
     'open',
     'readFile',
     'readdir',
+    'readlink',
     'realpath',
     'rename',
     'rm',

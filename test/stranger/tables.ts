@@ -6,7 +6,7 @@ import {
   field,
   idOf,
   integer,
-  jsonWithReferences,
+  jsonWithLists,
   listOf,
   mapOf,
   number,
@@ -42,7 +42,7 @@ const SIGNAL = objectOf(
       isCaption: true,
     }),
     ships: field(listOf(text({ cel: ['ship.flag', 'ship.cargo.*'] })), 'CEL expressions that select the ships.'),
-    details: field(jsonWithReferences({ charts: idOf('chart') }), 'Whatever else there is to say.'),
+    details: field(jsonWithLists({ charts: idOf('chart') }), 'Whatever else there is to say.'),
   },
   'signal',
 );
@@ -210,6 +210,7 @@ const BUOY = defineKind({
     bell: field(
       createModuleType({
         strikes: field(integer(1, 8), 'How often it strikes.', { default: 1 }),
+        password: field(text({ mayBeSecret: true }), 'What a ship signals to silence it.'),
         tone: field(integer(0, 9), 'How high it sounds.', { serviceDefault: true }),
       }),
       'Bell module: what it sounds like.',

@@ -13,16 +13,25 @@ type Words<Said> = Readonly<Record<keyof Said, true>>;
 
 /** What each type may say. A word that is missing here is an error of the compiler. */
 const TYPES: TypeWords = {
-  text: { maxBytes: true, format: true, orFile: true, cel: true, known: true, isPath: true },
+  text: {
+    maxBytes: true,
+    format: true,
+    orFile: true,
+    cel: true,
+    known: true,
+    isPath: true,
+    ignoresFinalSpace: true,
+    mayBeSecret: true,
+  },
   enum: { values: true },
   boolean: {},
   number: { integer: true, min: true, max: true },
   timestamp: {},
   reference: { prefixes: true, isRefInResponse: true },
   list: { of: true, unordered: true, minItems: true, orSingle: true, unrestricted: true },
-  map: { keys: true, of: true, caseInsensitive: true, isShares: true },
+  map: { keys: true, of: true, valueTypes: true, caseInsensitive: true, isShares: true },
   object: { fields: true, namedFields: true, title: true, module: true, findInactiveReasons: true },
-  json: { references: true },
+  json: { lists: true },
   metadata: { maxBytes: true },
 };
 

@@ -76,7 +76,11 @@ describe('a run that dies', () => {
 });
 
 async function loadFolder(path: string): Promise<DesiredState> {
-  const { sources } = await readManifestFiles([path], { cwd: process.cwd(), readStdin: async () => Buffer.from('') });
+  const { sources } = await readManifestFiles([path], {
+    cwd: process.cwd(),
+    uid: process.getuid?.(),
+    readStdin: async () => Buffer.from(''),
+  });
   const { state, diagnostics } = validateManifests(sources, { env: NO_ENVIRONMENT });
   return assertDefined(state, JSON.stringify(diagnostics));
 }

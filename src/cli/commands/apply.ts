@@ -16,6 +16,7 @@ import {
   addPlanFileManifestsOptions,
   addPlanOptions,
   addRecursiveOptions,
+  addShowSecretsOption,
   addWaitUntilReadyOption,
   EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
@@ -37,7 +38,7 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
   addWaitUntilReadyOption(command, 'what was written');
   addDetailedReportOptions(addApprovalAndJournalOptions(addPlanOptions(command)));
-  addExamples(addConnectionOptions(command), [
+  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply -R live', 'every stack below it'],
     ['edgewise apply manifests --yes', 'for a pipeline'],

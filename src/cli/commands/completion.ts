@@ -54,7 +54,7 @@ async function complete(program: Command, words: readonly string[], context: Con
 const PATIENCE_MS = 300;
 
 async function computeCompletion(program: Command, words: readonly string[], context: Context): Promise<Completion> {
-  const { cwd, now } = context;
+  const { cwd, uid, now } = context;
   // Completion is synchronous, but reading manifests is not. So a first pass finds out which manifests to read.
   let paths: readonly string[] | undefined;
   const probe = createSources(program, context, (operands) => {
@@ -66,7 +66,7 @@ async function computeCompletion(program: Command, words: readonly string[], con
   const until = now().getTime() + PATIENCE_MS;
   const named = listPaths(paths);
   const given = named.length === 0 ? ['.'] : named;
-  const { sources } = await readManifestFiles(given, { cwd, readStdin: async () => new Uint8Array() });
+  const { sources } = await readManifestFiles(given, { cwd, uid, readStdin: async () => new Uint8Array() });
   const addresses = parseAddressesForCompletion(sources, () => now().getTime() > until);
   return completeWords(
     program,
@@ -89,11 +89,11 @@ function namesExistingStacks({ command }: WordContext): boolean {
 /** Lists the stacks below the folder on the command line. Does not require `-R`, because the user may add it later. */
 function listNames(
   { operands }: WordContext,
-  { cwd, now }: Pick<Context, 'cwd' | 'now'>,
+  { cwd, uid, now }: Pick<Context, 'cwd' | 'uid' | 'now'>,
 ): readonly CompletionCandidate[] {
   const until = now().getTime() + PATIENCE_MS;
   const [root = '.'] = listPaths(operands);
-  const names = indexStackNames(root, { cwd }, () => now().getTime() > until);
+  const names = indexStackNames(root, { cwd, uid }, () => now().getTime() > until);
   return Array.from(names, ([word, about]) => ({ word, about }));
 }
 
@@ -103,7 +103,7 @@ function listPaths(operands: readonly string[]): readonly string[] {
 
 function createSources(
   program: Command,
-  context: Pick<Context, 'cwd' | 'now'>,
+  context: Pick<Context, 'cwd' | 'uid' | 'now'>,
   findAddresses: (operands: readonly string[]) => readonly string[],
 ): CompletionSources {
   const { cwd } = context;

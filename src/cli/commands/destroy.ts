@@ -15,6 +15,7 @@ import {
   addProtectedOption,
   addRecursiveOptions,
   addScopeOptions,
+  addShowSecretsOption,
   addTrustOptions,
   EXAMPLE_ADDRESS,
   EXAMPLE_TOKEN_ADDRESS,
@@ -31,7 +32,7 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
   addDetailedReportOptions(addApprovalAndJournalOptions(addScopeOptions(command)));
-  addExamples(addConnectionOptions(command), [
+  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => destroy(paths, flags, context)));
@@ -64,7 +65,7 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
   addDetailedReportOptions(addApprovalAndJournalOptions(addProtectedOption(addTrustOptions(command))));
-  addExamples(addConnectionOptions(command), [
+  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
     [`edgewise release ${EXAMPLE_ADDRESS} ${EXAMPLE_TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
   ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>

@@ -22,6 +22,7 @@ import {
   addExamples,
   addExitCodes,
   addRecursiveOptions,
+  addShowSecretsOption,
   addTargetOption,
   createRepeatableOption,
   isRecursive,
@@ -47,7 +48,7 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
   const { success, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication]);
   addDetailedReportOptions(addTargetOption(command), listFormatNames('drift'));
-  addExamples(addConnectionOptions(command), [
+  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
     ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a collector of text files'],

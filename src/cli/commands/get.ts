@@ -37,6 +37,7 @@ import {
   addExamples,
   addExitCodes,
   addRecursiveOptions,
+  addShowSecretsOption,
   addWaitUntilReadyOption,
   EXAMPLE_ADDRESS,
   isRecursive,
@@ -114,7 +115,7 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
   addWaitUntilReadyOption(command, 'it');
   const { success, failed, invalid, authentication } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication]);
-  addExamples(addConnectionOptions(addColorOption(command)), [
+  addExamples(addConnectionOptions(addShowSecretsOption(addColorOption(command))), [
     ['edgewise get', 'all that the stack of this folder owns'],
     [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
     [`edgewise get ${EXAMPLE_ADDRESS} --format value=id`, 'one value, for a script'],

@@ -1,16 +1,24 @@
-import { basename, dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { isManifestName, type ManifestBytes, visitManifestFiles } from '../../manifest/load.ts';
+import { readDefaultsUpward } from '../../manifest/load-upward.ts';
+import { createStackFileFilter, type FoundManifest } from '../../manifest/stack-folders.ts';
 import { createStarter } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
+import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
+import { chooseEditorSchema, detectInvocation, refuseUnwritableFiles, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
+import { escapePath, quoteForShell } from '../output/shell-words.ts';
 import { addExamples, addExitCodes } from './options.ts';
+
+type NewFile = ReturnType<typeof createStarter>[number];
 
 interface InitFlags {
   readonly name?: string;
@@ -43,6 +51,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
         'Name the stack with --name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
     });
   const defaults = readDefaultsAbove(folder, context);
+  refuseRendered(defaults);
   const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
   const baseUrl =
     flags.baseUrl ??
@@ -58,6 +67,8 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
     ...createStarter({ stack, baseUrl: url, hasDefaults: defaults.length > 0, schema: schema.path }),
     ...schema.files,
   ];
+  await refuseUnwritableFiles(files, { ...context, folder });
+  await refuseInvalidStack(files, folder, context);
   const written = await writeNewFiles(files, { ...context, folder });
   context.stdout.write(
     describe(folder, written, {
@@ -99,6 +110,52 @@ function isBaseUrl(text: string): boolean {
   return text.startsWith('embedded:') || (/^https?:\/\//.test(text) && URL.canParse(text));
 }
 
+/** Throws if a command prints the manifests of all stacks below the Defaults: the files of a new one would not be read. */
+function refuseRendered(defaults: readonly FoundDefaults[]): void {
+  const rendered = defaults.find(({ spec }) => spec['render'] !== undefined);
+  if (rendered === undefined) return;
+  throw new CommandError(
+    `Nothing was written, because ${rendered.file} has spec.render: its command prints the manifests.`,
+    {
+      exitCode: EXIT.invalid,
+      remedy: 'Add the stack to what the command reads, or choose a folder that is not below these Defaults.',
+    },
+  );
+}
+
+/**
+ * Throws if the commands that are printed next would refuse the new files, because of their content, or because of files
+ * that are already in the folder or Defaults above it. Nothing is written then.
+ */
+async function refuseInvalidStack(files: readonly NewFile[], folder: string, context: Context): Promise<void> {
+  const { onSubject: _, onInput: __, ...quiet } = context;
+  const manifests = listStackManifests(files, folder, context);
+  const { diagnostics } = await readManifests([], quiet, { manifests, policies: [] });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return;
+  const said = errors.map(({ message, place }) => (place === undefined ? message : `${place.file}: ${message}`));
+  throw new CommandError(`Nothing was written, because edgewise validate would refuse it. ${said.join('; ')}.`, {
+    exitCode: EXIT.invalid,
+    remedy: [...new Set(errors.flatMap(({ remedy }) => remedy ?? []))].join('\n'),
+  });
+}
+
+/** Lists the manifests of the stack as they will be: the new ones, those in its folder, and the Defaults above it. */
+function listStackManifests(files: readonly NewFile[], folder: string, context: Context): readonly ManifestBytes[] {
+  const added = files
+    .filter(({ path }) => isManifestName(path) && !path.includes('/'))
+    .map(({ path, text }) => ({ file: join(folder, path), folder, bytes: Buffer.from(text, 'utf8') }));
+  const present: FoundManifest[] = [];
+  if (existsSync(resolve(context.cwd, folder))) visitManifestFiles(folder, context, (found) => present.push(found));
+  const below = [...present, ...added];
+  const above = readDefaultsUpward(
+    [{ folder, isRead: true }],
+    below.map(({ file }) => file),
+    { ...context, paths: [folder] },
+  );
+  return [...below.filter(createStackFileFilter(folder, below)), ...above.sources];
+}
+
 interface WrittenStack {
   /** Whether a Defaults document, a flag or an answer sets the base URL. */
   readonly isPlaced: boolean;
@@ -113,7 +170,7 @@ function describe(
   written: readonly string[],
   { isPlaced, baseUrl, defaults, command, env }: WrittenStack,
 ): string {
-  const shown = toPrintable(folder);
+  const shown = toPrintable(quoteForShell(escapePath(folder)));
   const needed = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'];
   const variables = needed.filter((name) => (env[name] ?? '') === '').join(' and ');
   const isComplete = variables === '' || baseUrl?.startsWith('embedded:') === true;

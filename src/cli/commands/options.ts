@@ -43,6 +43,12 @@ export function addConnectionOptions(command: Command): Command {
   return command;
 }
 
+/** Adds `--show-secrets`, for commands that show live values. */
+export function addShowSecretsOption(command: Command): Command {
+  const show = new Option('--show-secrets', 'show live values that may be secret, such as those of request headers');
+  return command.addOption(inTopic('trust', show));
+}
+
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotateOption(addScopeOptions(command)))
     .addOption(inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does')))
@@ -344,7 +350,7 @@ function inTopic(topic: OptionTopic, option: Option): Option {
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
   const all = addPlanFileManifestsOptions(
-    addPlanOptions(addApprovalAndJournalOptions(addRecursiveOptions(new Command()))),
+    addPlanOptions(addApprovalAndJournalOptions(addRecursiveOptions(addShowSecretsOption(new Command())))),
   );
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }

@@ -31,6 +31,7 @@ import {
   addExitCodes,
   addPlanOptions,
   addRecursiveOptions,
+  addShowSecretsOption,
   EXAMPLE_ADDRESS,
   isRecursive,
 } from './options.ts';
@@ -51,7 +52,7 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
   const { success, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication, refused]);
   addDetailedReportOptions(addPlanOptions(command));
-  addExamples(addConnectionOptions(command), [
+  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise plan', 'show what would change'],
     ['edgewise plan manifests -o plan.json', 'save it, for apply'],
     ['edgewise plan manifests --report markdown=plan.md', 'and write a comment'],
@@ -107,5 +108,5 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
 }
 
 async function withdraw(file: string, context: Context): Promise<void> {
-  context.stderr.write(`${await removeStalePlanFile(file, context.cwd)}\n`);
+  context.stderr.write(`${await removeStalePlanFile(file, context)}\n`);
 }

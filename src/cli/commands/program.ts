@@ -151,6 +151,11 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
 /** The hidden command that the scripts of `completion` call. It needs the definitions of all commands. */
 const COMPLETE = '__complete';
 
+/** Whether a shell asks for words to complete. The arguments are then a command line that may be unfinished or wrong. */
+export function isCompletion([word]: readonly string[]): boolean {
+  return word === COMPLETE;
+}
+
 /**
  * Creates a program that can parse one command line. Commands that the command line does not name have only a name and
  * a summary; their modules are not loaded.
@@ -167,7 +172,7 @@ export async function createProgramForArguments(
     .version(VERSION, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .exitOverride();
-  const isWanted = ({ name }: CommandEntry): boolean => argv[0] === COMPLETE || argv.includes(name);
+  const isWanted = ({ name }: CommandEntry): boolean => isCompletion(argv) || argv.includes(name);
   for (const [heading, entries] of GROUPS) {
     program.commandsGroup(heading);
     for (const entry of entries) {
@@ -176,7 +181,7 @@ export async function createProgramForArguments(
       (await entry.load())(command, act, program);
     }
   }
-  if (argv[0] === COMPLETE) {
+  if (isCompletion(argv)) {
     const { configureWordCompletionCommand } = await import('./completion.ts');
     configureWordCompletionCommand(program.command(COMPLETE, { hidden: true }), act, program);
   }

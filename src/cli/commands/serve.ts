@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { FileLock } from '../../files/lock-file.ts';
+import type { FileLock } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { DEFAULT_VERSION_HEADER_NAME, isLoopbackHost } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
@@ -23,6 +23,7 @@ import { addExamples, addExitCodes, createRepeatableOption } from './options.ts'
 interface Flags {
   readonly port: number;
   readonly host: string;
+  readonly allowHost: readonly string[];
   readonly apiKey: readonly string[];
   readonly seed?: string;
   readonly snapshot?: string;
@@ -40,6 +41,15 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
     .option('--host <host>', 'address to listen on; one that other machines reach needs --api-key', '127.0.0.1')
+    .addOption(
+      createRepeatableOption(
+        '--allow-host <name>',
+        'respond to requests for this host too, not only for loopback names',
+        {
+          parse: parseHostName,
+        },
+      ),
+    )
     .addOption(
       createRepeatableOption('--api-key <key>', 'an API key to accept: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
         default: DEFAULT_KEY,
@@ -111,6 +121,7 @@ async function serveKept(
   const listening = await listen(faults.rules.length === 0 ? kept : faulty, {
     port: flags.port,
     host: flags.host,
+    allowedHosts: flags.allowHost,
   }).catch((error: unknown) => {
     throw new CommandError(`Cannot listen on ${flags.host}:${flags.port}: ${getErrorMessage(error)}`, {
       exitCode: EXIT.failed,
@@ -159,6 +170,12 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
+}
+
+function parseHostName(text: string): string {
+  const host = text.includes(':') && !text.startsWith('[') ? `[${text}]` : text;
+  if (/^[^\s/?#@\\]+$/.test(host) && URL.parse(`http://${host}`)?.port === '' && !/:\d*$/.test(host)) return text;
+  throw new InvalidArgumentError('A host is a name or an address, without a port, such as edgewise.test.');
 }
 
 function parseRateLimitFlag(text: string): RateLimit {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { findFileReplaceableByOthers, isOwnedByAnotherUser } from '../../files/boundary.ts';
+import { isOwnedByAnotherUser } from '../../files/owners.ts';
 import { InputBudgetError, readInput } from '../../files/read-input.ts';
+import { createFolder, removeFile } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -25,7 +26,7 @@ import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
  * If a file in the folder is in no index, no plan of the folder is applied, and no new plan is written to it.
  */
 
-type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;
+type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'root' | 'env' | 'budget'>;
 
 export interface PlanFolderWriter {
   readonly write: (file: string, plan: Plan) => Promise<void>;
@@ -55,7 +56,7 @@ export async function createPlanFolderWriter(
       plans.set(file, { file, stack, baseUrl, sha256: computeDigest(Buffer.from(renderPlanJson(plan))) });
     },
     withdraw: async (file) => {
-      if (plans.delete(file)) await rm(resolve(context.cwd, folder, file), { force: true });
+      if (plans.delete(file)) await removeFile(join(folder, file), context);
     },
     finish: async ({ tree, stacks }) => {
       const index: PlanIndexFile = {
@@ -73,9 +74,9 @@ export async function createPlanFolderWriter(
   };
 }
 
-async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void> {
+async function makeFolder(folder: string, context: FolderContext): Promise<void> {
   try {
-    await mkdir(resolve(cwd, folder), { recursive: true });
+    await createFolder(folder, { ...context, mode: 0o777 });
   } catch (cause) {
     const message = `The plans cannot be written to ${folder}: ${getErrorMessage(cause)}`;
     throw new CommandError(message, {
@@ -86,14 +87,10 @@ async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void>
   }
 }
 
-/**
- * Throws if the folder belongs to another user, or if another user could replace it by a link. That user could
- * otherwise choose which files are removed.
- */
+/** Throws if the folder belongs to another user, who could otherwise choose which files are removed. */
 async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderContext): Promise<void> {
   const path = resolve(cwd, folder);
-  if (!isOwnedByAnotherUser(path, await lstat(path), uid) && findFileReplaceableByOthers(path, uid) === undefined)
-    return;
+  if (!isOwnedByAnotherUser(path, await lstat(path), uid)) return;
   throw new CommandError(`${folder} belongs to another user.`, {
     exitCode: EXIT.invalid,
     remedy: 'Name another folder. Nothing was written.',
@@ -126,7 +123,7 @@ async function clearFolder(folder: string, shard: PlanIndexFile['shard'], contex
       },
     );
   }
-  for (const name of old) await rm(join(path, name), { force: true });
+  for (const name of old) await removeFile(join(folder, name), context);
 }
 
 /** The content of a folder of plans, as its indexes list it. */

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Kind } from '../../kinds/kind.ts';
 import { renderPlainYaml } from '../../manifest/render-document.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -18,12 +17,7 @@ import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import { getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import {
-  createApplyManifestsCommandLine,
-  createSavedPlanCommandLine,
-  createStacksApplyCommandLine,
-  hasMissingTokenSinkDiagnostic,
-} from '../reconcile/apply-command.ts';
+import { createStacksApplyCommandLine } from '../reconcile/apply-command.ts';
 import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { createPlanFolderWriter, type PlanFolderWriter } from './plan-folder.ts';
 import {
@@ -89,27 +83,11 @@ async function planOne(
   const plan = await planOpenedStack(run, opened, toPlanOptions(flags));
   const file = formatPlanFileName(folder, run.selected.tree);
   if (!hasPlanErrors(plan)) await plans?.write(file, plan);
-  const out = flags.out === undefined ? undefined : join(flags.out, file);
-  return createPlanResult(plan, { run, folder, flags, out, locate: opened.locate });
-}
-
-interface PlannedStack {
-  readonly run: StacksRun;
-  readonly folder: StackFolder;
-  readonly flags: PlanStacksFlags;
-  readonly out?: string | undefined;
-  readonly locate: NonNullable<NonNullable<StackResult['options']>['locate']>;
-}
-
-function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
   const blocking = listUnconsentedViolations(plan, flags);
-  const planned = { paths: [folder.folder], flags, env: run.context.env };
-  const applyCommand =
-    out === undefined ? createApplyManifestsCommandLine(planned) : createSavedPlanCommandLine(out, planned);
   return {
     report: { about: 'plan', plan, blocking },
     exitCode: exitCodeOfPlan(plan, blocking, flags),
-    options: { ...(isQuiet(plan) ? {} : { locate }), ...(!hasMissingTokenSinkDiagnostic(plan) && { applyCommand }) },
+    options: isQuiet(plan) ? {} : { locate: opened.locate },
   };
 }
 

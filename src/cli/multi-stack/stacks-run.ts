@@ -24,6 +24,7 @@ import {
 } from '../../repository/hand-over.ts';
 import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
+import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
 import { StackError } from '../../stack/host.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
@@ -143,8 +144,15 @@ export async function runWithSelectedStacks(
   }
 }
 
-/** Confines the files that manifests may name to the repository of the tree, else to the tree itself. */
-export function confineFilesToRepository<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
+/**
+ * Confines the files that manifests may name to the repository of the tree, else to the tree itself. Throws if Defaults of
+ * another user are above the tree.
+ */
+export function confineFilesToRepository<T extends Pick<Context, 'cwd' | 'uid' | 'root' | 'env' | 'offered'>>(
+  tree: string,
+  context: T,
+): T {
+  readDefaultsAbove(tree, context);
   return { ...context, root: listRootsOfPaths([tree], context).at(-1) };
 }
 

@@ -1,30 +1,54 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import type { ExportFile } from '../../export/export-live.ts';
-import { writeAtomically } from '../../files/atomic-file.ts';
-import { findFileReplaceableByOthers, findRepository } from '../../files/boundary.ts';
+import { findRepository, resolveWritePath, type WriteBoundary } from '../../files/boundary.ts';
+import { findFileUpward } from '../../files/owners.ts';
+import { createFolder, describeWriteError, exists, replaceFile } from '../../files/write-file.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
-interface NewFilesOptions extends Pick<Context, 'cwd' | 'uid'> {
+interface NewFilesOptions extends Pick<Context, 'cwd' | 'root' | 'uid'> {
   /** As the user wrote it: relative to the working folder, or absolute. */
   readonly folder: string;
   /** Whether to replace files that exist. Absent: the command has no `--force`. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
-/** Writes each file atomically, and returns the paths. Without `force`, writes nothing if one of the files exists. */
+/**
+ * Writes each file atomically, and returns the paths. Writes nothing if a path leads through a link of the checkout or,
+ * without `force`, if one of the files exists.
+ */
 export async function writeNewFiles(
   files: readonly ExportFile[],
-  { folder, cwd, uid, force }: NewFilesOptions,
+  { folder, cwd, root, uid, force }: NewFilesOptions,
 ): Promise<readonly string[]> {
+  const boundary = { cwd, root, uid };
+  await refuseUnwritableFiles(files, { folder, ...boundary, force });
+  const paths = files.map(({ path }) => join(folder, path));
+  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, boundary);
+  return paths;
+}
+
+/** Throws if a path leads through a link of the checkout, if the folder is a file, or, without `force`, if a file exists. */
+export async function refuseUnwritableFiles(
+  files: readonly ExportFile[],
+  { folder, cwd, root, uid, force }: NewFilesOptions,
+): Promise<void> {
   await refuseFile(folder, cwd);
   const paths = files.map(({ path }) => join(folder, path));
+  for (const path of [folder, ...paths]) refusePath(path, { cwd, root, uid }, path === folder ? 'folder' : 'file');
   if (force !== true) await refuseExisting(paths, { cwd, canForce: force !== undefined });
-  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, { cwd, uid });
-  return paths;
+}
+
+function refusePath(path: string, boundary: WriteBoundary, type: 'file' | 'folder'): void {
+  const place = resolveWritePath(path, boundary, type);
+  if (!('finding' in place)) return;
+  throw new CommandError(`Nothing was written, because ${path} ${place.finding}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name a folder of your own that is reached without links.',
+  });
 }
 
 /** Throws if `folder` is a file, which even `force` does not replace. */
@@ -53,29 +77,15 @@ async function refuseExisting(
   );
 }
 
-/** Whether a path exists. A symbolic link exists even if its target does not. */
-async function exists(file: string): Promise<boolean> {
+async function write(path: string, text: string, boundary: WriteBoundary): Promise<void> {
   try {
-    await lstat(file);
-    return true;
+    await createFolder(dirname(path), { ...boundary, mode: 0o777 });
+    await replaceFile(path, text, { ...boundary, mode: 0o644 });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return false;
-    throw error;
-  }
-}
-
-async function write(path: string, text: string, { cwd, uid }: Pick<Context, 'cwd' | 'uid'>): Promise<void> {
-  try {
-    const file = resolve(cwd, path);
-    await mkdir(dirname(file), { recursive: true });
-    const foreign = findFileReplaceableByOthers(file, uid);
-    if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
-    await writeAtomically(file, text, { mode: 0o644 });
-  } catch (error) {
-    // After a comma, the message of Node names resolved paths that the user did not write.
-    const [why] = (error instanceof Error ? error.message : String(error)).split(',');
-    throw new CommandError(`${path} cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
+    throw new CommandError(`${path} cannot be written: ${describeWriteError(error)}`, {
+      exitCode: EXIT.failed,
+      cause: error,
+    });
   }
 }
 
@@ -87,46 +97,47 @@ interface EditorSchema {
   readonly files: readonly { readonly path: string; readonly text: string }[];
 }
 
-const PACKAGED_SCHEMA = join('node_modules', 'edgewise', 'schemas', 'manifest.schema.json');
-const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
+const PACKAGED_SCHEMA = 'node_modules/edgewise/schemas/manifest.schema.json';
+const WRITTEN_SCHEMA = '.edgewise/manifest.schema.json';
 
 /**
  * Finds the schema of an edgewise package that is installed in the folder or above it, else a schema in `.edgewise`. If
  * there is neither, returns a schema to write to a new `.edgewise`: in the root of the repository, else beside the
  * outermost Defaults, else in the folder itself.
  */
-export function chooseEditorSchema(folder: string, { cwd, defaults }: EditorSchemaOptions): EditorSchema {
+export function chooseEditorSchema(folder: string, { defaults, ...context }: EditorSchemaOptions): EditorSchema {
+  const { cwd } = context;
   const start = resolve(cwd, folder);
-  const packaged = listParents(start)
-    .map((at) => join(at, PACKAGED_SCHEMA))
-    .find((file) => existsSync(file));
+  const packaged = findFileUpward(start, PACKAGED_SCHEMA, context);
   if (packaged !== undefined) return { path: relative(start, packaged), files: [] };
-  const top = findRepository(start) ?? resolve(cwd, defaults.at(-1) ?? folder);
-  const above = listParents(start).filter((at) => !relative(top, at).startsWith('..'));
-  const found = [...above, top].map((at) => join(at, WRITTEN_SCHEMA)).find((file) => existsSync(file));
+  const top = findRepository(start, context) ?? resolve(cwd, defaults.at(-1) ?? folder);
+  const written = findFileUpward(start, WRITTEN_SCHEMA, context);
+  const found = written === undefined || relative(top, written).startsWith('..') ? undefined : written;
   const path = relative(start, found ?? join(top, WRITTEN_SCHEMA));
   if (found !== undefined) return { path, files: [] };
   return { path, files: [{ path, text: `${JSON.stringify(createManifestJsonSchema(), null, 2)}\n` }] };
 }
 
-interface EditorSchemaOptions extends Pick<Context, 'cwd'> {
+interface EditorSchemaOptions extends Pick<Context, 'cwd' | 'uid' | 'root'> {
   /** Folders of the Defaults above the folder, nearest first. */
   readonly defaults: readonly string[];
 }
 
 const NAMES = ['edgewise', 'edgewise.cmd'];
-const PROJECT_BIN = join('node_modules', '.bin');
 
 /**
  * Returns how the user can call edgewise in the working folder. Chooses npx if edgewise is not on PATH, and npx either
  * started this run or would find edgewise in a `node_modules` here or above. Ignores folders that npm adds to PATH only
  * for this command. `--no-install` keeps npx from running a package of that name from a registry.
  */
-export function detectInvocation({ env, cwd }: Pick<Context, 'env' | 'cwd'>): 'edgewise' | 'npx --no-install edgewise' {
+export function detectInvocation(
+  context: Pick<Context, 'env' | 'cwd' | 'uid' | 'root'>,
+): 'edgewise' | 'npx --no-install edgewise' {
+  const { env, cwd } = context;
   const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '');
   if (folders.some((folder) => !isOfNpm(folder) && hasCommand(resolve(cwd, folder)))) return 'edgewise';
-  const isFound = env['npm_command'] === 'exec' || listParents(cwd).some((at) => hasCommand(join(at, PROJECT_BIN)));
-  return isFound ? 'npx --no-install edgewise' : 'edgewise';
+  const isInstalled = NAMES.some((name) => findFileUpward(cwd, `node_modules/.bin/${name}`, context) !== undefined);
+  return env['npm_command'] === 'exec' || isInstalled ? 'npx --no-install edgewise' : 'edgewise';
 }
 
 function isOfNpm(folder: string): boolean {
@@ -135,9 +146,4 @@ function isOfNpm(folder: string): boolean {
 
 function hasCommand(folder: string): boolean {
   return NAMES.some((name) => existsSync(join(folder, name)));
-}
-
-function listParents(folder: string): readonly string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...listParents(parent)];
 }

@@ -1,8 +1,8 @@
-import { constants, lstat, open, rm, stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
-import { writeAtomically } from '../../files/atomic-file.ts';
-import { checkCommandLinePath, findFileReplaceableByOthers, findRepository, isDevice } from '../../files/boundary.ts';
+import { findRepository, isDevice, resolveWritePath } from '../../files/boundary.ts';
 import { readInput } from '../../files/read-input.ts';
+import { removeFile, replaceFile, writeToDeviceOrPipe } from '../../files/write-file.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
@@ -16,7 +16,7 @@ import type { FormatFlags } from './present.ts';
  * would publish. So edgewise overwrites only files that it wrote itself.
  */
 
-export type OutputFileContext = Pick<Context, 'cwd'> & Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'uid'>>;
+export type OutputFileContext = Pick<Context, 'cwd' | 'uid'> & Partial<Pick<Context, 'env' | 'root' | 'inputs'>>;
 
 interface NamedOutputs extends Pick<FormatFlags, 'report'> {
   readonly out?: string;
@@ -41,7 +41,7 @@ export async function checkOutputsAndRemoveReports(
     const path = resolve(context.cwd, file);
     // Keep a file that this run may read. The run later either throws or replaces it.
     if (folders.has(dirname(path)) || (await context.inputs?.has(file)) === true) continue;
-    if ((await find(path))?.isFile() === true && isOwn(path)) await rm(path, { force: true });
+    if ((await find(path))?.isFile() === true && isOwn(path)) await removeFile(path, context);
   }
 }
 
@@ -61,18 +61,12 @@ async function refuseForeignFile(file: string, context: OutputFileContext): Prom
 async function refusePlace(file: string, context: OutputFileContext): Promise<void> {
   const path = resolve(context.cwd, file);
   if (isDevice(path)) return;
-  const foreign = findFileReplaceableByOthers(path, context.uid);
-  if (foreign !== undefined)
-    throw createRefusal(file, foreign === path ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}`);
-  const place = checkCommandLinePath(path, context);
+  const place = resolveWritePath(path, context);
   if ('finding' in place) throw createRefusal(file, place.finding);
   const found = await find(path);
-  if (found?.isSymbolicLink() === true) throw createRefusal(file, 'is a symbolic link');
   if (found?.isFile() !== true || found.size === 0) return;
   if (await isOfCommit(place.real, context)) throw createRefusal(file, 'belongs to the commit that is checked out');
 }
-
-const BY_ANOTHER = 'belongs to another user';
 
 function createRefusal(file: string, finding: string): CommandError {
   return new CommandError(`${file} ${finding}, and is not overwritten.`, {
@@ -87,11 +81,11 @@ async function find(path: string) {
 }
 
 /** Whether the checked-out commit contains a file. Loads git only if the file is in a repository. */
-async function isOfCommit(real: string, { env = {} }: OutputFileContext): Promise<boolean> {
-  const top = findRepository(dirname(real));
+async function isOfCommit(real: string, context: OutputFileContext): Promise<boolean> {
+  const top = findRepository(dirname(real), context);
   if (top === undefined) return false;
   const { isTracked } = await import('../../repository/git.ts');
-  return isTracked(real, top, { env });
+  return isTracked(real, top, { env: context.env ?? {} });
 }
 
 /** Patterns that match files that edgewise wrote: a plan, every report format, and a journal. */
@@ -148,7 +142,7 @@ export interface OutputFilesNamedInManifests {
 export async function refuseUnsafeOutputs(
   { out, report = [], journal }: NamedOutputs,
   { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: OutputFilesNamedInManifests,
-  context: Pick<Context, 'cwd' | 'env' | 'inputs' | 'root'>,
+  context: Pick<Context, 'cwd' | 'uid' | 'env' | 'inputs' | 'root'>,
 ): Promise<void> {
   const { env, inputs } = context;
   const data = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : undefined;
@@ -200,26 +194,11 @@ export async function writeResultFile(
   const text = secrets.redact(given);
   const path = resolve(cwd, file);
   const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && !found.isFile()) return writeToDeviceOrPipe(path, text);
+  if (found !== undefined && !found.isFile()) return writeToDeviceOrPipe(path, text, context);
   const isOther = found !== undefined && found.size > 0 && !holds(path, found.size, text);
-  await writeAtomically(path, text, { mode: 0o644 });
+  const { root, uid } = context;
+  await replaceFile(path, text, { cwd, root, uid, mode: 0o644 });
   if (isOther) stderr.write(`${toPrintable(file)} had other content, which was replaced.\n`);
-}
-
-/**
- * Writes to a device or a pipe. Another user may have replaced the path by a file or a link in the meantime, so this
- * neither creates nor truncates a file, and follows only the links of system devices.
- */
-export async function writeToDeviceOrPipe(path: string, text: string): Promise<void> {
-  const follow = isDevice(path) ? 0 : (constants.O_NOFOLLOW ?? 0);
-  const handle = await open(path, constants.O_WRONLY | follow);
-  try {
-    if ((await handle.stat()).isFile())
-      throw new Error('it was a device or a pipe, and was replaced by a regular file');
-    await handle.writeFile(text);
-  } finally {
-    await handle.close();
-  }
 }
 
 function holds(path: string, size: number, text: string): boolean {

@@ -94,8 +94,9 @@ function show(format: FormatName, text: string, { stdout }: Context): void {
 /** Returns the facts about the run that formats for programs contain. */
 function createRunOptions(
   { exitCode, applyCommand, locate, sent }: Publication,
-  { env, cwd, now }: Context,
+  context: Context,
 ): Partial<FormatOptions> {
+  const { env, cwd, now } = context;
   const root = env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR'] ?? '';
   return {
     exitCode,
@@ -106,7 +107,7 @@ function createRunOptions(
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
     toRepositoryPath: (file) => makeRelative(root, file, cwd),
-    toOriginPath: (path, stack) => makeRelative(root, resolveOrigin(path, stack, cwd), cwd),
+    toOriginPath: (path, stack) => makeRelative(root, resolveOrigin(path, stack, context), cwd),
   };
 }
 
@@ -123,11 +124,12 @@ async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOpti
  * folder of the Stack that ran kustomize, then in the working folder. Returns the path unchanged if no such file
  * exists.
  */
-function resolveOrigin(path: string, stack: string | undefined, cwd: string): string {
+function resolveOrigin(path: string, stack: string | undefined, context: Pick<Context, 'cwd' | 'uid'>): string {
+  const { cwd } = context;
   const below = path.replace(/^(?:[.][.]?\/)+/, '');
   const beside = stack === undefined ? [] : [join(dirname(stack), path)];
   // Do not reveal which files exist outside the repository.
-  const top = findRepository(cwd) ?? cwd;
+  const top = findRepository(cwd, context) ?? cwd;
   const isInside = (candidate: string) => !relative(top, resolve(cwd, candidate)).startsWith('..');
   return [...beside, path, below].find((one) => isInside(one) && existsSync(resolve(cwd, one))) ?? path;
 }

@@ -88,6 +88,8 @@ export interface RunFlags extends FormatFlags, ManifestTrustFlags {
   /** The file to which the plan is written; for many stacks, a folder. */
   readonly out?: string;
   readonly journal?: string;
+  /** Whether outputs show live values that may be secret. */
+  readonly showSecrets?: boolean;
 }
 
 /** Runs the body of a command and stores its exit code. Shows a failure in the requested format. */

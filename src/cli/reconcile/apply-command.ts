@@ -1,9 +1,11 @@
+import { isAbsolute, normalize } from 'node:path';
 import type { Plan } from '../../model/plan.ts';
 import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
 import { isTokenCreatingWrite } from '../../stack/run-plan.ts';
 import { isEmbedded, listVariablesAllowedInManifests } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
+import { escapePath, quoteForShell } from '../output/shell-words.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command line must repeat. */
@@ -18,7 +20,8 @@ export interface PlanRunToRepeat {
  * shell, and needs no variable but the API key.
  */
 export function createApplyManifestsCommandLine(planned: PlanRunToRepeat): CommandLine {
-  return createCommandLine(listApplyWords(planned), planned.paths);
+  const line = formatApplyCommand(listApplyWords(planned));
+  return { line, lineElsewhere: line, readsInput: readsInput(planned) };
 }
 
 function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string[] {
@@ -34,11 +37,23 @@ function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string
 /**
  * Formats a command line that applies a saved plan. The line says where the API key and tokens are sent, because a plan
  * file must not decide that. With manifests, it also repeats the flags of the plan, because the plan is computed again.
+ * Elsewhere, a plan file outside of the working folder is unknown: `fresh` then plans again from the manifests.
  */
-export function createSavedPlanCommandLine(file: string, { paths, flags, env }: PlanRunToRepeat): CommandLine {
+export function createSavedPlanCommandLine(
+  file: string,
+  planned: PlanRunToRepeat,
+  fresh: CommandLine = createApplyManifestsCommandLine(planned),
+): CommandLine {
+  const line = formatApplyCommand(listSavedPlanWords(file, planned));
+  const isElsewhereToo = !isAbsolute(file) && !normalize(file).startsWith('..');
+  const other = planned.paths.length > 0 ? fresh.line : undefined;
+  return { line, lineElsewhere: isElsewhereToo ? line : other, readsInput: readsInput(planned) };
+}
+
+function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat): readonly string[] {
   const isPlannedAgain = paths.length > 0;
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
-  const words = [
+  return [
     escapePath(file),
     ...(isPlannedAgain ? paths.flatMap((path) => ['--manifests', escapePath(path)]) : ['--no-manifests']),
     ...(isPlannedAgain ? listOfferWords({ flags, env }) : []),
@@ -46,7 +61,6 @@ export function createSavedPlanCommandLine(file: string, { paths, flags, env }: 
     ...(isPlannedAgain ? listPlanWords(flags) : []),
     ...listConsentWords(flags),
   ];
-  return createCommandLine(words, paths);
 }
 
 /** Flags that select some of the stacks. */
@@ -64,7 +78,6 @@ export function createStacksApplyCommandLine(
   planned: PlanRunToRepeat,
   { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
 ): CommandLine {
-  if (out !== undefined) return createSavedPlanCommandLine(out, planned);
   const { stack = [], changedSince, shard } = filter;
   const words = [
     '-R',
@@ -72,7 +85,9 @@ export function createStacksApplyCommandLine(
     ...(changedSince === undefined ? [] : ['--changed-since', changedSince]),
     ...(shard === undefined ? [] : ['--shard', `${shard.index}/${shard.total}`]),
   ];
-  return createCommandLine([...words, ...listApplyWords(planned)], planned.paths);
+  const line = formatApplyCommand([...words, ...listApplyWords(planned)]);
+  const fresh = { line, lineElsewhere: line, readsInput: readsInput(planned) };
+  return out === undefined ? fresh : createSavedPlanCommandLine(out, planned, fresh);
 }
 
 /**
@@ -98,8 +113,12 @@ export function hasMissingTokenSinkDiagnostic({ diagnostics }: Pick<Plan, 'diagn
   return diagnostics.some(({ code }) => code === 'token-sink-missing');
 }
 
-function createCommandLine(words: readonly string[], paths: readonly string[]): CommandLine {
-  return { line: ['edgewise', 'apply', ...words].map(quote).join(' '), readsInput: paths.includes('-') };
+function formatApplyCommand(words: readonly string[]): string {
+  return ['edgewise', 'apply', ...words].map(quoteForShell).join(' ');
+}
+
+function readsInput({ paths }: PlanRunToRepeat): boolean {
+  return paths.includes('-');
 }
 
 interface ConnectionOption {
@@ -157,13 +176,4 @@ function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly strin
     ...(flags.tokenDirectory === undefined ? [] : ['--token-directory', flags.tokenDirectory]),
     ...(tokenCommand === undefined ? [] : ['--token-command', JSON.stringify(tokenCommand)]),
   ];
-}
-
-/** Prevents a path that starts with `-` from being parsed as an option. */
-function escapePath(path: string): string {
-  return path.startsWith('-') && path !== '-' ? `./${path}` : path;
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { open, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { listRootsOfPaths, resolvePathWithin } from '../../files/boundary.ts';
-import { InputError, type ReadBudget, readInput } from '../../files/read-input.ts';
+import { InputError, type ReadBudget, readFirstByte, readInput } from '../../files/read-input.ts';
+import { removeFile } from '../../files/write-file.ts';
 import type { LocateManifest } from '../../model/diagnostic.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
@@ -28,7 +28,7 @@ interface NamedManifests {
 export function listManifestPathsForPlan(
   { name, manifests }: NamedManifests,
   given: readonly string[] | false,
-  { cwd, root, stderr }: Pick<Context, 'cwd' | 'root' | 'stderr'>,
+  { cwd, uid, root, stderr }: Pick<Context, 'cwd' | 'uid' | 'root' | 'stderr'>,
 ): readonly string[] {
   if (given === false) return [];
   if (given.length > 0) return given;
@@ -38,7 +38,7 @@ export function listManifestPathsForPlan(
       exitCode: EXIT.invalid,
       remedy: `Add --manifests with their path. ${trust}`,
     });
-  const roots = listRootsOfPaths([], { cwd, root });
+  const roots = listRootsOfPaths([], { cwd, uid, root });
   const isThere = (path: string): boolean => {
     const whole = resolve(cwd, path);
     return path !== '-' && existsSync(whole) && 'real' in resolvePathWithin(whole, roots);
@@ -78,11 +78,10 @@ export async function writePlanFile(
 }
 
 /** Removes an old plan file if there is no new plan: it could be mistaken for the new plan. Returns a message. */
-export async function removeStalePlanFile(file: string, cwd: string): Promise<string> {
-  const path = resolve(cwd, file);
+export async function removeStalePlanFile(file: string, context: OutputFileContext): Promise<string> {
   const said = `${toPrintable(file)} was not written, because there is no plan that can be applied.`;
-  if (!(await isPlanFile(file, cwd))) return said;
-  await rm(path, { force: true });
+  if (!(await isPlanFile(file, context.cwd))) return said;
+  await removeFile(file, context);
   return `${said} The old plan in it was removed.`;
 }
 
@@ -108,28 +107,14 @@ export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget)
   if (path === '-') return false;
   try {
     const file = resolve(cwd, path);
-    if (!(await startsAsObject(file))) return false;
+    // This check avoids parsing long YAML manifests twice.
+    if (readFirstByte(file) !== '{') return false;
     const text = readInput(file, { budget }).toString('utf8');
     const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
     return isJsonObject(value) && 'writes' in value && 'changes' in value;
   } catch (error) {
     if (error instanceof InputError || (error instanceof Error && 'code' in error)) return false;
     throw error;
-  }
-}
-
-/**
- * Whether a file starts with `{`. This check avoids parsing long YAML manifests twice. Does not read a pipe or a
- * device, because they can be read only once.
- */
-async function startsAsObject(file: string): Promise<boolean> {
-  if (!(await stat(file)).isFile()) return false;
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, 0);
-    return buffer.toString('latin1', 0, bytesRead) === '{';
-  } finally {
-    await handle.close();
   }
 }
 

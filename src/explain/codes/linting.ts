@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of manifests look like that
+
 import type { LintCode } from '../../model/diagnostic.ts';
 import { type Explanation, formatManifestWithLines, joinDocuments } from '../explanation.ts';
 
@@ -25,6 +27,12 @@ function formatPool(weight: number): string {
 
 function formatCredential(...lines: readonly string[]): string {
   return formatManifestWithLines('Credential', 'agent', ...lines);
+}
+
+function formatHeader(value: string): string {
+  const ids = ['  edge_id: edghts_shop', '  id: edghtsrt_checkout'];
+  const headers = ['  request_headers:', '    add:', `      authorization: "${value}"`];
+  return formatManifestWithLines('HTTPSEdgeRoute', 'checkout', 'spec:', ...ids, ...headers);
 }
 
 function formatSink(text: string): string {
@@ -223,6 +231,13 @@ export const LINT_EXPLANATIONS = {
       formatSink(`'vault kv put "secret/{name}" token=-'`),
       formatSink(`'vault kv put "secret/$EDGEWISE_NAME" token=-'`),
     ),
+  },
+  'secret-in-manifest': {
+    meaning:
+      'A manifest contains a secret. A warning: a header or a member of a policy action is named like a secret (authorization, cookie, token, key, secret or password), and its value is in clear, where everyone who can read the repository can read it. No output shows it. An error: the manifest contains the API key, or the token that `post` uses, or names a variable or file that does.',
+    remedy:
+      'Put the value into an environment variable, and write `${secret:NAME}`. Never write the API key into a manifest. If a secret was committed, replace it.',
+    ...createExamples(formatHeader('Bearer 4f1c9a'), formatHeader('Bearer ${secret:UPSTREAM_KEY}')),
   },
   'suppression-unused': {
     meaning:

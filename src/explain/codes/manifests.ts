@@ -28,7 +28,7 @@ export const READING_EXPLANATIONS = {
   },
   'path-refused': {
     meaning:
-      'Files and folders that manifests name (policies, public keys, certificate authorities, inputs, folders for tokens, files to write) must be in the repository: below the nearest folder with `.git` above the manifests, or below the folder of `--root`. Edgewise resolves symbolic links first. It refuses a link that leads out of the repository, a path inside `.git`, and any link in the path of a file that it writes. It does not open a refused file, because its content may be a secret. Without a repository, the working folder counts as the repository.',
+      'Files and folders that manifests name (policies, public keys, certificate authorities, inputs, folders for tokens, files to write) must be in the repository: below the nearest folder with `.git` above the manifests, or below the folder of `--root`. Edgewise resolves symbolic links first. It refuses a link that leads out of the repository, a path inside `.git`, and any link in the path of a file that it writes. It does not open a refused file, because its content may be a secret. Without a repository, the working folder counts as the repository. Defaults above the manifests are refused if they, their `.git` or a folder on the way belong to another user, or if every user can write to them.',
     remedy:
       'Move the file into the repository. Where several checkouts belong together, name the folder that holds them with `--root`. A token folder elsewhere is named with `--token-directory`, a certificate authority with `--ca-file`, a policy with `--policies`.',
     bad: {
@@ -223,11 +223,10 @@ export const READING_EXPLANATIONS = {
       },
     },
   },
-  'secret-in-manifest': {
+  'secret-misplaced': {
     meaning:
-      'A manifest contains the API key, or the token that `post` uses to write comments. The manifest may contain the value itself, or name a variable or file that does. Edgewise would send the value to the service, for example in a description, and show it in plans and comments. Edgewise finds values of at least 12 characters, even if they are escaped.',
-    remedy:
-      'Remove it, and do not offer the variable that contains it. If it was committed or shown, replace the key or the token.',
+      'A `${secret:NAME}` stands in a field that edgewise shows, compares and stores as text, so it would not stay secret. It can stand in values of `request_headers.add`, and in members of the `config` of a policy action whose names look like those of secrets.',
+    remedy: 'Move the secret to such a field. If the value is no secret, write `${env:NAME}`.',
     bad: {
       command: 'validate',
       files: {
@@ -235,7 +234,7 @@ export const READING_EXPLANATIONS = {
           'WeightedBackend',
           'pool',
           'spec:',
-          '  description: ghs_not-a-real-token',
+          '  description: ${secret:TEAM}',
           '  backends:',
           '    bkdhr_blue: 1',
         ),
@@ -247,7 +246,7 @@ export const READING_EXPLANATIONS = {
           'WeightedBackend',
           'pool',
           'spec:',
-          '  description: Nearly all traffic',
+          '  description: ${env:TEAM:-data}',
           '  backends:',
           '    bkdhr_blue: 1',
         ),

@@ -9,6 +9,7 @@ import {
   number,
   refTo,
   setOf,
+  text,
   textOfFormat,
 } from '../field.ts';
 import { defineKind } from '../kind.ts';
@@ -88,7 +89,9 @@ export const HTTPS_EDGE_ROUTE = defineKind({
     request_headers: field(
       createModuleType({
         add: field(
-          mapOf(textOfFormat('header-name'), textOfFormat('header-value'), { caseInsensitive: true }),
+          mapOf(textOfFormat('header-name'), text({ format: 'header-value', mayBeSecret: true }), {
+            caseInsensitive: true,
+          }),
           'Headers added to the request before it goes upstream, after `remove`. Names that differ only in case are the same header.',
         ),
         remove: field(

@@ -4,9 +4,13 @@ import { type Field, field, text, timestamp } from '../field.ts';
  * Fields of every resource: those that only the service sets, and description and metadata, which a manifest may set.
  */
 
-export const DESCRIPTION: Field = field(text({ maxBytes: 255 }), 'Free text for people. At most 255 bytes.', {
-  absentWhenDefault: true,
-});
+export const DESCRIPTION: Field = field(
+  text({ maxBytes: 255, ignoresFinalSpace: true }),
+  'Free text for people. At most 255 bytes.',
+  {
+    absentWhenDefault: true,
+  },
+);
 
 export const METADATA: Field = field(
   { type: 'metadata', maxBytes: 4096 },

@@ -2,7 +2,7 @@ import {
   createModuleType,
   field,
   idOf,
-  jsonWithReferences,
+  jsonWithLists,
   listOf,
   objectOf,
   refTo,
@@ -24,7 +24,7 @@ const ACTION = objectOf(
       { required: true },
     ),
     config: field(
-      jsonWithReferences({ ip_policies: idOf('ipp') }),
+      jsonWithLists({ allow: textOfFormat('cidr'), deny: textOfFormat('cidr'), ip_policies: idOf('ipp') }),
       'Configuration of the action. `log` takes a `metadata` map; `restrict-ips` takes `enforce`, `allow`, `deny` and `ip_policies`; `deny` takes none.',
     ),
   },

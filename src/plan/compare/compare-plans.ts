@@ -1,6 +1,6 @@
 import type { FieldType } from '../../kinds/field.ts';
 import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
-import { sortSetsInValue } from '../../kinds/normalize.ts';
+import { toRequestValue } from '../../kinds/normalize.ts';
 import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
 import { fillAllOmittedFields } from '../../kinds/read-response.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
@@ -116,7 +116,7 @@ export function replaceIdsInDifference(kind: Kind, difference: Difference, names
 
 function toComparableValue(type: FieldType | undefined, value: Json, names: IdNames): Json {
   if (type === undefined) return value;
-  return sortSetsInValue(
+  return toRequestValue(
     type,
     mapReferencesIn(type, value, ({ value: id }) => names.get(id) ?? id),
   );

@@ -226,9 +226,12 @@ export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'f
 }
 
 /** The command that applies the plan, for the user to copy. Undefined if unknown, or if the plan is not applicable. */
-export function renderApplyCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
-  if (command === undefined || !view.isApplicable) return undefined;
-  return html`<p class="command">${formatApplyCommandLead(command)} <code>${command.line}</code></p>\n`;
+export function renderApplyCommand(
+  { isApplicable }: Pick<PlanView, 'isApplicable'>,
+  command: CommandLine | undefined,
+): Html | undefined {
+  if (command?.lineElsewhere === undefined || !isApplicable) return undefined;
+  return html`<p class="command">${formatApplyCommandLead(command)} <code>${command.lineElsewhere}</code></p>\n`;
 }
 
 /** A filter for all changes, then one list for each part of the plan. Empty if there are no changes. */

@@ -106,17 +106,26 @@ if (filter !== null) {
     if (key === 'Escape') reset();
   });
 
+  // Links end below the bar, whatever its height. Where it does not stick, the padding of the style holds.
+  const root = document.documentElement;
+  const makeRoom = () => {
+    const isSticky = getComputedStyle(filter).position === 'sticky';
+    root.style.scrollPaddingTop = isSticky ? 'calc(' + filter.offsetHeight + 'px + 0.5rem)' : '';
+  };
+
   const reveal = () => {
     const target = document.getElementById(location.hash.slice(1));
     if (target === null) return;
     if (target.closest('[hidden]') !== null) reset();
     for (let outer = target.closest('details'); outer !== null; outer = outer.parentElement.closest('details')) outer.open = true;
+    makeRoom();
     target.scrollIntoView();
   };
   addEventListener('hashchange', reveal);
 
   filter.hidden = false;
   update();
+  new ResizeObserver(makeRoom).observe(filter, { box: 'border-box' });
   reveal();
 }
 

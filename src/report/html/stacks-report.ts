@@ -3,10 +3,12 @@ import {
   createStacksView,
   formatStackRowTitle,
   formatUnchangedStacksHeading,
+  isShownWithEarlierStack,
   listRowIndexesInOrder,
   type StackRow,
+  withErrorsOnce,
 } from '../view/stacks-view.ts';
-import { type FilterableList, type RenderedFilter, renderFilter } from './change-list.ts';
+import { type FilterableList, type RenderedFilter, renderApplyCommand, renderFilter } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { type Html, html } from './node.ts';
 import { createReportPage, renderDangerSection } from './report.ts';
@@ -15,7 +17,8 @@ import { createReportPage, renderDangerSection } from './report.ts';
  * A run over many stacks as one page: the dangers of all stacks, then the report of each stack with something to act
  * on. Failed stacks come first, then stacks by their most severe danger. One filter covers the changes of all stacks.
  */
-export function renderStacksHtml(run: StacksRunReport, options: FormatOptions): string {
+export function renderStacksHtml(given: StacksRunReport, options: FormatOptions): string {
+  const run = withErrorsOnce(given);
   const view = createStacksView(run);
   const { title, headline, rows, summary, dangers, dangerCount } = view;
   const stacks = listRowIndexesInOrder(view).flatMap((index): readonly ShownStack[] => {
@@ -25,7 +28,9 @@ export function renderStacksHtml(run: StacksRunReport, options: FormatOptions): 
       {
         row,
         scope: `s${index + 1}-`,
-        page: createReportPage(part.report, { ...options, ...part.options, isPart: true }),
+        page: isShownWithEarlierStack(part)
+          ? { heading: '', notes: [], conclusion: [], body: [] }
+          : createReportPage(part.report, { ...options, ...part.options, isPart: true }),
       },
     ];
   });
@@ -37,6 +42,7 @@ export function renderStacksHtml(run: StacksRunReport, options: FormatOptions): 
     conclusion: [html`<strong>${headline}</strong>`, html`${summary}`],
     body: [
       renderDangerSection(dangerCount, dangerous.flatMap(listDangers)),
+      renderApplyCommand({ isApplicable: true }, run.applyCommand),
       joinFilters(stacks),
       ...stacks.map(renderStack),
       renderQuiet(

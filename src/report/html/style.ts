@@ -27,7 +27,7 @@ export const STYLE = `
 
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
-html { background: var(--page); color: var(--ink); scroll-padding-top: 8.5rem; -webkit-text-size-adjust: 100%; }
+html { background: var(--page); color: var(--ink); scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
 body {
   margin: 0 auto; padding: 1.25rem 1.5rem 4rem; max-width: 74rem;
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", "DejaVu Sans", sans-serif;
@@ -189,7 +189,6 @@ ol.steps { margin: 0; padding-left: 1.4rem; }
 @media (max-width: 44rem) {
   body { padding: 1rem 0.9rem 3rem; }
   .filter { position: static; grid-template-columns: 1fr; max-height: none; }
-  html { scroll-padding-top: 1rem; }
   .counts { gap: 0.6rem 1.2rem; }
   .filter legend { float: none; width: auto; }
   .item > summary, .item > .head { grid-template-columns: 1rem 1fr; }

@@ -11,7 +11,7 @@ import { formatDangerCountsOfChanges } from '../view/danger-view.ts';
 import { findRepositoryPosition } from '../view/diagnostic-view.ts';
 import { formatDriftSummary } from '../view/drift-view.ts';
 import { formatActionCounts, listFileCount } from '../view/plan-wording.ts';
-import { createStacksView } from '../view/stacks-view.ts';
+import { createStacksView, withErrorsOnce } from '../view/stacks-view.ts';
 import {
   countWriteOutcomes,
   formatCommandNotCompleted,
@@ -38,7 +38,8 @@ export function renderGithubReport(report: Report, options: FormatOptions): stri
 }
 
 /** The errors and warnings of each stack as annotations, then one notice that summarizes the run. */
-export function renderStacksGithub(run: StacksRunReport, options: FormatOptions): string {
+export function renderStacksGithub(given: StacksRunReport, options: FormatOptions): string {
+  const run = withErrorsOnce(given);
   const shown = run.parts.flatMap(({ report, options: own }) => {
     const whole = { ...options, ...own };
     const annotations = joinNotStartedAnnotations(listAnnotations(report, whole)).filter(

@@ -7,6 +7,7 @@ import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { formatConcealed, isConcealed } from '../../model/secret-value.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { formatAddressWithDuplicateId } from '../view/inventory-view.ts';
 import { redactInventory } from '../view/redact.ts';
@@ -102,6 +103,7 @@ function readStep(value: Json, step: string | number): Json {
 
 /** Removes a final line break, because the caller adds one. Escapes other unprintable characters. */
 function formatValue(value: Json): string {
+  if (isConcealed(value)) return toPrintable(formatConcealed(value));
   return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : toCanonicalJson(value));
 }
 

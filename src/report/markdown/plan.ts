@@ -76,11 +76,13 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
  * The command that applies the plan, for the user to copy. Empty if the plan is not applicable, or if the command is
  * unknown or too long.
  */
-export function listApplyCommandSections(view: PlanView, command: CommandLine | undefined): readonly Section[] {
-  if (command === undefined || command.line.length > MAX_COMMAND || !view.isApplicable) return [];
-  return [
-    { text: `${formatApplyCommandLead(command)}\n\n${renderFence('sh', [command.line])}\n\n`, priority: 'always' },
-  ];
+export function listApplyCommandSections(
+  { isApplicable }: Pick<PlanView, 'isApplicable'>,
+  command: CommandLine | undefined,
+): readonly Section[] {
+  const line = command?.lineElsewhere;
+  if (command === undefined || line === undefined || line.length > MAX_COMMAND || !isApplicable) return [];
+  return [{ text: `${formatApplyCommandLead(command)}\n\n${renderFence('sh', [line])}\n\n`, priority: 'always' }];
 }
 
 /** The requests of a plan, for `--verbose`. */

@@ -3,9 +3,11 @@ import {
   createStacksView,
   formatStackRowTitle,
   formatUnchangedStacksHeading,
+  isShownWithEarlierStack,
   listRowIndexesInOrder,
   type StackOwnerDangers,
   type StackRow,
+  withErrorsOnce,
 } from '../view/stacks-view.ts';
 import {
   createManifestLinks,
@@ -14,6 +16,7 @@ import {
   wrapDangersInCautionBox,
 } from './changes.ts';
 import { createDriftManifestLinkRenderer } from './drift.ts';
+import { listApplyCommandSections } from './plan.ts';
 import { createDangerManifestLinker, listReportSections } from './report.ts';
 import {
   joinMarkdownCells,
@@ -38,7 +41,8 @@ const MAX_FOLDS = 100;
  * with something to act on; then the names of the other stacks. Failed stacks come first, then stacks by their most
  * severe danger. Never exceeds the maximum length of a comment.
  */
-export function renderStacksMarkdown(run: StacksRunReport, options: FormatOptions): string {
+export function renderStacksMarkdown(given: StacksRunReport, options: FormatOptions): string {
+  const run = withErrorsOnce(given);
   const view = createStacksView(run);
   const { headline, rows, summary, dangers, dangerCount } = view;
   const links = createLinksOfStacks(run, options);
@@ -63,7 +67,9 @@ export function renderStacksMarkdown(run: StacksRunReport, options: FormatOption
     rows.filter(({ isQuiet }) => isQuiet),
     run,
   );
-  return `${joinSectionsWithinCommentLimit(head, [...body.filter((section) => !isFooter(section)), ...quiet, ...footers]).trimEnd()}\n`;
+  const command = listApplyCommandSections({ isApplicable: true }, run.applyCommand);
+  const rest = [...body.filter((section) => !isFooter(section)), ...quiet, ...footers, ...command];
+  return `${joinSectionsWithinCommentLimit(head, rest).trimEnd()}\n`;
 }
 
 function createLinksOfStacks(
@@ -95,7 +101,9 @@ function listPartSections(
   { row, part, isFolded }: { readonly row: StackRow; readonly part: StackReportPart; readonly isFolded: boolean },
   options: FormatOptions,
 ): readonly Section[] {
-  const sections = listReportSections(part.report, { ...options, ...part.options, isPart: true });
+  const sections = isShownWithEarlierStack(part)
+    ? []
+    : listReportSections(part.report, { ...options, ...part.options, isPart: true });
   const [inner, footers] = [sections.filter((section) => !isFooter(section)), sections.filter(isFooter)];
   const shown = inner.map(lowerHeading).map(makeDispensable);
   const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;

@@ -18,8 +18,10 @@ import {
   createStacksView,
   formatStackSelectionSummary,
   formatStackTitle,
+  isShownWithEarlierStack,
   listFilesWithoutStackLines,
   type StackRow,
+  withErrorsOnce,
 } from '../view/stacks-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
@@ -170,7 +172,8 @@ const TIME: TableColumn<StackRow> = ['LEAST TIME', ({ time }) => time];
 /**
  * The reports of stacks with something to act on, all dangers, a table of all stacks, and the command to apply them.
  */
-export function renderStacksRunText(run: StacksRunReport, options: FormatOptions): string {
+export function renderStacksRunText(given: StacksRunReport, options: FormatOptions): string {
+  const run = withErrorsOnce(given);
   const command = formatApplyCommandWithLead(run.applyCommand, options);
   const end = command === undefined ? '' : `${command}\n`;
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
@@ -194,7 +197,9 @@ function renderStackDangers(run: StacksRunReport, { color, width }: FormatOption
 function renderStackTexts(run: StacksRunReport, options: FormatOptions): string {
   const paint = createPainter(options.color);
   const { rows } = createStacksView(run);
-  const shown = run.parts.filter((_, index) => rows[index]?.isQuiet === false);
+  const shown = run.parts
+    .filter((_, index) => rows[index]?.isQuiet === false)
+    .filter((part) => !isShownWithEarlierStack(part));
   return shown
     .map((part) => `${paint('strong', `── ${formatStackTitle(part)}`)}\n${renderPart(part, options)}\n`)
     .join('');
@@ -203,7 +208,8 @@ function renderStackTexts(run: StacksRunReport, options: FormatOptions): string 
 /** The results of applies whose plans were already shown. */
 export function renderStackResults(parts: readonly StackReportPart[], options: FormatOptions): string {
   const paint = createPainter(options.color);
-  const ends = parts.map((part) => {
+  const shown = withErrorsOnce({ parts }).parts.filter((part) => !isShownWithEarlierStack(part));
+  const ends = shown.map((part) => {
     const end = renderEnd(part, { ...options, ...part.options });
     return end === '' ? '' : `${paint('strong', `── ${formatStackTitle(part)}`)}\n${end}\n`;
   });
@@ -225,7 +231,7 @@ function renderPart(part: StackReportPart, options: FormatOptions): string {
 /** A table with a row for each stack, then the totals. */
 export function renderStacksTable(run: StacksRunReport, { color }: FormatOptions): string {
   const paint = createPainter(color);
-  const { rows, summary } = createStacksView(run);
+  const { rows, summary } = createStacksView(withErrorsOnce(run));
   if (rows.length === 0) return `${summary}\n`;
   const columns = rows.some(({ time }) => time !== '') ? [...STACK_COLUMNS, TIME] : STACK_COLUMNS;
   const [heading = '', ...lines] = renderTable(rows, columns);

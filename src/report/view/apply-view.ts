@@ -293,6 +293,6 @@ function isKeyRefused({ isAuthentication, status }: Failed): boolean {
   return isAuthentication && status !== 403;
 }
 
-function isFixable({ isAuthentication, isUnknown, isUnsent }: Failed): boolean {
-  return !isAuthentication && !isUnknown && !isUnsent;
+function isFixable({ isAuthentication, isUnknown, isUnsent, isStale }: Failed): boolean {
+  return !isAuthentication && !isUnknown && !isUnsent && !isStale;
 }

@@ -8,6 +8,7 @@ import type { DriftedField } from '../../model/drift.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { formatConcealed, isConcealed } from '../../model/secret-value.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { listFullWordsOfCutCommand, type PlannedTokenSink } from '../../model/token-sink.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
@@ -455,7 +456,8 @@ function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
 }
 
 function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
-  const isTakenApart = isJsonObject(value) && (type?.type === 'object' || Object.values(value).every(isScalar));
+  const isTakenApart =
+    isJsonObject(value) && !isConcealed(value) && (type?.type === 'object' || Object.values(value).every(isScalar));
   if (!isTakenApart || isAbsentOrEmptyCollection(value)) return [{ type, path, value }];
   return Object.entries(value)
     .filter(([name, member]) => !isAbsentOrEmptyCollection(member) || isTelling(type, name))
@@ -490,11 +492,13 @@ const NO_VALUE = '(none)';
 /** A value on one line: a scalar, or an empty list or object. */
 export function renderScalar(type: OptionalFieldType, value: Json | undefined, names: ResourceNames): string {
   if (typeof value === 'string') return renderText(type, value, names);
+  if (isConcealed(value)) return toPrintable(formatConcealed(value));
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : NO_VALUE;
 }
 
 /** A value as lines: list members with bullets, object members as `key: value`, nested values indented. */
 function renderValueLines(type: OptionalFieldType, value: Json, names: ResourceNames): readonly string[] {
+  if (isConcealed(value)) return [renderScalar(type, value, names)];
   if (isAbsentOrEmptyCollection(value)) return [NO_VALUE];
   if (isJsonArray(value)) {
     const members = value.map((member, index) => renderValueLines(findMemberType(type, index), member, names));
@@ -551,9 +555,9 @@ export function isAbsentOrEmptyCollection(value: Json | undefined): boolean {
   return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** Also true for empty lists and objects. */
+/** Also true for empty lists and objects, and for concealed values. */
 function isScalar(value: Json | undefined): boolean {
-  return typeof value !== 'object' || isAbsentOrEmptyCollection(value);
+  return typeof value !== 'object' || isConcealed(value) || isAbsentOrEmptyCollection(value);
 }
 
 function isMultilineText(value: Json | undefined): value is string {

@@ -142,14 +142,15 @@ export function formatRequestSentence(
   { isApplied, isPart = false }: { readonly isApplied: boolean; readonly isPart?: boolean | undefined },
 ): string {
   const { requests, settings, writes } = plan;
-  const { read, apply, mayTakeMore = false, leastMs } = requests;
+  const { read, apply, mayTakeMore = false, readAgain = 0, leastMs } = requests;
   if (!isApplied) return isPart ? '' : formatReadRequestsSentence(read);
   const lookUps = apply - writes.length;
   const sent = [formatCount(writes.length, 'write'), ...(lookUps > 0 ? [formatCount(lookUps, 'look-up')] : [])].join(
     ' and ',
   );
   const time = leastMs === 0 ? '' : `, at least ${formatWaitTime(leastMs)} at ${toPrintable(settings.rateLimit)}`;
-  const takes = `takes ${mayTakeMore ? 'at least ' : ''}${sent}${time}${formatWriteReasons(plan)}`;
+  const again = readAgain === 0 ? '' : `, and up to ${formatCount(readAgain, 'read')} right before writes`;
+  const takes = `takes ${mayTakeMore ? 'at least ' : ''}${sent}${time}${formatWriteReasons(plan)}${again}`;
   return isPart ? `Applying ${takes}.` : `Reading took ${formatCount(read, 'request')}; applying ${takes}.`;
 }
 

@@ -2,59 +2,98 @@ import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
 import type { Drift, ResourceDrift, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
+import type { Json } from '../../model/json.ts';
 import type { MarkDraft } from '../../model/mark.ts';
 import type { ExtraChanges, Plan, PlanComparison } from '../../model/plan.ts';
+import { createHiddenNumbers, type HiddenNumbers } from '../../model/secret-value.ts';
 import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 
 /**
- * Removes one-time fields (secrets that only the response to a create contains) from the whole plan. Every renderer
- * calls this function first.
+ * Removes one-time fields (secrets that only the response to a create contains) from the whole plan, and numbers its
+ * hidden values. Every renderer calls this function first. `numbers`: those of the output, if it has several plans.
  */
-export function redactPlan(plan: Plan): Plan {
-  return { ...plan, changes: plan.changes.map(redactChange), writes: plan.writes.map(redactWrite) };
+export function redactPlan(plan: Plan, numbers: HiddenNumbers = createHiddenNumbers()): Plan {
+  return {
+    ...plan,
+    changes: plan.changes.map((change) => numberChange(redactChange(change), numbers)),
+    writes: plan.writes.map((write) => numberWrite(redactWrite(write), numbers)),
+  };
+}
+
+function numberChange(change: Change, numbers: HiddenNumbers): Change {
+  const { live, desired, sent, dangers } = change;
+  return {
+    ...change,
+    differences: change.differences.map((difference) => numberSides(difference, numbers)),
+    ...(dangers !== undefined && { dangers: dangers.map((danger) => numberSides(danger, numbers)) }),
+    ...(live?.spec !== undefined && { live: { ...live, spec: numbers.inObject(live.spec) } }),
+    ...(desired !== undefined && { desired: numbers.inObject(desired) }),
+    ...(sent !== undefined && { sent: numbers.inObject(sent) }),
+  };
+}
+
+function numberSides<T extends { readonly from?: Json; readonly to?: Json }>(sides: T, { inJson }: HiddenNumbers): T {
+  return {
+    ...sides,
+    ...(sides.from !== undefined && { from: inJson(sides.from) }),
+    ...(sides.to !== undefined && { to: inJson(sides.to) }),
+  };
+}
+
+function numberWrite(write: Write, { inObject }: HiddenNumbers): Write {
+  return 'body' in write ? { ...write, body: inObject(write.body) } : write;
 }
 
 /** Removes one-time fields from both plans and their differences. */
 export function redactComparison(comparison: PlanComparison): PlanComparison {
   const { before, after, more, less } = comparison;
-  const sides = { before: redactPlan(before), after: redactPlan(after) };
-  return { ...comparison, ...sides, more: redactExtraChanges(more), less: redactExtraChanges(less) };
+  const numbers = createHiddenNumbers();
+  const sides = { before: redactPlan(before, numbers), after: redactPlan(after, numbers) };
+  return { ...comparison, ...sides, more: redactExtraChanges(more, numbers), less: redactExtraChanges(less, numbers) };
 }
 
-function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
+function redactExtraChanges({ changes, files }: ExtraChanges, numbers: HiddenNumbers): ExtraChanges {
   const redacted = changes.map(({ change, other, fields, ...rest }) => {
     const secrets = listSecrets(change.kind);
     return {
       ...rest,
-      change: redactChange(change),
-      ...(other !== undefined && { other: redactChange(other) }),
+      change: numberChange(redactChange(change), numbers),
+      ...(other !== undefined && { other: numberChange(redactChange(other), numbers) }),
       fields: fields.filter(({ difference: { field } }) => field === undefined || !secrets.includes(field)),
     };
   });
   return { changes: redacted, files };
 }
 
-export function redactDrift(drift: Drift): Drift {
-  return { ...drift, resources: drift.resources.map(redactResource) };
+export function redactDrift(drift: Drift, numbers: HiddenNumbers = createHiddenNumbers()): Drift {
+  return { ...drift, resources: drift.resources.map((resource) => redactResource(resource, numbers)) };
 }
 
-function redactResource(resource: ResourceDrift): ResourceDrift {
+function redactResource(resource: ResourceDrift, { inJson, inObject }: HiddenNumbers): ResourceDrift {
   const { kind, expected } = resource;
   return {
     ...resource,
-    differences: redactDifferences(resource),
-    ...(expected !== undefined && { expected: redactSpec(expected, listSecrets(kind)) }),
+    differences: redactDifferences(resource).map((drifted) => ({
+      ...drifted,
+      ...(drifted.expected !== undefined && { expected: inJson(drifted.expected) }),
+      ...(drifted.live !== undefined && { live: inJson(drifted.live) }),
+    })),
+    ...(expected !== undefined && { expected: inObject(redactSpec(expected, listSecrets(kind))) }),
   };
 }
 
 export function redactInventory(inventory: StackInventory): StackInventory {
-  return { ...inventory, resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live) })) };
+  const numbers = createHiddenNumbers();
+  return {
+    ...inventory,
+    resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live, numbers) })),
+  };
 }
 
-function redactLive(live: LiveResource): LiveResource {
+function redactLive(live: LiveResource, { inObject }: HiddenNumbers): LiveResource {
   const secrets = listSecrets(live.kind);
-  return { ...live, spec: redactSpec(live.spec, secrets), computed: redactSpec(live.computed, secrets) };
+  return { ...live, spec: inObject(redactSpec(live.spec, secrets)), computed: redactSpec(live.computed, secrets) };
 }
 
 function redactDifferences<D extends Pick<Difference, 'field'>>({

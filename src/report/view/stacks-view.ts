@@ -67,9 +67,66 @@ interface StacksView {
   readonly summary: string;
 }
 
+/**
+ * Removes from each stack the errors that an earlier stack of the run has too, such as a rejected API key or a mistake in
+ * a Defaults, so that a report for people says them once. Programs get every error with each of its stacks.
+ */
+export function withErrorsOnce<T extends { readonly parts: readonly StackReportPart[] }>(run: T): T {
+  const first = new Map<string, number>();
+  const parts = run.parts.map((part, index): StackReportPart => {
+    const keys = listErrorKeys(part.report);
+    const earlier = keys.flatMap((key) => first.get(key) ?? []);
+    const isNew = (key: string): boolean => (first.get(key) ?? index) === index;
+    const [source] = earlier;
+    for (const key of keys) if (!first.has(key)) first.set(key, index);
+    if (source === undefined) return part;
+    return { ...part, report: selectErrors(part.report, isNew), repeated: { count: earlier.length, index: source } };
+  });
+  return { ...run, parts };
+}
+
+/** Identifies the errors of a report that other stacks can have too: each has the same text, and the same position. */
+function listErrorKeys(report: Report): readonly string[] {
+  switch (report.about) {
+    case 'failure': {
+      const { error, plan, diagnostics = [] } = report.failure;
+      const own = error === undefined || plan !== undefined ? [] : [createErrorKey(error)];
+      return [...own, ...diagnostics.flatMap(listDiagnosticKeys)];
+    }
+    case 'validation':
+      return report.validation.diagnostics.flatMap(listDiagnosticKeys);
+    default:
+      return [];
+  }
+}
+
+function createErrorKey({ message }: { readonly message: string }): string {
+  return JSON.stringify([message]);
+}
+
+function listDiagnosticKeys({ code, message, place }: Diagnostic): readonly string[] {
+  return place === undefined ? [] : [JSON.stringify([code, message, place.file, place.line, place.column])];
+}
+
+function selectErrors(report: Report, isNew: (key: string) => boolean): Report {
+  const select = (diagnostics: readonly Diagnostic[] = []) =>
+    diagnostics.filter((one) => listDiagnosticKeys(one).every(isNew));
+  if (report.about === 'validation')
+    return { ...report, validation: { ...report.validation, diagnostics: select(report.validation.diagnostics) } };
+  if (report.about !== 'failure') return report;
+  const { error, diagnostics, ...failure } = report.failure;
+  const isShown = error !== undefined && isNew(createErrorKey(error));
+  return { ...report, failure: { ...failure, diagnostics: select(diagnostics), ...(isShown && { error }) } };
+}
+
 export function createStacksView({ root, parts, selection, requests }: StacksRunReport): StacksView {
   const names = Map.groupBy(parts, ({ name }) => name);
-  const rows = parts.map((part) => createRow(part, { isOnly: names.get(part.name)?.length === 1 }));
+  const hasOwnName = ({ name }: StackReportPart): boolean => name !== '' && names.get(name)?.length === 1;
+  const rows = parts.map((part) => {
+    const earlier = part.repeated === undefined ? undefined : parts[part.repeated.index];
+    const title = earlier && (hasOwnName(earlier) ? quoteIfNeeded(earlier.name) : formatStackTitle(earlier));
+    return createRow(part, { isOnly: hasOwnName(part), earlier: title });
+  });
   const bad = rows.filter(({ isBad }) => isBad).length;
   const counts = [
     ...listContentCounts(parts.filter((_, index) => rows[index]?.isBad === false)),
@@ -205,6 +262,7 @@ function formatRunHeadline(
     ...joinApplies(reports.flatMap((report) => (report.about === 'apply' ? [report] : []))),
     ...joinValidations(reports.flatMap((report) => (report.about === 'validation' ? [report.validation] : []))),
   ].join(' · ');
+  if (parts.length === 0) return '✓ Nothing to do: no stack is selected';
   const failed = bad === 0 ? '' : `✗ ${bad} of ${formatCount(parts.length, 'stack')} failed or refused`;
   return (isDangerous ? [all, failed] : [failed, all]).filter((text) => text !== '').join(' · ');
 }
@@ -247,18 +305,46 @@ export function formatStackTitle({ name, folder }: Pick<StackReportPart, 'name' 
   return name === folder ? shown : `${shown} (${toPrintable(folder)})`;
 }
 
-function createRow(part: StackReportPart, { isOnly }: { readonly isOnly: boolean }): StackRow {
+interface RowContext {
+  /** Whether no other stack of the run has the name. */
+  readonly isOnly: boolean;
+  /** The earlier stack with which errors of this one are shown. `undefined`: there is none. */
+  readonly earlier: string | undefined;
+}
+
+function createRow(part: StackReportPart, { isOnly, earlier }: RowContext): StackRow {
   const { name, folder, exitCode } = part;
   const shown = {
     name: name === '' ? '(no name)' : quoteIfNeeded(name),
     folder: toPrintable(folder),
     // Omit the folder if it ends with the name and no other stack has the name.
-    title: isOnly && name !== '' && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : formatStackTitle(part),
+    title: isOnly && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : formatStackTitle(part),
   };
-  return { ...shown, time: '', found: '', isBad: exitCode !== 0 && exitCode !== 2, ...describeReport(part) };
+  const isBad = exitCode !== 0 && exitCode !== 2;
+  return { ...shown, time: '', found: '', isBad, ...describeReport(part, earlier) };
 }
 
-function describeReport({ report }: StackReportPart): Pick<StackRow, 'said' | 'isQuiet'> & Partial<StackRow> {
+/** Whether an earlier stack of the report shows everything about this one, so that it needs no section of its own. */
+export function isShownWithEarlierStack({ report, repeated }: StackReportPart): boolean {
+  if (repeated === undefined) return false;
+  if (report.about === 'validation') return report.validation.diagnostics.length === 0;
+  if (report.about !== 'failure') return false;
+  const { error, diagnostics = [] } = report.failure;
+  return error === undefined && diagnostics.length === 0;
+}
+
+/** Such as `the same error as a`. Empty if all errors of the stack are its own. */
+function listRepeated({ repeated }: StackReportPart, earlier: string | undefined): readonly string[] {
+  if (repeated === undefined || earlier === undefined) return [];
+  return [`the same ${repeated.count === 1 ? 'error' : `${repeated.count} errors`} as ${earlier}`];
+}
+
+function describeReport(
+  part: StackReportPart,
+  earlier: string | undefined,
+): Pick<StackRow, 'said' | 'isQuiet'> & Partial<StackRow> {
+  const { report } = part;
+  const repeated = listRepeated(part, earlier);
   switch (report.about) {
     case 'plan':
       return describePlan(report);
@@ -271,8 +357,8 @@ function describeReport({ report }: StackReportPart): Pick<StackRow, 'said' | 'i
     }
     case 'validation': {
       const { diagnostics } = report.validation;
-      const said = [formatResourceAndFileCounts(report.validation), ...listFound(diagnostics)].join(' · ');
-      return { said, isQuiet: diagnostics.length === 0 };
+      const said = [formatResourceAndFileCounts(report.validation), ...listFound(diagnostics), ...repeated].join(' · ');
+      return { said, isQuiet: diagnostics.length + repeated.length === 0 };
     }
     case 'comparison':
       return { said: removeFinalDot(createComparisonView(report).summary), isQuiet: false };
@@ -280,7 +366,8 @@ function describeReport({ report }: StackReportPart): Pick<StackRow, 'said' | 'i
       const { diagnostics, error } = createFailureView(report.failure);
       const why = [...(error?.lines ?? []), ...diagnostics.map(({ message }) => message)];
       const first = why.slice(0, 1).map(trimEnd);
-      return { said: `✗ ${[...listFound(diagnostics), ...first].join(': ')}`, isQuiet: false };
+      const own = why.length === 0 ? [] : [[...listFound(diagnostics), ...first].join(': ')];
+      return { said: `✗ ${[...own, ...repeated].join(' · ')}`, isQuiet: false };
     }
     default:
       return assertNever(report);

@@ -27,7 +27,7 @@ describe('a saved plan', () => {
     await world.migrate([restriction('a', 'api'), restriction('b', 'endpoints')]);
     const swapped = [restriction('a', 'endpoints'), restriction('b', 'api')];
     const plan = await world.plan(swapped);
-    world.interpose(dieAt({ request: 1, when: 'before' }));
+    world.interpose(dieAt({ request: 2, when: 'before' }));
     await world.apply(plan);
     world.interpose();
     expect(world.resources()['IPRestriction']).toHaveLength(1);

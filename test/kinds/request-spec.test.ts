@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { sortSets } from '../../src/kinds/normalize.ts';
+import { toRequestSpec } from '../../src/kinds/normalize.ts';
 import { HTTPS_EDGE_ROUTE } from '../../src/kinds/tables/https-edge.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 
-describe('the members of sets', () => {
+describe('the members of sets in requests', () => {
   it('stand in one order, as they are written', () => {
     const spec = { hostports: ['b:2', 'A:1'], ip_restriction: { ip_policy_ids: ['ipp_b', 'ipp_a'] } };
-    expect(sortSets(TCP_EDGE, spec)).toEqual({
+    expect(toRequestSpec(TCP_EDGE, spec)).toEqual({
       hostports: ['A:1', 'b:2'],
       ip_restriction: { ip_policy_ids: ['ipp_a', 'ipp_b'] },
     });
@@ -14,14 +14,14 @@ describe('the members of sets', () => {
 
   it('stay when they stand in that order', () => {
     const spec = { hostports: ['A:1', 'b:2'], ip_restriction: { ip_policy_ids: ['ipp_a', 'ipp_b'] } };
-    expect(sortSets(TCP_EDGE, spec)).toEqual(spec);
+    expect(toRequestSpec(TCP_EDGE, spec)).toEqual(spec);
   });
 
   it('are the only ones that move', () => {
     const rule = { expressions: ['b', 'a'], actions: [{ type: 'log', config: { list: [2, 1] } }] };
     const edge = { metadata: { list: [2, 1] }, policy: { inbound: [rule], outbound: rule } };
     const route = { request_headers: { add: { 'x-b': '2', constructor: '1' }, constructor: ['b', 'a'] } };
-    expect(sortSets(TCP_EDGE, edge)).toEqual(edge);
-    expect(sortSets(HTTPS_EDGE_ROUTE, route)).toEqual(route);
+    expect(toRequestSpec(TCP_EDGE, edge)).toEqual(edge);
+    expect(toRequestSpec(HTTPS_EDGE_ROUTE, route)).toEqual(route);
   });
 });

@@ -1,0 +1,310 @@
+import { assertModuleMatchesSchema, parseListedResource } from '../client/parse-response.ts';
+import { omitIgnoredParts, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { normalizeField } from '../kinds/normalize.ts';
+import { toModulePath, toResourcePath } from '../kinds/paths.ts';
+import {
+  alignLiveSpec,
+  fillAllOmittedFields,
+  type ObservedResponseFields,
+  readAttachedResource,
+  readResource,
+} from '../kinds/read-response.ts';
+import { mapReferences } from '../kinds/references.ts';
+import type { CreatedIds } from '../kinds/request-body.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import type { Change } from '../model/change.ts';
+import { assertDefined, assertNever, StaleStateError } from '../model/errors.ts';
+import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import { IGNORED_FIELD_DIGEST, isEqualMarkIgnoringBy, type Mark, type MarkDraft } from '../model/mark.ts';
+import type { Plan } from '../model/plan.ts';
+import { alignSecrets, formatConcealed, mapConcealed } from '../model/secret-value.ts';
+import type { LiveResource, Spec } from '../model/state.ts';
+import { type CreateWrite, findResourceIdOfWrite, type Write } from '../model/write.ts';
+import { listUnresolvedAddresses } from '../plan/desired-form.ts';
+import { createChangeLookUp, isReliantWrite, listCarriedFields, listLeftAlone } from '../plan/relied-writes.ts';
+import { completeMarkDraft, listWritesOfChange } from '../plan/writes.ts';
+
+/**
+ * What a write relies on, and what it must not set back. Before a delete, and before a write that carries values which
+ * the manifest leaves to others, the state of the resource is read again unless it was shown within the last seconds
+ * (see `ReliedState` of the client). Here: what of that state must be as planned, and how the write takes over values
+ * that others have set since.
+ */
+export interface Reliance {
+  /** The URL path of the resource or module. */
+  readonly path: string;
+  readonly isModule: boolean;
+  /**
+   * Returns the write to send, given the state that the service has shown. `null`: the module is not set. Throws
+   * `StaleStateError` if what the write relies on has changed since the plan was made.
+   */
+  readonly check: (shown: JsonObject | null) => Write;
+}
+
+/** Finds what the writes of a plan rely on. */
+export class PlanReliances {
+  readonly #plan: Plan;
+  readonly #shown: ObservedResponseFields;
+  readonly #findChange: ReturnType<typeof createChangeLookUp>;
+  readonly #writes: ReadonlyMap<string, readonly Write[]>;
+
+  /** `shown`: the fields that responses have contained so far. */
+  constructor(plan: Plan, shown: ObservedResponseFields) {
+    this.#plan = plan;
+    this.#shown = shown;
+    this.#findChange = createChangeLookUp(plan.changes);
+    this.#writes = Map.groupBy(plan.writes, ({ address }) => address);
+  }
+
+  /** Returns what a write relies on. `undefined`: its state need not be read. `ids` are the known ids, by address. */
+  find(write: Write, ids: CreatedIds): Reliance | undefined {
+    const change = this.#findChange(write);
+    if (change === undefined || !isReliantWrite(write, change)) return undefined;
+    const kind = getKind(write.kind);
+    const path = createPath(kind, write, ids);
+    if (kind.role === 'attached') return this.#createModuleReliance(write, { kind, change, path });
+    return {
+      path,
+      isModule: false,
+      check: (json) => {
+        const live = readShown(kind, json ?? {}, { path, shown: this.#shown });
+        return checkResource(write, live, { kind, change, ids, plan: this.#plan, siblings: this.#listSiblings(write) });
+      },
+    };
+  }
+
+  #createModuleReliance(
+    write: Write,
+    { kind, change, path }: { readonly kind: Kind; readonly change: Change; readonly path: string },
+  ): Reliance | undefined {
+    if (write.type !== 'set-module' && write.type !== 'remove-module') return undefined;
+    const { module } = write;
+    const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
+    return {
+      path,
+      isModule: true,
+      check: (json) => {
+        if (json !== null) assertModuleMatchesSchema(field, json, { place: `GET ${path}: the module` });
+        this.#shown.note(kind, { [module]: json });
+        const live = this.#shown.complete(kind, readAttachedResource(kind, {}, { [module]: json }));
+        return checkModule(write, live.spec, { kind, change, plan: this.#plan });
+      },
+    };
+  }
+
+  /** The writes of the plan to the same resource: to an existing one, or to one that the plan creates. */
+  #listSiblings(write: Write): readonly Write[] {
+    const id = findResourceIdOfWrite(write);
+    return (this.#writes.get(write.address) ?? []).filter((one) => findResourceIdOfWrite(one) === id);
+  }
+}
+
+/**
+ * What the delete of a resource that this run created relies on: the resource still has the mark that the run set, or
+ * none. Otherwise another stack has taken it over.
+ */
+export function createUndoReliance({ kind: name, mark }: CreateWrite, id: string, shown: ObservedResponseFields) {
+  const kind = getKind(name);
+  const path = toResourcePath(kind, { id });
+  return {
+    path,
+    isModule: false,
+    check: (json: JsonObject | null): LiveResource => {
+      const live = readShown(kind, json ?? {}, { path, shown });
+      if (live.mark === undefined) return live;
+      if (live.mark.stack !== mark.stack || live.mark.name !== mark.name) throw new StaleStateError(OTHER_MARK);
+      if (live.mark.protect && !mark.protect) throw new StaleStateError(NOW_PROTECTED);
+      return live;
+    },
+  };
+}
+
+const OTHER_MARK = 'its mark was changed';
+const NOW_PROTECTED = 'it is protected now';
+
+function readShown(
+  kind: Kind,
+  json: JsonObject,
+  { path, shown }: { readonly path: string; readonly shown: ObservedResponseFields },
+): LiveResource {
+  const { json: checked } = parseListedResource(kind, json, { place: `GET ${path}: the resource` });
+  shown.note(kind, checked);
+  return shown.complete(kind, readResource(kind, checked));
+}
+
+function createPath(kind: Kind, write: Write, ids: CreatedIds): string {
+  if (kind.role === 'attached' && (write.type === 'set-module' || write.type === 'remove-module'))
+    return toModulePath(kind, write.ids, write.module);
+  const id = findResourceIdOfWrite(write) ?? ids.get(write.address);
+  return toResourcePath(kind, { id: assertDefined(id, `id of ${write.address}`) });
+}
+
+const METADATA = 'metadata';
+
+interface CheckContext {
+  readonly kind: Kind;
+  readonly change: Change;
+  readonly plan: Plan;
+}
+
+interface ResourceCheckContext extends CheckContext {
+  readonly ids: CreatedIds;
+  /** The writes of the plan to the same resource. */
+  readonly siblings: readonly Write[];
+}
+
+function checkResource(write: Write, live: LiveResource, context: ResourceCheckContext): Write {
+  const { kind, change, plan } = context;
+  checkMark(write, live, context);
+  switch (write.type) {
+    case 'delete':
+      checkFields(
+        kind.specFields.map(([name]) => name),
+        live.spec,
+        context,
+      );
+      return write;
+    case 'remove-module':
+      checkFields([write.module], live.spec, context);
+      return write;
+    case 'release':
+      // Only the mark is removed, so every other value is sent as it is.
+      return rebuild(write, change, { live, stack: plan.stack });
+    case 'update':
+    case 'adopt':
+    case 'take-over':
+      checkFields(listCarriedFields(write), live.spec, context);
+      return rebuild(write, change, { live, stack: plan.stack });
+    case 'deliver':
+    case 'redeliver':
+      return { ...write, mark: { ...write.mark, user: takeUserMetadata(write.mark, change, live.spec) } };
+    case 'create':
+    case 'set-module':
+    case 'vacate':
+      return write;
+    default:
+      return assertNever(write);
+  }
+}
+
+function checkModule(write: Extract<Write, { readonly module: string }>, live: Spec, context: CheckContext): Write {
+  checkFields([write.module], live, { ...context, ids: new Map(), siblings: [] });
+  return write.type === 'set-module'
+    ? rebuild(write, context.change, { live: { spec: live }, stack: context.plan.stack })
+    : write;
+}
+
+/** Computes a write again, with the values that the plan leaves alone as they are now. */
+function rebuild(
+  write: Write,
+  change: Change,
+  { live, stack }: { readonly live: Pick<LiveResource, 'spec'>; readonly stack: string },
+): Write {
+  const { desired, sent, live: start } = change;
+  const left = listLeftAlone(change);
+  const spec = { ...start?.spec, ...live.spec };
+  const again = listWritesOfChange(
+    {
+      ...change,
+      ...(desired !== undefined && { desired: takeIgnoredParts(left, desired, spec) }),
+      ...(sent !== undefined && { sent: takeSent(left, sent, spec) }),
+      ...(start !== undefined && { live: { ...start, spec } }),
+    },
+    stack,
+  );
+  const found = again.find(({ id }) => id === write.id);
+  return found === undefined ? write : { ...found, dependsOn: write.dependsOn, last: write.last };
+}
+
+/** Values that are sent in another form than the normal one. A wholly ignored field is sent in normal form. */
+function takeSent(left: readonly string[], sent: Spec, live: Spec): Spec {
+  const parts = left
+    .map((path) => ({ path, ...parseIgnoredPart(path) }))
+    .filter(({ field }) => Object.hasOwn(sent, field));
+  const [whole, inner] = [true, false].map((isWhole) =>
+    parts.filter(({ member }) => (member === undefined) === isWhole).map(({ path }) => path),
+  );
+  return takeIgnoredParts(inner ?? [], omitIgnoredParts(whole ?? [], sent), live);
+}
+
+function takeUserMetadata({ user }: MarkDraft, change: Change, live: Spec): string | JsonObject {
+  const taken = takeIgnoredParts(listLeftAlone(change), { [METADATA]: user }, live)[METADATA];
+  return typeof taken === 'string' || isJsonObject(taken) ? taken : '';
+}
+
+/** Throws unless the mark is as planned, or as a write of this plan sets it. */
+function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, siblings }: ResourceCheckContext): void {
+  const drafts = siblings.flatMap((one) => ('mark' in one && one.mark !== undefined ? [one.mark] : []));
+  const own = drafts
+    .filter(({ pending }) => listUnresolvedAddresses(kind, pending).every((address) => ids.has(address)))
+    .map((draft) => completeMarkDraft(kind, draft, ids));
+  const isOfCreation = write.type === 'deliver' || write.type === 'redeliver';
+  const known: readonly (Mark | undefined)[] = isOfCreation ? own : [change.live?.mark, ...own];
+  const isKnown = known.some((one) => isEqualMarkIgnoringBy(one, mark) || isDeliveredSince(write, one, mark));
+  if (isKnown || (write.type === 'release' && mark === undefined)) return;
+  const isNowProtected = mark?.protect === true && known.every((one) => one?.protect !== true);
+  throw new StaleStateError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);
+}
+
+/**
+ * Whether the mark changed only because a concurrent apply of the stack has just delivered the token of a credential
+ * that this plan replaces as undelivered. The delete is sent all the same, and the new token is delivered once more
+ * afterwards: see `DeliverOrRedeliverWrite`.
+ */
+function isDeliveredSince({ type }: Write, planned: Mark | undefined, mark: Mark | undefined): boolean {
+  if (type !== 'delete' || planned === undefined || mark === undefined || planned.delivered) return false;
+  return isEqualMarkIgnoringBy({ ...planned, delivered: true }, mark);
+}
+
+/** Throws unless each field is as planned, or as a write of this plan sets it. Parts that are left alone may differ. */
+function checkFields(names: readonly string[], live: Spec, context: ResourceCheckContext): void {
+  const { kind, change } = context;
+  const left = [...listLeftAlone(change), ...listIgnoredInMark(change)];
+  for (const name of names) {
+    const now = omitIgnoredParts(left, live)[name];
+    if (now === undefined) continue;
+    const known = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
+    if (known.some((value) => isSame(kind, name, { now, value }))) continue;
+    const planned = change.live?.spec?.[name];
+    const from = planned === undefined ? 'not known' : show(planned);
+    throw new StaleStateError(`${name} was ${from} and is ${show(live[name] ?? null)} now`);
+  }
+}
+
+function show(value: Json): string {
+  return toCanonicalJson(mapConcealed(value, formatConcealed));
+}
+
+/** Fields that the mark records as managed by another owner: a delete has no manifest that says so. */
+function listIgnoredInMark({ live }: Change): readonly string[] {
+  return Object.entries(live?.mark?.fields ?? {}).flatMap(([name, digest]) =>
+    digest === IGNORED_FIELD_DIGEST ? [name] : [],
+  );
+}
+
+/** The planned, the desired and the sent values of a field, in normal form. A delete desires none. */
+function listKnownValues(name: string, { kind, change, ids, siblings }: ResourceCheckContext): readonly Json[] {
+  const planned = change.live?.spec?.[name] ?? fillAllOmittedFields(kind, {})[name];
+  const isDeleted = change.action === 'delete' || change.action === 'replace';
+  const desired = isDeleted ? undefined : change.desired?.[name];
+  const sent = siblings.flatMap((one) => ('body' in one && one.type !== 'set-module' ? (one.body[name] ?? []) : []));
+  const later = [...(desired === undefined ? [] : [desired]), ...(name === METADATA ? [] : sent)].map((value) => {
+    const resolved = mapReferences(kind, { [name]: value }, (one) => ids.get(one.value) ?? one.value)[name] ?? null;
+    const field = kind.fields[name];
+    return field === undefined ? resolved : normalizeField(field, resolved);
+  });
+  return [...(planned === undefined ? [] : [planned]), ...later];
+}
+
+/** Whether two values are equal. Parts that the service does not show count as equal. */
+function isSame(
+  kind: Kind,
+  name: string,
+  { now, value }: { readonly now: Json; readonly value: Json | undefined },
+): boolean {
+  if (value === undefined) return false;
+  const from = fillAllOmittedFields(kind, { [name]: value })[name] ?? null;
+  const seen = alignLiveSpec(kind, { [name]: alignSecrets(now, from) }, { [name]: from })[name] ?? null;
+  return isSameJson(from, fillAllOmittedFields(kind, { [name]: seen })[name] ?? null);
+}

@@ -1,0 +1,46 @@
+import type { Command, Option } from 'commander';
+import { suggest } from '../../manifest/suggest.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+
+/**
+ * Throws for a word such as `-out=plan.json`. The parser would read it as `-o` with the value `ut=plan.json`, and write
+ * a file of that name. So a short option and its value are always two words.
+ */
+export function refuseOneDash(argv: readonly string[], program: Command): void {
+  const options = listOptionsOfCommandLine(argv, program);
+  const wrong = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).find((word, index) => {
+    const isValue = options.some((option) => option.required && isSpelling(argv[index - 1], option));
+    return /^-[a-z]./i.test(word) && !isValue;
+  });
+  if (wrong === undefined) return;
+  const meant = correct(wrong, options);
+  throw new CommandError(`${wrong} is not an option.`, {
+    exitCode: EXIT.invalid,
+    remedy: meant === undefined ? 'Long options begin with two dashes, such as --help.' : `Did you mean ${meant}?`,
+  });
+}
+
+/** Lists the options of the program and of the command that the words name, such as `abuse-report submit`. */
+function listOptionsOfCommandLine(argv: readonly string[], program: Command): readonly Option[] {
+  const [word, ...rest] = argv;
+  const named = program.commands.find((command) => command.name() === word);
+  return [...program.options, ...(named === undefined ? [] : listOptionsOfCommandLine(rest, named))];
+}
+
+function isSpelling(word: string | undefined, { short, long }: Option): boolean {
+  return word !== undefined && (word === short || word === long);
+}
+
+/** Returns what the user probably meant: the long option, or the short options and their value as words of their own. Undefined if unknown. */
+function correct(word: string, options: readonly Option[]): string | undefined {
+  const [, name = '', value = ''] = /^-([^=]*)(.*)$/s.exec(word) ?? [];
+  const long = suggest(
+    name,
+    options.flatMap((option) => (option.long === undefined ? [] : [option.long.slice(2)])),
+  );
+  if (long !== undefined) return `--${long}${value}`;
+  const isValued = options.some((option) => option.required && option.short === word.slice(0, 2));
+  if (isValued) return `${word.slice(0, 2)} ${word.slice(2).replace(/^=/, '')}`;
+  const letters = Array.from(word.slice(1), (letter) => `-${letter}`);
+  return letters.every((letter) => options.some(({ short }) => short === letter)) ? letters.join(' ') : undefined;
+}

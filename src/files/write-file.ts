@@ -1,0 +1,356 @@
+import { constants } from 'node:fs';
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { getErrorMessage } from '../model/errors.ts';
+import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
+import { isOwnedByAnotherUser } from './owners.ts';
+
+/**
+ * Everything that edgewise writes is written here; no other file of src opens a file for writing.
+ *
+ * | Writer | What | Who names it | How |
+ * | --- | --- | --- | --- |
+ * | `cli/output/output-files.ts` | reports, plan files, plans of a folder, their index | user | replaced |
+ * | `cli/reconcile/plan-file.ts` | a plan file that has become wrong | user | removed |
+ * | `cli/multi-stack/plan-folder.ts` | a folder of plans, and its older plans | user | created, removed |
+ * | `cli/output/new-files.ts` | `init`, `export -o`, the schema for editors | user | created, or replaced with `--force` |
+ * | `apply/journal.ts` | journal | user | appended |
+ * | `apply/write-files.ts` | `lifecycle.write_to` | manifests | replaced |
+ * | `apply/token-sinks.ts` | token folder | manifests or user | replaced |
+ * | `apply/token-sinks.ts` | rescued tokens | edgewise | in a new private folder |
+ * | `apply/run-command.ts` | input and errors of a command | edgewise | without a name |
+ * | `server/seed.ts` | data of `embedded:FILE` and `serve --snapshot` | manifests or user | replaced |
+ * | `stack/embedded.ts` | the lock of that file | edgewise | created |
+ *
+ * Before each write the path is checked again: nothing follows a link that a checkout may contain, writes outside of
+ * the boundary, or writes what another user could replace. A function rejects with `WritePathError` for such a path,
+ * otherwise with the errors of the system.
+ */
+
+/** A path must not be written. */
+export class WritePathError extends Error {
+  override readonly name = 'WritePathError';
+  /** The reason. In a message, it follows the path: `is a symbolic link`. */
+  readonly finding: string;
+
+  constructor(finding: string) {
+    super(`it ${finding}`);
+    this.finding = finding;
+  }
+}
+
+/** Describes why a file could not be written: `it is a symbolic link`, or the error of the system. */
+export function describeWriteError(error: unknown): string {
+  if (error instanceof WritePathError) return error.message;
+  // After a comma, the message of Node names resolved paths that the user did not write.
+  return getErrorMessage(error).split(',')[0] ?? '';
+}
+
+/** Returns the absolute path to write, without symbolic links. Throws `WritePathError`. */
+export function checkWritePath(path: string, boundary: WriteBoundary, type?: 'folder'): string {
+  const place = resolveWritePath(path, boundary, type);
+  if ('finding' in place) throw new WritePathError(place.finding);
+  return place.real;
+}
+
+export interface WriteOptions extends WriteBoundary {
+  /** Permissions of a new file or folder. */
+  readonly mode: number;
+}
+
+/** Creates a folder and the missing folders above it. Returns its real path. */
+export async function createFolder(path: string, options: WriteOptions): Promise<string> {
+  const folder = checkWritePath(path, options, 'folder');
+  await createMissingFolders(folder, options.mode);
+  if (!(await stat(folder)).isDirectory()) throw new WritePathError('is a file, not a folder');
+  return folder;
+}
+
+async function createMissingFolders(folder: string, mode: number): Promise<void> {
+  if (await exists(folder)) return;
+  await createMissingFolders(dirname(folder), mode);
+  try {
+    await inFolderOf(folder, (path) => mkdir(path, { mode }));
+  } catch (error) {
+    // Another process created it at the same moment.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}
+
+/**
+ * Calls `act` with a path of a file that stays in its folder, even if the folder is replaced by a link in the meantime:
+ * on Linux, the path leads through an open handle of the folder. `file`: a path without links. Rejects with
+ * `WritePathError` if the folder is a link by now.
+ */
+async function inFolderOf<T>(file: string, act: (path: string) => Promise<T>): Promise<T> {
+  const folder = dirname(file);
+  const handle = await openFolder(folder);
+  if (handle === undefined) return act(file);
+  const fixed = `/proc/self/fd/${handle.fd}`;
+  try {
+    const real = await readlink(fixed);
+    if (real !== folder) throw new WritePathError('became a symbolic link while it was written');
+    return await act(join(fixed, basename(file)));
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replaceAll(fixed, folder);
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** `undefined` if the system has no paths for open folders, or does not let this user read the folder. */
+async function openFolder(folder: string): Promise<FileHandle | undefined> {
+  if (!(await exists('/proc/self/fd'))) return undefined;
+  try {
+    return await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | NO_FOLLOW);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EACCES') return undefined;
+    throw error;
+  }
+}
+
+/** Windows has no such flag. */
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+
+/** Replaces a file atomically: a reader sees either the old or the new text, even after a crash. */
+export async function replaceFile(path: string, text: string, options: WriteOptions): Promise<void> {
+  await inFolderOf(checkWritePath(path, options), (file) =>
+    withTemporaryFile(file, options, async (temporary, handle) => {
+      await handle.writeFile(text);
+      await handle.sync();
+      await removeLeftovers(file, (await handle.stat()).mtimeMs);
+      await rename(temporary, file);
+    }),
+  );
+}
+
+/** Rejects if a file cannot be replaced now. As a test, creates a temporary file next to it and removes that file. */
+export async function checkReplaceable(path: string, options: WriteOptions): Promise<void> {
+  await inFolderOf(checkWritePath(path, options), (file) =>
+    withTemporaryFile(file, options, async (_, handle) => removeLeftovers(file, (await handle.stat()).mtimeMs)),
+  );
+}
+
+/** Creates a file next to `file`, with a hidden name and an extension that is not that of a manifest. */
+async function withTemporaryFile(
+  file: string,
+  { mode }: WriteOptions,
+  act: (temporary: string, handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const temporary = join(dirname(file), `.${basename(file)}.${crypto.randomUUID()}`);
+  const handle = await open(temporary, 'wx', mode);
+  try {
+    await act(temporary, handle);
+  } finally {
+    await handle.close();
+    await rm(temporary, { force: true });
+  }
+}
+
+/**
+ * Renames an existing file to `FILE.1`, or to the next number that is free. Returns the new name; `undefined` if there
+ * is no file.
+ */
+export async function keepAside(path: string, boundary: WriteBoundary): Promise<string | undefined> {
+  return inFolderOf(checkWritePath(path, boundary), async (file) => {
+    if (!(await exists(file))) return undefined;
+    let number = 1;
+    while (await exists(`${file}.${number}`)) number += 1;
+    await rename(file, `${file}.${number}`);
+    return `${basename(file)}.${number}`;
+  });
+}
+
+/** Whether a path exists. A symbolic link exists even if its target does not. */
+export async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return false;
+    throw error;
+  }
+}
+
+/** Removes a file. Does nothing if there is none. */
+export async function removeFile(path: string, boundary: WriteBoundary): Promise<void> {
+  await inFolderOf(checkWritePath(path, boundary), (file) => rm(file, { force: true }));
+}
+
+/**
+ * Writes to a device or a pipe. Another user may have replaced the path by a file or a link in the meantime, so this
+ * neither creates nor truncates a file, and follows only the links of system devices.
+ */
+export async function writeToDeviceOrPipe(path: string, text: string, boundary: WriteBoundary): Promise<void> {
+  const file = checkWritePath(path, boundary);
+  const follow = isDevice(file) ? 0 : NO_FOLLOW;
+  const handle = await open(file, constants.O_WRONLY | follow);
+  try {
+    if ((await handle.stat()).isFile())
+      throw new Error('it was a device or a pipe, and was replaced by a regular file');
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Opens a file for appending and reading, and creates it if it is missing. Rejects a file of another user, who could
+ * read it, and a file with several hard links, which may be in use under another name.
+ */
+export async function openForAppending(path: string, options: WriteOptions): Promise<FileHandle> {
+  const file = checkWritePath(path, options);
+  // Some devices, such as /dev/stdout, are links that the system created.
+  const flags = isDevice(file) ? 'a+' : constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW;
+  const handle = isDevice(file)
+    ? await open(file, flags)
+    : await inFolderOf(file, (path) => open(path, flags, options.mode));
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) return handle;
+    if (stats.nlink > 1) throw new WritePathError('has more than one hard link');
+    if (isOwnedByAnotherUser(file, stats, options.uid)) throw new WritePathError('belongs to another user');
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Creates a folder that only this user can enter, below `parent`. Returns its real path. */
+export async function createPrivateFolder(parent: string, prefix: string): Promise<string> {
+  return realpath(await mkdtemp(join(parent, prefix)));
+}
+
+/**
+ * A file without a name. The system deletes it when its last handle is closed, even after a crash. A program whose
+ * standard input is such a handle can open it as `/dev/stdin`.
+ */
+export interface UnlinkedFile {
+  readonly reader: FileHandle;
+  /** Opened in append mode. */
+  readonly writer: FileHandle;
+  readonly close: () => Promise<void>;
+}
+
+/** On Linux, the files in this folder are kept in memory. */
+const MEMORY_FOLDER = '/dev/shm';
+
+/**
+ * Creates an empty file that only its owner can read, in memory if the system allows that, otherwise in `folder`.
+ * Removes the name of the file before anything is written.
+ */
+export async function openUnlinkedFile(folder: string): Promise<UnlinkedFile> {
+  try {
+    return await openUnlinkedFileIn(MEMORY_FOLDER);
+  } catch {
+    return openUnlinkedFileIn(folder);
+  }
+}
+
+async function openUnlinkedFileIn(folder: string): Promise<UnlinkedFile> {
+  const path = join(folder, `edgewise-${crypto.randomUUID()}`);
+  const writer = await open(path, 'ax', 0o600);
+  try {
+    const reader = await open(path, 'r');
+    return { reader, writer, close: async () => void (await Promise.all([reader.close(), writer.close()])) };
+  } catch (error) {
+    await writer.close();
+    throw error;
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/**
+ * A temporary file older than this counts as abandoned: the process that created it no longer runs. A write takes
+ * milliseconds; a minute allows for slow network file systems.
+ */
+const ABANDONED_MS = 60_000;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Removes the temporary files that killed runs left next to a file, unless the file must not be written. */
+export async function removeStaleTempFiles(path: string, boundary: WriteBoundary): Promise<void> {
+  const place = resolveWritePath(path, boundary);
+  if ('real' in place) await removeLeftovers(place.real, Date.now());
+}
+
+/**
+ * Removes abandoned temporary files of `file`, because they may contain a secret. `now`: the time of the file system,
+ * which can differ from the clock of this machine. Ignores errors.
+ */
+async function removeLeftovers(file: string, now: number): Promise<void> {
+  const [folder, prefix] = [dirname(file), `.${basename(file)}.`];
+  const names = await readdir(folder).catch((): string[] => []);
+  const temporaries = names.filter((name) => name.startsWith(prefix) && UUID.test(name.slice(prefix.length)));
+  await Promise.allSettled(
+    temporaries.map(async (name) => {
+      const { mtimeMs } = await stat(join(folder, name));
+      if (now - mtimeMs > ABANDONED_MS) await rm(join(folder, name), { force: true });
+    }),
+  );
+}
+
+/** A lock on a file. It excludes only processes that lock the file too. */
+export interface FileLock {
+  /** Whether another process may have taken over the lock: it was not renewed for STALE_MS, such as during sleep. */
+  readonly isLost: () => boolean;
+  readonly release: () => Promise<void>;
+}
+
+/**
+ * A process renews its lock every UPDATE_MS. A lock that was not renewed for STALE_MS counts as abandoned: ten missed
+ * renewals, so that a process on a busy machine keeps its lock. After a process was killed, the next one waits at most
+ * these 20 s.
+ */
+const UPDATE_MS = 2000;
+const STALE_MS = 20_000;
+
+export function toLockPath(file: string): string {
+  return `${file}.lock`;
+}
+
+/**
+ * Locks a file by creating the folder `FILE.lock` next to it. The file need not exist. A lock that was not renewed for
+ * STALE_MS is taken over. `undefined` if another process has the lock.
+ */
+export async function tryLockFile(file: string, boundary: WriteBoundary): Promise<FileLock | undefined> {
+  let isLost = false;
+  const onCompromised = (): void => {
+    isLost = true;
+  };
+  try {
+    // All names of a file must lead to the same lock.
+    const path = checkWritePath(file, boundary);
+    // The folder must exist, so that a wrong path is an error and not a new folder.
+    await realpath(dirname(path));
+    // Imported only here, because the module installs signal handlers, which commands that write nothing do not need.
+    const { lock } = await import('proper-lockfile');
+    const unlock = await lock(path, {
+      lockfilePath: toLockPath(path),
+      realpath: false,
+      update: UPDATE_MS,
+      stale: STALE_MS,
+      onCompromised,
+    });
+    return { isLost: () => isLost, release: async () => (isLost ? undefined : unlock()) };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ELOCKED') return undefined;
+    throw error;
+  }
+}

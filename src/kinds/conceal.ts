@@ -1,0 +1,64 @@
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { CONCEALED_KEYS } from '../model/secret-value.ts';
+import type { Spec } from '../model/state.ts';
+import type { FieldType } from './field.ts';
+import type { Kind } from './kind.ts';
+import { mapDirectMembers, mapPresentFields } from './walk.ts';
+
+/** Finds the values of a spec that may be secret, as the table of its kind says. */
+
+/** A value that may be secret. `isNamed`: whether its key looks like the name of a secret. */
+export interface PossibleSecret {
+  readonly value: Json;
+  readonly isNamed: boolean;
+}
+
+/** Replaces each value that may be secret. Returns the same spec if nothing changes. */
+export function mapPossibleSecrets(kind: Kind, spec: Spec, replace: (found: PossibleSecret) => Json): Spec {
+  return mapPresentFields(kind.specFields, spec, (type, value) => mapValue(type, value, { isNamed: false, replace }));
+}
+
+interface Visit {
+  readonly isNamed: boolean;
+  readonly replace: (found: PossibleSecret) => Json;
+}
+
+function mapValue(type: FieldType, value: Json, visit: Visit): Json {
+  const { isNamed, replace } = visit;
+  if (type.type === 'text') return type.mayBeSecret === true && isGiven(value) ? replace({ value, isNamed }) : value;
+  if (type.type === 'json') return isJsonObject(value) ? mapFreeMembers(value, visit) : value;
+  return mapDirectMembers(type, value, {
+    visit: (inner, member, at) =>
+      mapValue(inner, member, { ...visit, isNamed: type.type === 'map' && isNameOfSecret(String(at[0])) }),
+  });
+}
+
+/** In free JSON, a member may be secret if its name looks like that of one. An object that looks concealed is hidden. */
+function mapFreeJson(value: Json, visit: Visit): Json {
+  if (isJsonObject(value)) {
+    const isForged = CONCEALED_KEYS.some((key) => Object.hasOwn(value, key));
+    return isForged ? visit.replace({ value, isNamed: true }) : mapFreeMembers(value, visit);
+  }
+  if (!isJsonArray(value)) return visit.isNamed && isGiven(value) ? visit.replace({ value, isNamed: true }) : value;
+  const members = value.map((member) => mapFreeJson(member, visit));
+  return members.every((member, at) => member === value[at]) ? value : members;
+}
+
+function mapFreeMembers(value: JsonObject, visit: Visit): JsonObject {
+  const before = Object.entries(value);
+  const after = before.map(([key, member]) => {
+    return [key, mapFreeJson(member, { ...visit, isNamed: visit.isNamed || isNameOfSecret(key) })] as const;
+  });
+  return after.every(([, member], at) => member === before[at]?.[1]) ? value : Object.fromEntries(after);
+}
+
+function isGiven(value: Json): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+const NAME_OF_SECRET = /authorization|cookie|token|key|secret|password/i;
+
+/** Whether a name, such as `X-Api-Key` or `client_secret`, looks like that of a secret. */
+export function isNameOfSecret(name: string): boolean {
+  return NAME_OF_SECRET.test(name);
+}

@@ -1,0 +1,128 @@
+import { mapPossibleSecrets, type PossibleSecret } from '../kinds/conceal.ts';
+import { findKind } from '../kinds/tables/registry.ts';
+import { isVariableForbiddenInManifests } from '../model/api-key.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import {
+  CONCEALED_KEYS,
+  fillTemplate,
+  isConcealed,
+  isSecretValue,
+  listConcealed,
+  listSecretNames,
+  unescapePlaceholders,
+} from '../model/secret-value.ts';
+import type { SecretRedactor } from '../model/secrets.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import { findSecretVariable, type ManifestEnvironment } from './environment.ts';
+import type { DocumentFinding, ManifestDocument, ManifestFinding } from './finding.ts';
+
+interface ConcealContext {
+  readonly env: ManifestEnvironment;
+  readonly secrets: Pick<SecretRedactor, 'seal' | 'publish' | 'hide' | 'addVariable'>;
+}
+
+/**
+ * Replaces the secrets in manifests by concealed values, so that no other code sees them: each text with `${secret:NAME}`,
+ * and each text in clear whose place is named like a secret. Reports placeholders in other fields.
+ */
+export function concealDocuments(
+  documents: readonly ManifestDocument[],
+  context: ConcealContext,
+): { readonly documents: readonly ManifestDocument[]; readonly findings: readonly DocumentFinding[] } {
+  // Every secret is known before another text in clear is judged, so that the order of documents does not matter.
+  const sealed = documents.map((document) => mapSecretsOfDocument(document, (found) => conceal(found, context)));
+  const findings = sealed.flatMap((document) => listFindings(document).map((finding) => ({ document, finding })));
+  const publish = ({ value }: PossibleSecret): Json =>
+    typeof value === 'string' ? context.secrets.publish(unescapePlaceholders(value)) : value;
+  return { documents: sealed.map((document) => unescapeOthers(mapSecretsOfDocument(document, publish))), findings };
+}
+
+function mapSecretsOfDocument(document: ManifestDocument, replace: (found: PossibleSecret) => Json): ManifestDocument {
+  const kind = findKind(document.kind);
+  const { spec } = document.value;
+  if (kind === undefined || !document.isValid || !isJsonObject(spec)) return document;
+  const replaced: Spec = mapPossibleSecrets(kind, spec, replace);
+  return replaced === spec ? document : { ...document, value: { ...document.value, spec: replaced } };
+}
+
+function conceal({ value, isNamed }: PossibleSecret, { env, secrets }: ConcealContext): Json {
+  if (typeof value !== 'string') return value;
+  if (listSecretNames(value).length === 0) return isNamed ? secrets.hide(unescapePlaceholders(value)) : value;
+  for (const name of listSecretNames(value)) secrets.addVariable(name, findSecretVariable(name, env) ?? '');
+  return secrets.seal(
+    value,
+    fillTemplate(value, (name) => findSecretVariable(name, env)),
+  );
+}
+
+function listFindings({ value, isValid }: ManifestDocument): readonly ManifestFinding[] {
+  if (!isValid) return [];
+  const forbidden = listConcealed(value).flatMap((concealed) =>
+    isSecretValue(concealed) ? listSecretNames(concealed.$secret).filter(isVariableForbiddenInManifests) : [],
+  );
+  return [...forbidden.map(createForbiddenFinding), ...listMisplaced(value, [])];
+}
+
+function listMisplaced(value: Json, path: FieldPath): readonly ManifestFinding[] {
+  if (typeof value === 'string') return listSecretNames(value).map((name) => createMisplacedFinding(name, path));
+  if (isConcealed(value)) return [];
+  if (isJsonArray(value)) return value.flatMap((member, index) => listMisplaced(member, [...path, index]));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => listMisplaced(member, [...path, key]));
+}
+
+function createMisplacedFinding(name: string, path: FieldPath): ManifestFinding {
+  return {
+    code: 'secret-misplaced',
+    message: `\${secret:${name}} cannot stand here, because this field is shown, stored or compared as text`,
+    remedy: `Use it in values of request_headers.add, or in members of a policy's config whose names look like secrets. Elsewhere, use \${env:${name}}.`,
+    path,
+    target: 'value',
+  };
+}
+
+function createForbiddenFinding(name: string): ManifestFinding {
+  return {
+    code: 'env-not-offered',
+    message: `the environment variable ${name} is for an API key or a token, which no manifest can have`,
+    remedy: 'Remove it.',
+    path: ['spec'],
+    target: 'value',
+  };
+}
+
+/** Resolves the escapes of placeholders in all other texts. */
+function unescapeOthers(document: ManifestDocument): ManifestDocument {
+  const value = unescapeMembers(document.value);
+  return value === document.value ? document : { ...document, value };
+}
+
+function unescapeJson(value: Json): Json {
+  if (typeof value === 'string') return unescapePlaceholders(value);
+  if (isConcealed(value)) return value;
+  if (isJsonArray(value)) {
+    const members = value.map(unescapeJson);
+    return members.every((member, at) => member === value[at]) ? value : members;
+  }
+  return isJsonObject(value) ? unescapeMembers(value) : value;
+}
+
+function unescapeMembers(value: JsonObject): JsonObject {
+  const before = Object.entries(value);
+  const after = before.map(([key, member]) => [key, unescapeJson(member)] as const);
+  return after.every(([, member], at) => member === before[at]?.[1]) ? value : Object.fromEntries(after);
+}
+
+/** Returns a key in a document that is reserved for concealed values. */
+export function findReservedKey(value: Json, path: FieldPath = []): FieldPath | undefined {
+  if (!isJsonObject(value) && !isJsonArray(value)) return undefined;
+  const members: readonly (readonly [string | number, Json])[] = isJsonArray(value)
+    ? [...value.entries()]
+    : Object.entries(value);
+  for (const [key, member] of members) {
+    if (typeof key === 'string' && CONCEALED_KEYS.includes(key)) return [...path, key];
+    const found = findReservedKey(member, [...path, key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

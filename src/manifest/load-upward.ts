@@ -1,0 +1,208 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { isAbsolute, relative, resolve } from 'node:path';
+import { listRootsOfPaths, resolvePathWithin, searchRepository } from '../files/boundary.ts';
+import {
+  createTrustedOwners,
+  DISTRUST_REMEDY,
+  type Distrust,
+  findDistrust,
+  searchUpward,
+  type TrustedOwners,
+} from '../files/owners.ts';
+import { type ReadBudget, readInput } from '../files/read-input.ts';
+import { listAncestors } from '../files/real-path.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { STDIN_FILE_NAME } from './environment.ts';
+import {
+  byName,
+  createStackBudget,
+  createUnreadableDiagnostic,
+  isManifestName,
+  joinShown,
+  type LoadContext,
+  type LoadedManifestSources,
+  type ManifestBytes,
+} from './load.ts';
+import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
+
+/**
+ * Finds files in the folders above the manifests: Defaults, and the Stack to which a manifest belongs. Only files of
+ * trusted users are used (see `files/owners.ts`), because any user can put a file into a folder such as `/tmp`.
+ */
+
+/** A path to show, and the same path as an absolute one. */
+interface Path {
+  readonly shown: string;
+  readonly real: string;
+}
+
+interface UpwardReading {
+  readonly sources: ManifestBytes[];
+  readonly diagnostics: Diagnostic[];
+  /** Absolute paths of the files that were already read. */
+  readonly seen: Set<string>;
+  readonly roots: readonly string[];
+  readonly budget: ReadBudget;
+}
+
+/** A folder from which Defaults are searched upward, and whether the files in this folder were read already. */
+export interface DefaultsStart {
+  readonly folder: string;
+  readonly isRead: boolean;
+}
+
+/**
+ * Reads files with Defaults in folders and above them, up to the root of the repository. Skips files in `known`. Reports
+ * Defaults that are not used because of their owner, so that no plan lacks settings in silence. `paths`: the paths of
+ * the command line, whose repositories count.
+ */
+export function readDefaultsUpward(
+  starts: readonly DefaultsStart[],
+  known: readonly string[],
+  { paths, ...context }: Omit<LoadContext, 'readStdin' | 'roots'> & { readonly paths: readonly string[] },
+): LoadedManifestSources {
+  const { cwd, budget } = context;
+  const reading: UpwardReading = {
+    sources: [],
+    diagnostics: [],
+    seen: new Set(known.filter((file) => file !== STDIN_FILE_NAME).map((file) => resolve(cwd, file))),
+    roots: listRootsOfPaths(paths, context),
+    budget: budget ?? createStackBudget(),
+  };
+  // The same search as if every user were trusted shows which Defaults are left out.
+  const widest = listRootsOfPaths(paths, { ...context, uid: undefined });
+  const entered = new Set<string>();
+  for (const { folder, isRead } of starts) {
+    const start = { shown: folder, real: resolve(cwd, folder) };
+    const trust = createUpwardTrust(start, reading.roots, context);
+    for (const at of [...listUpward(start, widest, cwd)].slice(isRead ? 1 : 0)) {
+      if (entered.has(at.real)) continue;
+      entered.add(at.real);
+      readFilesIn(at, { isSearched: mayContainDefaultsDocument, ...trust(at) }, reading);
+    }
+  }
+  return { sources: reading.sources, diagnostics: reading.diagnostics };
+}
+
+/**
+ * Finds the nearest file with a `Stack`, beside or above a path, up to the root of the repository. Ignores files that
+ * cannot be read or are not trusted.
+ */
+export function findStackFileUpward(
+  path: string,
+  context: Pick<LoadContext, 'cwd' | 'uid' | 'root'>,
+): string | undefined {
+  const { cwd } = context;
+  const roots = listRootsOfPaths([path], context);
+  const budget = createStackBudget();
+  const reading: UpwardReading = { sources: [], diagnostics: [], seen: new Set(), roots, budget };
+  const start = { shown: path, real: resolve(cwd, path) };
+  const trust = createUpwardTrust(start, roots, context);
+  for (const at of listUpward(start, roots, cwd)) {
+    const search = { isSearched: mayContainStackDocument, ...trust(at) };
+    if (search.distrust !== undefined) return undefined;
+    readFilesIn(at, search, reading);
+    const found = reading.sources.find(({ bytes }) => hasStackDocument(bytes));
+    if (found !== undefined) return found.file;
+  }
+  return undefined;
+}
+
+/** Yields a folder and its parents, up to the root. */
+function* listUpward({ shown, real }: Path, roots: readonly string[], cwd: string) {
+  for (const at of listAncestors(real)) {
+    const place = resolvePathWithin(at, roots);
+    if ('finding' in place) return;
+    yield { shown: isAbsolute(shown) ? at : relative(cwd, at) || '.', real: at };
+    if (roots.includes(place.real)) return;
+  }
+}
+
+/** Whose files are used, and why those of a folder are not. `distrust` is absent for a folder that is trusted. */
+interface UpwardTrust {
+  readonly trusted: TrustedOwners | undefined;
+  readonly distrust?: Distrust | undefined;
+}
+
+/** Returns a function that says whether edgewise uses what it finds in a folder above `start`. */
+function createUpwardTrust(
+  { real: start }: Path,
+  roots: readonly string[],
+  context: Pick<LoadContext, 'cwd' | 'uid' | 'root'>,
+): (folder: Path) => UpwardTrust {
+  const trusted = createTrustedOwners(start, context);
+  const { folders, end } = searchUpward(start, context);
+  const repository = searchRepository(start, context);
+  const distrust = 'distrust' in repository ? repository.distrust : end;
+  return ({ real }) =>
+    folders.includes(real) && 'real' in resolvePathWithin(real, roots) ? { trusted } : { trusted, distrust };
+}
+
+/** What a search upward looks for in a folder. */
+interface UpwardSearch extends UpwardTrust {
+  readonly isSearched: (bytes: Uint8Array) => boolean;
+}
+
+/** Reads the files in a folder that may contain what is searched. Does nothing if the folder does not exist yet. */
+function readFilesIn(folder: Path, search: UpwardSearch, reading: UpwardReading): void {
+  if (statSync(folder.real, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  for (const entry of listEntries(folder.real, search)) {
+    if (entry.name.startsWith('.') || !isManifestName(entry.name)) continue;
+    const path = { shown: joinShown(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
+    if (reading.seen.has(path.real)) continue;
+    reading.seen.add(path.real);
+    readSearchedFile(path, search, reading);
+  }
+}
+
+/** Another user may have closed their folder. Its files would not be used anyway. */
+function listEntries(folder: string, { distrust }: UpwardTrust): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort(byName);
+  } catch (error) {
+    if (distrust !== undefined && error instanceof Error && 'code' in error) return [];
+    throw error;
+  }
+}
+
+/** Reads a file if it contains what is searched. Reports it instead if it is not trusted. */
+function readSearchedFile({ shown, real }: Path, search: UpwardSearch, reading: UpwardReading): void {
+  const why = describeDistrust(real, search);
+  // Ignore a link that leaves `roots`, because its target may have nothing to do with edgewise.
+  if (why === undefined && 'finding' in resolvePathWithin(real, reading.roots)) return;
+  try {
+    const stats = statSync(real, { throwIfNoEntry: false });
+    if (stats?.isFile() !== true || stats.size > MAX_SEARCHED_BYTES) return;
+    // A file of another user does not use up the budget of the manifests.
+    const { budget } = why === undefined ? reading : { budget: undefined };
+    const bytes = readInput(real, { maxBytes: MAX_SEARCHED_BYTES, budget });
+    if (!search.isSearched(bytes)) return;
+    if (why === undefined) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
+    else reading.diagnostics.push(createDistrustedDiagnostic(shown, why));
+  } catch (error) {
+    if (why === undefined) reading.diagnostics.push(createUnreadableDiagnostic(shown, error));
+    else if (!(error instanceof Error)) throw error;
+  }
+}
+
+/** Why a file is not used, as a clause. `undefined` if it is used. */
+function describeDistrust(file: string, { trusted, distrust }: UpwardTrust): string | undefined {
+  const finding = findDistrust(file, trusted);
+  if (finding !== undefined) return `it ${finding}`;
+  return distrust && `${distrust.path} ${distrust.finding}`;
+}
+
+function createDistrustedDiagnostic(file: string, why: string): Diagnostic {
+  return {
+    code: 'path-refused',
+    severity: 'error',
+    message: `${file} has Defaults for these manifests, but is not used, because ${why}`,
+    remedy: DISTRUST_REMEDY,
+  };
+}
+
+/**
+ * The maximum size of a file that is searched for Defaults or a `Stack`. No stack has so many settings that it needs
+ * more.
+ */
+const MAX_SEARCHED_BYTES = 1_048_576;

@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { ApplyResult } from '../../src/model/outcome.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import type { TestResource, TestStack } from '../laws/stack.ts';
+import { listTouched, World, type WorldOptions } from '../laws/world.ts';
+
+const BLUE = 'bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
+const GREEN = 'bkdhr_2k9XLQdTnSXvQJzqDPzZxhCBmHm';
+const LIFECYCLE = { protect: false, ignore: [], settings: {} } as const;
+
+const POOL: TestResource = {
+  kind: 'WeightedBackend',
+  name: 'pool',
+  spec: { description: 'v1', metadata: { canary: 'old' }, backends: { [BLUE]: 90, [GREEN]: 10 } },
+  lifecycle: { ...LIFECYCLE, ignore: ['backends', 'metadata'] },
+};
+const POOL_V2: TestResource = { ...POOL, spec: { ...POOL.spec, description: 'v2' } };
+
+const EDGE: TestResource = {
+  kind: 'TCPEdge',
+  name: 'edge',
+  spec: { description: 'v1', hostports: ['1.tcp.example.net:20001'] },
+  lifecycle: LIFECYCLE,
+};
+
+/** A world whose client reads its clock here. */
+function createTimedWorld(options: WorldOptions = {}) {
+  const clock = { now: 0 };
+  const world = new World({
+    clientNow: () => clock.now,
+    sleep: async (ms) => {
+      clock.now += ms;
+    },
+    ...options,
+  });
+  return { world, clock, client: world.connect() };
+}
+
+function listSent(world: World): readonly string[] {
+  return world.takeRequests().map(({ method, path }) => `${method} ${path.replace(/_[^/?]+/, '_…')}`);
+}
+
+function describeOutcomes({ outcomes }: ApplyResult): readonly string[] {
+  return outcomes.map((one) => {
+    const message = 'message' in one ? `: ${one.message}` : '';
+    return `${one.write.id.replace(/@.*/, '')}: ${one.outcome}${message}`;
+  });
+}
+
+/** The only live resource of a kind. */
+function getOnly(world: World, kind: string): JsonObject {
+  const [one] = world.resources()[kind] ?? [];
+  return one ?? {};
+}
+
+/** Changes the only live edge, as another client would. */
+async function changeEdge(world: World, body: JsonObject): Promise<void> {
+  await world.call('PATCH', `/edges/tcp/${getOnly(world, 'TCPEdge')['id']}`, body);
+}
+
+async function planDelete({ world, client }: ReturnType<typeof createTimedWorld>, more: TestStack = []) {
+  await world.migrate([EDGE]);
+  const plan = await world.plan(more, { client });
+  world.takeRequests();
+  return plan;
+}
+
+describe('a delete', () => {
+  it('is sent without another read up to five seconds after a list showed the resource', async () => {
+    const timed = createTimedWorld();
+    const plan = await planDelete(timed);
+    timed.clock.now += 5_000;
+    await timed.world.apply(plan, {}, timed.client);
+    expect(listSent(timed.world)).toEqual(['DELETE /edges/tcp/edgtcp_…']);
+  });
+
+  it('comes after another read if the resource was shown more than five seconds ago', async () => {
+    const timed = createTimedWorld();
+    const plan = await planDelete(timed);
+    timed.clock.now += 5_001;
+    await timed.world.apply(plan, {}, timed.client);
+    expect(listSent(timed.world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
+  });
+
+  it('comes after another read if the clock was set back', async () => {
+    const timed = createTimedWorld();
+    const plan = await planDelete(timed);
+    timed.clock.now -= 1;
+    await timed.world.apply(plan, {}, timed.client);
+    expect(listSent(timed.world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['a field', { description: 'in use again' }, 'description was "v1" and is "in use again" now'],
+    ['the mark', { metadata: '{"edgewise":{"stack":"another","name":"edge"}}' }, 'its mark was changed'],
+    [
+      'the protection',
+      { metadata: '{"edgewise":{"stack":"stack.under_test","name":"edge","protect":true}}' },
+      'it is protected now',
+    ],
+  ])('is not sent if %s changed since the plan', async (_, body, why) => {
+    const timed = createTimedWorld();
+    const { world, client, clock } = timed;
+    const plan = await planDelete(timed);
+    await changeEdge(world, body);
+    clock.now += 10_000;
+    world.takeRequests();
+    const result = await world.apply(plan, {}, client);
+    expect(describeOutcomes(result)).toEqual([
+      `delete TCPEdge/edge: failed: not sent, because ${why}. The plan is stale`,
+    ]);
+    expect(result.outcomes).toMatchObject([{ isStale: true, isUnknown: false, isAuthentication: false }]);
+    expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…']);
+    expect(world.resources()['TCPEdge']).toHaveLength(1);
+  });
+
+  it('that is not sent skips what depends on it', async () => {
+    const timed = createTimedWorld();
+    const { world, client, clock } = timed;
+    const plan = await planDelete(timed, [{ ...EDGE, name: 'successor' }]);
+    await changeEdge(world, { description: 'in use again' });
+    clock.now += 10_000;
+    const result = await world.apply(plan, {}, client);
+    expect(describeOutcomes(result).map((one) => one.replace(/: not sent.*/, ''))).toEqual([
+      'delete TCPEdge/edge: failed',
+      expect.stringMatching(/^create TCPEdge\/successor: skipped: depends on delete TCPEdge\/edge/),
+    ]);
+  });
+
+  it('of a resource that is gone counts as applied, without a second request', async () => {
+    const timed = createTimedWorld();
+    const { world, client, clock } = timed;
+    const plan = await planDelete(timed);
+    await world.call('DELETE', `/edges/tcp/${getOnly(world, 'TCPEdge')['id']}`);
+    clock.now += 10_000;
+    world.takeRequests();
+    const result = await world.apply(plan, {}, client);
+    expect(describeOutcomes(result)).toEqual(['delete TCPEdge/edge: applied']);
+    expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…']);
+  });
+
+  it('is preceded by a read anew when it is tried again after more than five seconds', async () => {
+    const timed = createTimedWorld();
+    const plan = await planDelete(timed);
+    const { world, clock } = timed;
+    world.interpose(failFirst('DELETE', 503, () => (clock.now += 6_000)));
+    await world.apply(plan, {}, timed.client);
+    expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
+  });
+
+  it('waits for the rate limit before its read, not between the two', async () => {
+    const timed = createTimedWorld({ rateLimit: { requests: 8, windowMs: 60_000 }, concurrency: 4 });
+    const { world, client, clock } = timed;
+    const at: [string, number][] = [];
+    world.interpose((inner) => (request) => {
+      at.push([request.method, clock.now]);
+      return inner(request);
+    });
+    await world.migrate([EDGE]);
+    const plan = await world.plan([], { client });
+    at.length = 0;
+    await client.get('/edges/tcp');
+    clock.now += 50_000;
+    await world.apply(plan, {}, client);
+    const [read, remove] = at.slice(-2);
+    expect([read?.[0], remove?.[0]]).toEqual(['GET', 'DELETE']);
+    expect((remove?.[1] ?? 0) - (read?.[1] ?? 0)).toBeLessThan(1);
+  });
+
+  it('is not sent after a read that was answered by a cache', async () => {
+    const timed = createTimedWorld();
+    const { world, client, clock } = timed;
+    const plan = await planDelete(timed);
+    clock.now += 10_000;
+    world.interpose((inner) => async (request) => {
+      const response = await inner(request);
+      const headers = new Headers(response.headers);
+      headers.set('age', '30');
+      return new Response(response.body, { status: response.status, headers });
+    });
+    const result = await world.apply(plan, {}, client);
+    expect(describeOutcomes(result)).toEqual([expect.stringContaining('the response comes from a cache')]);
+    expect(listSent(world).filter((one) => one.startsWith('DELETE'))).toEqual([]);
+  });
+});
+
+describe('a write that carries ignored values', () => {
+  it('sends them as they are right before it, and keeps what others wrote beside the mark', async () => {
+    const { world, clock, client } = createTimedWorld();
+    await world.migrate([POOL]);
+    const plan = await world.plan([POOL_V2], { client });
+    const pool = getOnly(world, 'WeightedBackend');
+    const metadata = JSON.stringify({ ...JSON.parse(String(pool['metadata'])), canary: 'promoted' });
+    await world.call('PATCH', `/backends/weighted/${pool['id']}`, { backends: { [BLUE]: 0, [GREEN]: 100 }, metadata });
+    clock.now += 6_000;
+    world.takeRequests();
+    expect(describeOutcomes(await world.apply(plan, {}, client))).toEqual(['update WeightedBackend/pool: applied']);
+    expect(listSent(world)).toEqual(['GET /backends/weighted/bkdwd_…', 'PATCH /backends/weighted/bkdwd_…']);
+    const after = getOnly(world, 'WeightedBackend');
+    expect(after).toMatchObject({ description: 'v2', backends: { [BLUE]: 0, [GREEN]: 100 } });
+    expect(JSON.parse(String(after['metadata']))).toMatchObject({ canary: 'promoted' });
+    expect(listTouched(await world.plan([POOL_V2]))).toEqual([]);
+  });
+
+  it('is not sent if a field of the plan changed', async () => {
+    const { world, clock, client } = createTimedWorld();
+    await world.migrate([POOL]);
+    const plan = await world.plan([POOL_V2], { client });
+    const backends = { [BLUE]: 90, [GREEN]: 10 };
+    await world.call('PATCH', `/backends/weighted/${getOnly(world, 'WeightedBackend')['id']}`, {
+      description: 'theirs',
+      backends,
+    });
+    clock.now += 6_000;
+    const why = 'description was "v1" and is "theirs" now';
+    expect(describeOutcomes(await world.apply(plan, {}, client))).toEqual([
+      `update WeightedBackend/pool: failed: not sent, because ${why}. The plan is stale`,
+    ]);
+    expect(getOnly(world, 'WeightedBackend')).toMatchObject({ description: 'theirs' });
+  });
+
+  it('is sent again after an attempt that took effect without a response', async () => {
+    const { world, clock, client } = createTimedWorld();
+    await world.migrate([POOL]);
+    const plan = await world.plan([POOL_V2], { client });
+    world.interpose(loseFirstResponse('PATCH', () => (clock.now += 6_000)));
+    expect(describeOutcomes(await world.apply(plan, {}, client))).toEqual(['update WeightedBackend/pool: applied']);
+    expect(listTouched(await world.plan([POOL_V2]))).toEqual([]);
+  });
+
+  it('costs no read if nothing is ignored', async () => {
+    const { world, clock, client } = createTimedWorld();
+    await world.migrate([EDGE]);
+    const plan = await world.plan([{ ...EDGE, spec: { ...EDGE.spec, description: 'v2' } }], { client });
+    clock.now += 60_000;
+    world.takeRequests();
+    await world.apply(plan, {}, client);
+    expect(listSent(world)).toEqual(['PATCH /edges/tcp/edgtcp_…']);
+    expect(plan.requests.readAgain).toBeUndefined();
+  });
+});
+
+describe('a release', () => {
+  it('keeps the metadata and the members that others set after the plan', async () => {
+    const { world, clock, client } = createTimedWorld();
+    const pool = { ...POOL, lifecycle: LIFECYCLE };
+    await world.migrate([pool]);
+    const plan = await world.plan([], { client, mode: 'release', targets: ['WeightedBackend/pool'] });
+    expect(plan.requests.readAgain).toBe(1);
+    const live = getOnly(world, 'WeightedBackend');
+    const metadata = JSON.stringify({ ...JSON.parse(String(live['metadata'])), canary: 'promoted' });
+    await world.call('PATCH', `/backends/weighted/${live['id']}`, { backends: { [BLUE]: 1, [GREEN]: 99 }, metadata });
+    clock.now += 6_000;
+    world.takeRequests();
+    expect(describeOutcomes(await world.apply(plan, {}, client))).toEqual(['release WeightedBackend/pool: applied']);
+    expect(listSent(world)).toEqual(['GET /backends/weighted/bkdwd_…', 'PATCH /backends/weighted/bkdwd_…']);
+    expect(getOnly(world, 'WeightedBackend')).toMatchObject({
+      backends: { [BLUE]: 1, [GREEN]: 99 },
+      metadata: '{"canary":"promoted"}',
+    });
+  });
+});
+
+/** Fails the first request with a method, and sends it nowhere. */
+function failFirst(method: string, status: number, then: () => void): (inner: Transport) => Transport {
+  let isOver = false;
+  return (inner) => async (request) => {
+    if (isOver || request.method !== method) return inner(request);
+    isOver = true;
+    then();
+    return Response.json({ msg: 'not now' }, { status });
+  };
+}
+
+/** Lets the first request with a method take effect, and loses its response. */
+function loseFirstResponse(method: string, then: () => void): (inner: Transport) => Transport {
+  let isOver = false;
+  return (inner) => async (request) => {
+    const response = await inner(request);
+    if (isOver || request.method !== method) return response;
+    isOver = true;
+    then();
+    return Response.json({ msg: 'lost' }, { status: 502 });
+  };
+}

@@ -1,0 +1,261 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listFormatNames } from '../../src/report/formats.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
+
+/** Secrets in fields that a table marks: `${secret:NAME}`, and what is live or in clear in such a field. */
+
+const EDGE = 'edghts_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
+const ROUTE = 'edghtsrt_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
+const PATH = `/edges/https/${EDGE}/routes/${ROUTE}/request_headers`;
+
+const SECRET = 'value-of-the-upstream-key';
+const LIVE = 'value-set-by-hand-4711';
+const CLEAR = 'value-in-clear-in-git';
+const D = '$';
+const BEARER = `Bearer ${D}{secret:UPSTREAM}`;
+const OFFERED = { env: { UPSTREAM: SECRET, EDGEWISE_ENV: 'UPSTREAM' } };
+
+function routeWithHeaders(add: object): string {
+  return toManifest('HTTPSEdgeRoute', 'checkout', { edge_id: EDGE, id: ROUTE, request_headers: { add } });
+}
+
+function edgeWithConfig(config: object): string {
+  const action = { type: 'add-headers', config };
+  return toManifest('TCPEdge', 'shop', {
+    hostports: ['1.tcp.example.net:20001'],
+    policy: { inbound: { expressions: [], actions: [action] } },
+  });
+}
+
+/** Sends a request to the service, as another client does. */
+async function send({ server }: Workspace, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await server.handle(
+    new Request(`http://service.test${path}`, {
+      method,
+      headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  );
+  return response.json();
+}
+
+/** All that a run left: what it printed, and each file in its folder except the manifests. */
+function readAll({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }, folder: string): string {
+  const files = readdirSync(folder, { recursive: true }).map(String);
+  const written = files.filter((file) => !file.endsWith('.yaml') && statSync(join(folder, file)).isFile());
+  return [stdout, stderr, ...written.map((file) => readFileSync(join(folder, file), 'utf8'))].join('\n');
+}
+
+const REPORTS = listFormatNames()
+  .map((format) => `--report ${format}=out.${format}`)
+  .join(' ');
+
+function expectNoValue(text: string): void {
+  for (const value of [SECRET, LIVE, CLEAR])
+    for (const form of [value, encodeURIComponent(value), Buffer.from(value).toString('base64').slice(0, -4)])
+      expect(text).not.toContain(form);
+}
+
+describe('a secret in a header', () => {
+  it('is sent, and is in no output of any command', async () => {
+    const files = { 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER, 'x-api-key': CLEAR }) };
+    const workspace = await createWorkspace(files);
+    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE, 'x-other': LIVE } });
+    const { edgewise, folder } = workspace;
+    for (const line of [
+      'validate --format json',
+      `plan --verbose -o plan.json ${REPORTS}`,
+      'drift --verbose',
+      'drift --format json',
+      'get --format yaml',
+      'get --format value=spec.request_headers',
+      `export --modules-of ${EDGE}/${ROUTE}`,
+      `apply --yes --verbose --journal journal ${REPORTS}`,
+    ]) {
+      const ended = await edgewise(line, OFFERED);
+      expectNoValue(readAll(ended, folder));
+    }
+    expect(await send(workspace, 'GET', PATH)).toMatchObject({
+      add: { authorization: `Bearer ${SECRET}`, 'x-api-key': CLEAR },
+    });
+    expect(await edgewise('plan --detailed-exitcode', OFFERED)).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('drift', OFFERED)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is shown by the name of its variable, and a live value by a number', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
+    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
+    const { stdout } = await workspace.edgewise('plan', OFFERED);
+    expect(stdout).toContain('request_headers.add.authorization: (hidden 1) → Bearer (secret UPSTREAM)');
+  });
+
+  it('gives equal values the same number, and other values another', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({}) });
+    await send(workspace, 'PUT', PATH, { add: { a: LIVE, b: `${LIVE}2`, c: LIVE } });
+    const { stdout } = await workspace.edgewise('plan');
+    expect(stdout).toMatch(/a: \(hidden 1\).*\n.*b: \(hidden 2\).*\n.*c: \(hidden 1\)/);
+  });
+
+  it('is seen to have changed, and then sent', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
+    await workspace.edgewise('apply --yes', OFFERED);
+    const other = { env: { ...OFFERED.env, UPSTREAM: `${SECRET}-2` } };
+    expect(await workspace.edgewise('plan --detailed-exitcode', other)).toMatchObject({ exitCode: 2 });
+    expect(await workspace.edgewise('apply --yes', other)).toMatchObject({ exitCode: 0 });
+    expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { authorization: `Bearer ${SECRET}-2` } });
+  });
+
+  it('is compared by no digest: not in a plan file, and not in a mark', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ token: `${D}{secret:UPSTREAM}` }) });
+    const plans = [];
+    for (const value of [SECRET, `${SECRET}-2`]) {
+      await workspace.edgewise('plan -o plan.json', { env: { ...OFFERED.env, UPSTREAM: value } });
+      const { changes } = JSON.parse(readFileSync(join(workspace.folder, 'plan.json'), 'utf8'));
+      plans.push(changes);
+    }
+    expect(plans[0]).toEqual(plans[1]);
+  });
+
+  it('is not compared where it is not offered, and the plan says so', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
+    await workspace.edgewise('apply --yes', OFFERED);
+    const { stdout, exitCode } = await workspace.edgewise('plan --detailed-exitcode', { env: { UPSTREAM: 'other' } });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('request_headers is not compared with UPSTREAM: not set, or not offered');
+  });
+
+  it('ends an apply before its first write where it is not offered', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
+    const { exitCode, stderr } = await workspace.edgewise('apply --yes', { env: { UPSTREAM: SECRET } });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('HTTPSEdgeRoute/checkout needs the value of UPSTREAM');
+    expect(stderr).toContain('--env UPSTREAM');
+    expect(await send(workspace, 'GET', PATH)).toMatchObject({ status_code: 404 });
+  });
+
+  it('is struck out of an error in which the service quotes it', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
+    const transport = async (request: Request) => {
+      if (request.method === 'GET') return workspace.recorder.transport(request);
+      const error = { error_code: 'bad', status_code: 400, msg: `no header is Bearer ${SECRET}` };
+      return Response.json(error, { status: 400 });
+    };
+    const ended = await workspace.edgewise('apply --yes', { ...OFFERED, transport });
+    expect(ended.exitCode).toBe(1);
+    expectNoValue(`${ended.stdout}${ended.stderr}`);
+    expect(`${ended.stdout}${ended.stderr}`).toContain('(secret UPSTREAM)');
+  });
+
+  it('reaches no policy', async () => {
+    const policyOf = (require: string) =>
+      toManifest('Policy', 'headers', { match: { kinds: ['HTTPSEdgeRoute'] }, require, message: 'is not named' });
+    const named = 'after.request_headers.add.authorization == "Bearer (secret UPSTREAM)"';
+    const workspace = await createWorkspace({
+      'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }),
+      'b.yaml': policyOf(named),
+    });
+    expect(await workspace.edgewise('plan', OFFERED)).toMatchObject({ exitCode: 0 });
+    await workspace.write({ 'b.yaml': policyOf(`!(${named})`) });
+    expect(await workspace.edgewise('plan', OFFERED)).toMatchObject({ exitCode: 5 });
+  });
+});
+
+describe('a live value that may be secret', () => {
+  it('is shown with --show-secrets, and the value of a variable is not', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
+    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE, b: `Bearer ${SECRET}` } });
+    const { stdout } = await workspace.edgewise('plan --show-secrets', OFFERED);
+    expect(stdout).toMatch(/- value-set-by-hand-4711\n\s+\+ Bearer \(secret UPSTREAM\)/);
+    expect(stdout).not.toContain(SECRET);
+  });
+
+  it('cannot be saved in a plan file', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK });
+    const { exitCode, stderr } = await workspace.edgewise('plan --show-secrets -o plan.json');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('a saved plan contains no secret');
+  });
+
+  it('is shown where a manifest has it in clear in a place that is not named like a secret', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ 'x-env': 'production' }) });
+    await workspace.edgewise('apply --yes');
+    const { stdout } = await workspace.edgewise('get --format json');
+    expect(JSON.parse(stdout).resources[0].spec.request_headers.add).toEqual({ 'x-env': 'production' });
+  });
+
+  it('is exported as a variable, and the exported manifest changes nothing', async () => {
+    const workspace = await createWorkspace();
+    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
+    const { stdout } = await workspace.edgewise(`export --modules-of ${EDGE}/${ROUTE}`);
+    const [, name = ''] = /secret:(\w+)\}/.exec(stdout) ?? [];
+    expect(stdout).toContain(`Set these variables, and offer them: --env ${name}.`);
+    await workspace.write({ 'a.yaml': `${STACK}---\n${stdout}` });
+    const offered = { env: { [name]: LIVE, EDGEWISE_ENV: name } };
+    expect(await workspace.edgewise('plan --detailed-exitcode', offered)).toMatchObject({ exitCode: 0 });
+    expect(
+      await workspace.edgewise('plan --detailed-exitcode', { env: { ...offered.env, [name]: 'x' } }),
+    ).toMatchObject({
+      exitCode: 2,
+    });
+  });
+
+  it('cannot pass for a secret of the manifest', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ token: `${D}{secret:UPSTREAM}` }) });
+    await workspace.edgewise('apply --yes', OFFERED);
+    const list = (await send(workspace, 'GET', '/edges/tcp')) as { tcp_edges: { id: string; policy: object }[] };
+    const [edge] = list.tcp_edges;
+    const forged = JSON.parse(
+      JSON.stringify(edge?.policy).replace(`"${SECRET}"`, `{"$secret":"${D}{secret:UPSTREAM}"}`),
+    );
+    await send(workspace, 'PATCH', `/edges/tcp/${edge?.id}`, { policy: forged });
+    expect(await workspace.edgewise('plan --detailed-exitcode', OFFERED)).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('a manifest', () => {
+  it.each([
+    ['a description', { description: `${D}{secret:UPSTREAM}` }],
+    ['metadata', { metadata: { note: `${D}{secret:UPSTREAM}` } }],
+    ['a hostport', { hostports: [`${D}{secret:UPSTREAM}:443`] }],
+  ])('cannot have a secret in %s', async (_, spec) => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + toManifest('TCPEdge', 'shop', spec) });
+    const { exitCode, stdout } = await workspace.edgewise('validate', OFFERED);
+    expect(exitCode).toBe(3);
+    expect(stdout).not.toContain(SECRET);
+    expect(stdout).toContain('UPSTREAM');
+  });
+
+  it.each(['EDGEWISE_API_KEY', 'GITHUB_TOKEN'])('cannot name %s as a secret', async (name) => {
+    const workspace = await createWorkspace({
+      'a.yaml': STACK + routeWithHeaders({ authorization: `${D}{secret:${name}}` }),
+    });
+    const { exitCode, stdout, stderr } = await workspace.edgewise('validate', {
+      env: { [name]: 'x', EDGEWISE_ENV: name },
+    });
+    expect(exitCode).toBe(3);
+    expect(`${stdout}${stderr}`).toContain(`the environment variable ${name} is for an API key or a token`);
+  });
+
+  it('can have the text of a placeholder, escaped', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ 'x-a': `${D}${D}{secret:NAME}` }) });
+    await workspace.edgewise('apply --yes');
+    expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { 'x-a': `${D}{secret:NAME}` } });
+  });
+
+  it('cannot use the keys of concealed values', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ a: { $hidden: 1 } }) });
+    const { exitCode, stdout, stderr } = await workspace.edgewise('validate');
+    expect(exitCode).toBe(3);
+    expect(`${stdout}${stderr}`).toContain('the key `$hidden` is reserved');
+  });
+
+  it('is warned of a secret in clear, without its line', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ Cookie: CLEAR }) });
+    const { exitCode, stdout } = await workspace.edgewise('validate');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('warning[secret-in-manifest]: HTTPSEdgeRoute/checkout: request_headers.add.Cookie');
+    expect(stdout).not.toContain(CLEAR);
+  });
+});

@@ -65,7 +65,7 @@ export function findRepository(start: string, context: BoundaryContext): string 
   return 'top' in found ? found.top : undefined;
 }
 
-/** `top`: a folder with `.git`. `distrust`: the path that ended the search, and why. Neither: there is no repository. */
+/** `top`: a folder with `.git`. `distrust`: the path that ended the search before it. Neither: there is no repository. */
 type RepositorySearch = { readonly top: string } | { readonly distrust?: Distrust | undefined };
 
 /**
@@ -75,7 +75,10 @@ type RepositorySearch = { readonly top: string } | { readonly distrust?: Distrus
 export function searchRepository(start: string, context: BoundaryContext): RepositorySearch {
   const { folders, end } = searchUpward(start, context);
   const top = folders.find((folder) => findStats(join(folder, GIT)) !== undefined);
-  if (top === undefined) return { distrust: end };
+  if (top === undefined) {
+    const isHidden = end !== undefined && findRepository(end.path, { ...context, uid: EVERY_OWNER }) !== undefined;
+    return isHidden ? { distrust: end } : {};
+  }
   const path = join(top, GIT);
   const finding = findDistrust(path, createTrustedOwners(start, context));
   return finding === undefined ? { top } : { distrust: { path, finding } };

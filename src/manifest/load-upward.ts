@@ -133,7 +133,7 @@ function createUpwardTrust(
   const trusted = createTrustedOwners(start, context);
   const { folders, end } = searchUpward(start, context);
   const repository = searchRepository(start, context);
-  const distrust = 'distrust' in repository ? repository.distrust : end;
+  const distrust = ('distrust' in repository ? repository.distrust : undefined) ?? end;
   return ({ real }) =>
     folders.includes(real) && 'real' in resolvePathWithin(real, roots) ? { trusted } : { trusted, distrust };
 }

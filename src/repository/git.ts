@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { realpathSync } from 'node:fs';
-import { relative, resolve, sep } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
+import { searchRepository } from '../files/boundary.ts';
+import { DISTRUST_REMEDY } from '../files/owners.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
@@ -21,6 +23,8 @@ export interface ChangesSinceCommit {
   readonly readBefore: (file: string) => Promise<string | undefined>;
 }
 
+type GitHost = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'secrets'>;
+
 /**
  * Returns the differences between a commit and the working tree of the repository that contains `root`. Git starts no
  * shell, and no program that the repository configures. Rejects with a `StackError` if git fails.
@@ -28,15 +32,15 @@ export interface ChangesSinceCommit {
 export async function readChangesSinceCommit(
   root: string,
   since: string,
-  { cwd, env: given, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
+  { cwd, uid, root: boundary, env: given, secrets = NO_OP_SECRET_REDACTOR }: GitHost,
   timeoutMs = TIMEOUT_MS,
 ): Promise<ChangesSinceCommit> {
   const folder = resolve(cwd, root);
   const env = withoutSecretVariables(given, secrets);
-  const git = (at: string, ...args: readonly string[]) => runGit(at, args, { env, timeoutMs });
-  const top = realpathSync.native(resolve(folder, (await git(folder, 'rev-parse', '--show-cdup')).trim()));
+  const top = realpathSync.native(getRepository(folder, { cwd, uid, root: boundary }));
+  const git = (at: string, ...args: readonly string[]) => runGit(at, args, { top, env, timeoutMs });
   const commit = await getCommit(
-    () => git(folder, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${since}^{commit}`),
+    () => git(top, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${since}^{commit}`),
     since,
   );
   const resolvePaths = (names: readonly string[]) => names.map((name) => resolve(top, name));
@@ -74,18 +78,33 @@ export async function readChangesSinceCommit(
   };
 }
 
+/** Returns the root of the repository that contains a folder. Throws if there is none that is trusted. */
+function getRepository(folder: string, context: Pick<Host, 'cwd' | 'uid' | 'root'>): string {
+  const found = searchRepository(folder, context);
+  if ('top' in found) return found.top;
+  const { distrust } = found;
+  throw new StackError(
+    distrust === undefined
+      ? `${folder} is in no git repository.`
+      : `${folder} is in no git repository that edgewise uses: ${distrust.path} ${distrust.finding}.`,
+    {
+      reason: 'invalid',
+      remedy:
+        distrust === undefined ? '--changed-since needs git, and a folder inside a git repository.' : DISTRUST_REMEDY,
+    },
+  );
+}
+
 /**
  * Whether the git index contains a file, given by its real path. `top`: the root of the repository. Git runs in this
- * folder, because a folder below it may look like another repository. Returns false if git fails.
+ * folder, because a folder below it may look like another repository. Returns false if git is not installed, or finds no
+ * repository. Rejects with a `StackError` if git fails, or refuses the repository because of its owner.
  */
 export async function isTracked(file: string, top: string, { env }: Pick<Host, 'env'>): Promise<boolean> {
-  // Without this setting, git refuses a checkout that belongs to another user, as in a container, because the settings
-  // of the checkout may name programs. `ls-files` starts no such program.
-  const own = ['-c', `safe.directory=${top}`];
   try {
-    return (await runGit(top, [...own, 'ls-files', '-z', '--', `:(literal)${toGitPath(top, file)}`], { env })) !== '';
+    return (await runGit(top, ['ls-files', '-z', '--', `:(literal)${toGitPath(top, file)}`], { env })) !== '';
   } catch (error) {
-    if (error instanceof StackError) return false;
+    if (error instanceof GitError && error.isAbsent) return false;
     throw error;
   }
 }
@@ -113,6 +132,7 @@ async function getCommit(ask: () => Promise<string>, since: string): Promise<str
   try {
     return (await ask()).trim();
   } catch (cause) {
+    if (!(cause instanceof GitError && cause.isQuiet)) throw cause;
     throw new StackError(`${since} is not a commit of this repository.`, {
       reason: 'invalid',
       remedy:
@@ -128,26 +148,79 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** The time limit for git, longer than any user would wait. Patterns with several `**` can make git very slow. */
 const TIMEOUT_MS = 120_000;
 
+interface GitOptions extends Pick<Host, 'env'> {
+  /** The root of the repository, above which git searches for no other. Default: the folder in which git runs. */
+  readonly top?: string;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Runs git in a folder: the only place that starts it. Git starts no other program (see `SAFE_SETTINGS`), fetches
+ * nothing, and checks the owner of the repository by its own rules.
+ */
 async function runGit(
   cwd: string,
   args: readonly string[],
-  { env, timeoutMs = TIMEOUT_MS }: Pick<Host, 'env'> & { readonly timeoutMs?: number },
+  { top = cwd, env, timeoutMs = TIMEOUT_MS }: GitOptions,
 ): Promise<string> {
-  // The configuration of a repository may name programs for git to start. So may the configuration of a bare repository
-  // among the committed files. With these settings, git starts none of these programs.
-  const safe = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'];
   try {
-    const more = { ...withoutKeyAndTokenVariables(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
-    const { stdout } = await run('git', [...safe.flatMap((setting) => ['-c', setting]), ...args], {
+    const { stdout, stderr } = await run('git', [...SAFE_SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
       cwd,
-      env: more,
+      env: createGitEnvironment(top, env),
       maxBuffer: MAX_BYTES,
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
     });
+    // Git may succeed with an incomplete answer, for example if an object of a partial clone is missing.
+    if (/^(?:error|fatal): /m.test(stderr)) throw new IncompleteAnswer(stderr);
     return stdout;
   } catch (error) {
-    throw isStopped(error) ? createTimeoutError(timeoutMs, error) : createGitError(error);
+    throw isStopped(error) ? createTimeoutError(timeoutMs, error) : createGitError(top, error);
+  }
+}
+
+/**
+ * The configuration of a repository may name programs for git to start. So may the configuration of a bare repository
+ * among the committed files. With these settings, git starts none of these programs, for the commands that edgewise runs.
+ * `safe.directory` is not among them, so git refuses a repository of another user unless the user allows it.
+ */
+const SAFE_SETTINGS: readonly string[] = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.pager=cat',
+  'protocol.allow=never',
+  'safe.bareRepository=explicit',
+];
+
+/**
+ * Returns the environment of git: without keys and tokens, and without the variables by which a hook names its own
+ * repository and index, such as `GIT_DIR`. In a partial clone, git would otherwise fetch what it lacks.
+ */
+function createGitEnvironment(top: string, env: Host['env']): Record<string, string> {
+  const kept = Object.entries(withoutKeyAndTokenVariables(env)).flatMap(([name, value]): [string, string][] =>
+    value === undefined || (name.startsWith('GIT_') && !OWN_CONFIGURATION.test(name)) ? [] : [[name, value]],
+  );
+  return {
+    ...Object.fromEntries(kept),
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_CEILING_DIRECTORIES: dirname(top),
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    LC_ALL: 'C',
+  };
+}
+
+/** The variables by which users choose their own configuration of git, such as `safe.directory`. */
+const OWN_CONFIGURATION = /^GIT_CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/;
+
+class IncompleteAnswer extends Error {
+  readonly stderr: string;
+
+  constructor(stderr: string) {
+    super(stderr);
+    this.stderr = stderr;
   }
 }
 
@@ -169,13 +242,43 @@ function createTimeoutError(timeoutMs: number, cause: unknown): StackError {
   });
 }
 
-function createGitError(error: unknown): StackError {
-  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  const message = isMissing ? 'git cannot be run.' : `git failed: ${said === '' ? getErrorMessage(error) : said}`;
-  return new StackError(message, {
-    reason: isMissing ? 'failed' : 'invalid',
+/** Git failed. */
+class GitError extends StackError {
+  override readonly name = 'GitError';
+  /** Whether git is not installed, or there is no repository. */
+  readonly isAbsent: boolean;
+  /** Whether git did not say why. With `--quiet`, this is an answer. */
+  readonly isQuiet: boolean;
+
+  constructor(message: string, { isAbsent = false, isQuiet = false, ...options }: GitErrorOptions) {
+    super(message, options);
+    this.isAbsent = isAbsent;
+    this.isQuiet = isQuiet;
+  }
+}
+
+type GitErrorOptions = ConstructorParameters<typeof StackError>[1] & Partial<Pick<GitError, 'isAbsent' | 'isQuiet'>>;
+
+function createGitError(top: string, cause: unknown): GitError {
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
+    return new GitError('git cannot be run.', {
+      reason: 'failed',
+      remedy: '--changed-since needs git, and a folder inside a git repository.',
+      isAbsent: true,
+      cause,
+    });
+  const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
+  if (/dubious ownership|unsafe repository/.test(said))
+    return new GitError(`git refuses ${top}, because the repository belongs to another user.`, {
+      reason: 'invalid',
+      remedy: `If you trust that user, allow it: git config --global --add safe.directory ${top}`,
+      cause,
+    });
+  return new GitError(`git failed: ${said === '' ? getErrorMessage(cause) : said}`, {
+    reason: 'invalid',
     remedy: '--changed-since needs git, and a folder inside a git repository.',
-    cause: error,
+    isAbsent: said.includes('not a git repository'),
+    isQuiet: said === '',
+    cause,
   });
 }

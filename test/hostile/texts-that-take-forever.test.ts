@@ -110,7 +110,12 @@ describe('git', () => {
     git('add', '-A');
     git('commit', '-m', 'x');
     writeFileSync(join(deep, 'f'), 'y');
-    const { match } = await readChangesSinceCommit('.', 'HEAD', { cwd: folder, env: process.env }, 2000);
+    const { match } = await readChangesSinceCommit(
+      '.',
+      'HEAD',
+      { cwd: folder, uid: process.getuid?.(), env: process.env },
+      2000,
+    );
     await expect(match('.', [`${'**/a/'.repeat(12)}b`])).rejects.toMatchObject({
       message: expect.stringContaining('git was stopped after 2 s'),
       remedy: expect.stringContaining('spec.inputs'),

@@ -65,8 +65,6 @@ const HOMES = {
   '@marcbachmann/cel-js': 'expressions',
   'p-limit': 'client',
   undici: 'client',
-  '@gitbeaker/requester-utils': 'forge',
-  '@gitbeaker/rest': 'forge',
   '@octokit/plugin-retry': 'forge',
   '@octokit/rest': 'forge',
   'deep-diff': 'plan',

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import { createRequesterFn } from '@gitbeaker/requester-utils';
-import { GitbeakerRequestError, Gitlab } from '@gitbeaker/rest';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { type CommentOrIssue, createOneOriginFetch, type Forge } from './forge.ts';
 
 interface GitLabOptions {
   /** Such as `https://gitlab.com`. */
   readonly host: string;
+  /** The number of the project, or its path. */
   readonly project: string;
   readonly token: string;
   /** Number of the merge request in its project (`iid`). `undefined`: only issues can be written. */
@@ -13,34 +13,35 @@ interface GitLabOptions {
 }
 
 export function createGitLab({ host, project, token, number }: GitLabOptions): Forge {
-  const gitlab = createClient(host, token);
-  const iid = number ?? 0;
-  const toNote = (note: { readonly id: number; readonly body: string }): CommentOrIssue => ({
-    id: note.id,
-    body: note.body,
-    url: `${host}/projects/${project}/merge_requests/${iid}#note_${note.id}`,
+  const { list, send } = createClient(host, token);
+  const own = toProjectPath(project);
+  const notes = `${own}/merge_requests/${number ?? 0}/notes`;
+  const toNote = (note: JsonObject): CommentOrIssue => ({
+    id: Number(note['id']),
+    body: String(note['body'] ?? ''),
+    url: `${host}/projects/${project}/merge_requests/${number ?? 0}#note_${note['id']}`,
   });
   return {
     url: host,
     place: number === undefined ? `project ${project}` : `merge request ${number} of project ${project}`,
     listComments: async () => {
-      const own = await findUserId(gitlab);
-      if (own === undefined) return [];
-      const notes = await gitlab.MergeRequestNotes.all(project, iid, { sort: 'asc', orderBy: 'created_at' });
-      return notes.filter(({ author, system }) => author.id === own && !system).map(toNote);
+      const user = await findUserId(send);
+      if (user === undefined) return [];
+      const found = await list(notes, { sort: 'asc', order_by: 'created_at' });
+      return found.filter((note) => isBy(user, note) && note['system'] !== true).map(toNote);
     },
-    createComment: async (body) => toNote(await gitlab.MergeRequestNotes.create(project, iid, body)),
-    updateComment: async ({ id }, body) => toNote(await gitlab.MergeRequestNotes.edit(project, iid, id, { body })),
+    createComment: async (body) => toNote(await send('POST', notes, { body })),
+    updateComment: async ({ id }, body) => toNote(await send('PUT', `${notes}/${id}`, { body })),
     listOpenIssues: async () => {
-      const own = await findUserId(gitlab);
-      if (own === undefined) return [];
-      const issues = await gitlab.Issues.all({ projectId: project, state: 'opened', authorId: own, sort: 'asc' });
-      return issues.filter(({ author }) => author.id === own).map(toIssue);
+      const user = await findUserId(send);
+      if (user === undefined) return [];
+      const found = await list(`${own}/issues`, { state: 'opened', author_id: String(user), sort: 'asc' });
+      return found.filter((issue) => isBy(user, issue)).map(toIssue);
     },
-    createIssue: async (title, body) => toIssue(await gitlab.Issues.create(project, title, { description: body })),
-    updateIssue: async ({ id }, body) => toIssue(await gitlab.Issues.edit(project, id, { description: body })),
-    closeIssue: async ({ id }, body) =>
-      toIssue(await gitlab.Issues.edit(project, id, { description: body, stateEvent: 'close' })),
+    createIssue: async (title, description) => toIssue(await send('POST', `${own}/issues`, { title, description })),
+    updateIssue: async ({ id }, description) => toIssue(await send('PUT', `${own}/issues/${id}`, { description })),
+    closeIssue: async ({ id }, description) =>
+      toIssue(await send('PUT', `${own}/issues/${id}`, { description, state_event: 'close' })),
   };
 }
 
@@ -49,51 +50,85 @@ export async function findMergeRequestOfCommit(
   { host, project, token }: Omit<GitLabOptions, 'number'>,
   sha: string,
 ): Promise<number | undefined> {
-  const gitlab = createClient(host, token);
-  const requests = await gitlab.Commits.allMergeRequests(project, sha);
-  return (requests.find(({ state }) => state === 'merged') ?? requests[0])?.iid;
+  const { list } = createClient(host, token);
+  const requests = await list(`${toProjectPath(project)}/repository/commits/${encodeURIComponent(sha)}/merge_requests`);
+  const found = requests.find(({ state }) => state === 'merged') ?? requests[0];
+  return found === undefined ? undefined : Number(found['iid']);
 }
 
-type Client = ReturnType<typeof createClient>;
+function toProjectPath(project: string): string {
+  return `/projects/${encodeURIComponent(project)}`;
+}
+
+function isBy(user: number, { author }: JsonObject): boolean {
+  return isJsonObject(author) && author['id'] === user;
+}
+
+function toIssue(issue: JsonObject): CommentOrIssue {
+  return { id: Number(issue['iid']), body: String(issue['description'] ?? ''), url: String(issue['web_url']) };
+}
 
 /**
  * Returns the id of the user that the token belongs to. `undefined` if the token may not read it: then no comment
  * counts as written by that user.
  */
-async function findUserId(gitlab: Client): Promise<number | undefined> {
+async function findUserId(send: Client['send']): Promise<number | undefined> {
   try {
-    const { id }: { readonly id?: number } = await gitlab.Users.showCurrentUser();
-    return id;
+    return Number((await send('GET', '/user'))['id']);
   } catch (error) {
-    const status = error instanceof GitbeakerRequestError ? error.cause?.response.status : undefined;
-    if (status === 403 || status === 404) return undefined;
+    if (error instanceof GitLabError && (error.status === 403 || error.status === 404)) return undefined;
     throw error;
   }
 }
 
-/** Replaces the request function of `@gitbeaker`, which follows every redirect and sends the token along. */
-function createClient(host: string, token: string) {
-  const send = createOneOriginFetch(host);
-  const requesterFn = createRequesterFn(
-    async (_, options) => options,
-    async (endpoint, options = {}) => {
-      const { prefixUrl, searchParams = '', method, headers, body, signal } = options as unknown as HandlerOptions; // @gitbeaker passes these options, but does not declare them
-      const url = new URL(endpoint, `${prefixUrl.replace(/\/+$/, '')}/`);
-      url.search = searchParams;
-      const request = { method, headers, ...(body !== undefined && { body }), ...(signal !== undefined && { signal }) };
-      return readResponse(url, request, await sendPatiently(() => send(url, request)));
-    },
-  );
-  return new Gitlab({ host, token, requesterFn });
+class GitLabError extends Error {
+  override readonly name = 'GitLabError';
+  readonly status: number;
+
+  constructor(status: number, text: string) {
+    super(`${status} ${text}`.slice(0, 500));
+    this.status = status;
+  }
 }
 
-interface HandlerOptions {
-  readonly prefixUrl: string;
-  readonly searchParams?: string;
-  readonly method: string;
-  readonly headers: Record<string, string>;
-  readonly body?: string;
-  readonly signal?: AbortSignal;
+/** GitLab's API, version 4. Every function rejects with a `GitLabError` if GitLab refuses. */
+interface Client {
+  readonly send: (method: 'GET' | 'POST' | 'PUT', path: string, body?: JsonObject) => Promise<JsonObject>;
+  /** Lists the members of all pages. */
+  readonly list: (path: string, query?: Readonly<Record<string, string>>) => Promise<readonly JsonObject[]>;
+}
+
+const PAGE_SIZE = '100';
+
+function createClient(host: string, token: string): Client {
+  const request = createOneOriginFetch(host);
+  const exchange = async (method: string, path: string, body?: JsonObject) => {
+    const headers = { 'private-token': token, 'content-type': 'application/json', 'user-agent': 'edgewise' };
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const response = await sendPatiently(() => request(`${host}/api/v4${path}`, init));
+    const text = await response.text();
+    if (!response.ok) throw new GitLabError(response.status, text);
+    const answer: Json = JSON.parse(text);
+    return { answer, status: response.status, nextPage: response.headers.get('x-next-page') ?? '' };
+  };
+  return {
+    send: async (...sent) => {
+      const { answer, status } = await exchange(...sent);
+      if (!isJsonObject(answer)) throw new GitLabError(status, 'without an object');
+      return answer;
+    },
+    list: async (path, query = {}) => {
+      const members: JsonObject[] = [];
+      for (let page = '1'; page !== ''; ) {
+        const search = new URLSearchParams({ ...query, per_page: PAGE_SIZE, page });
+        const { answer, nextPage, status } = await exchange('GET', `${path}?${search}`);
+        if (!isJsonArray(answer)) throw new GitLabError(status, 'without a list');
+        members.push(...answer.filter(isJsonObject));
+        page = nextPage;
+      }
+      return members;
+    },
+  };
 }
 
 /** HTTP statuses after which a request is sent again. */
@@ -105,26 +140,9 @@ const PAUSE_MS = 250;
 async function sendPatiently(send: () => Promise<Response>): Promise<Response> {
   let response = await send();
   for (let count = 1; count < TRIES && BUSY_STATUSES.has(response.status); count += 1) {
+    await response.body?.cancel();
     await setTimeout(PAUSE_MS * 2 ** count);
     response = await send();
   }
   return response;
-}
-
-async function readResponse(url: URL, request: RequestInit, response: Response) {
-  const { status, headers, ok } = response;
-  const text = await response.text();
-  if (ok) return { body: text === '' ? null : JSON.parse(text), headers: Object.fromEntries(headers), status };
-  const description = `${status} ${text}`.slice(0, 500);
-  throw new GitbeakerRequestError(description, {
-    cause: { description, request: new Request(url, request), response },
-  });
-}
-
-function toIssue(issue: {
-  readonly iid: number;
-  readonly description?: string | null;
-  readonly web_url: string;
-}): CommentOrIssue {
-  return { id: issue.iid, body: issue.description ?? '', url: issue.web_url };
 }

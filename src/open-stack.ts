@@ -40,7 +40,7 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
   /** The maximum number of requests in any window of time: `120/60s` allows 120 in any 60 seconds. `none`: no limit. */
   readonly rateLimit?: string;
   /** Time limits for parts of a request and for the whole request, such as `30s`. */
-  readonly timeouts?: Readonly<Partial<Record<'connect' | 'headers' | 'body' | 'request', string>>>;
+  readonly timeouts?: Readonly<Partial<Record<'connect' | 'headers' | 'body' | 'request' | 'conflict', string>>>;
   /** PEM file of certificate authorities to trust in addition to those of the platform. */
   readonly caFile?: string;
   /** Where to deliver the tokens of new credentials. Replaces `spec.tokens` of the Stack. */
@@ -141,6 +141,7 @@ function parseGivenSettings({ timeouts = {}, ...options }: StackOptions): Servic
       headersMs: parseTimeoutMs('headers', timeouts.headers),
       bodyMs: parseTimeoutMs('body', timeouts.body),
       requestMs: parseTimeoutMs('request', timeouts.request),
+      conflictMs: parseTimeoutMs('conflict', timeouts.conflict),
     },
     caFile,
     keyEnv,

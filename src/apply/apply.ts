@@ -7,6 +7,7 @@ import { sleepFor } from '../model/sleep.ts';
 import type { Write, WriteId } from '../model/write.ts';
 import { listKnownIds } from '../plan/saved/live-resource-look-up.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
+import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
 import type { JournalWriter } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
@@ -26,6 +27,11 @@ export interface ApplyContext {
   readonly now: () => Date;
   /** Resolves after `ms`, or as soon as the signal is aborted. Default: the system's timer. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /**
+   * How long a write is tried again that the service rejects with 409, if it depends on a delete or an update of this
+   * run, in milliseconds. Default: one minute.
+   */
+  readonly conflictMs?: number | undefined;
   /** When aborted, no further write starts. Writes under way finish. */
   readonly signal: AbortSignal;
   /** Writes that an earlier apply has done, such as `PlanCheck.done`. Value: the id of the resource, if known. */
@@ -98,6 +104,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     judge: reach.judge,
     by: context.by,
     looked: new Set(),
+    conflicts: createConflictWaits(plan, context, untilEnd),
     reliances: context.client.get && new PlanReliances(plan, context.client.shown),
   };
   const outcomes = await runPhases(plan, context, write);
@@ -110,6 +117,17 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     lookUps: settle.duplicates.lookUps.count,
     interrupted: signal.aborted,
   };
+}
+
+function createConflictWaits(plan: Plan, context: ApplyContext, signal: AbortSignal): ConflictWaits {
+  const { sleep = sleepFor, onEvent, conflictMs = DEFAULT_CONFLICT_MS, sideBySide } = context;
+  return new ConflictWaits(plan, {
+    limitMs: conflictMs,
+    sleep: (ms) => sleep(ms, signal),
+    signal,
+    onEvent,
+    isAfterOtherStacks: (id) => sideBySide?.rounds.has(id) === true,
+  });
 }
 
 /** The addresses that had a live resource when the plan was made. */
@@ -168,7 +186,7 @@ function createRunOptions(
     find: (write) =>
       done.has(write.id) ? { outcome: 'applied', write, id: done.get(write.id), alreadyDone: true } : undefined,
     accepts: (write, needed) => needed.outcome === 'applied' || canFollowUnrecorded(write, needed, context),
-    perform: async (write) => context.judge(await performWrite(write, context)),
+    perform: async (write, limit) => context.judge(await performWrite(write, context, limit)),
     onEnded: (result, count) => onEvent({ event: 'write-ended', result, done: count, total: writes.length }),
   };
 }

@@ -285,21 +285,23 @@ async function lookUp(made: CreatedResource, context: DuplicateSearchContext): P
 }
 
 /**
- * Warns if a concurrent apply has created the resource. Called when the service rejects a creation as a duplicate.
- * Looks up each kind once in a run, and records the kind in `looked`. Ignores a failed look-up.
+ * Warns if a concurrent apply has created the resource, and resolves with true. Called when the service rejects a
+ * creation as a duplicate. Looks up each kind once in a run, and records the kind in `looked`. Ignores a failed look-up.
  */
 export async function warnOfConcurrentCreation(
   write: CreateWrite,
   { duplicates, note }: DuplicateResolutionContext,
   looked: Set<string>,
-): Promise<void> {
-  if (looked.has(write.kind)) return;
+): Promise<boolean> {
+  if (looked.has(write.kind)) return false;
   looked.add(write.kind);
   try {
     const [other] = pickMarkedResources(write, await duplicates.lookUps.newest(getKind(write.kind)), duplicates);
     if (other !== undefined) note(createConcurrentWarning(write, other));
+    return other !== undefined;
   } catch (error) {
     if (!isExternalError(error)) throw error;
+    return false;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ConcurrencyLimiter } from '../client/request-limiter.ts';
 import type { FieldType } from '../kinds/field.ts';
 import { isRotatable, toObjectTypeOfKind } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
@@ -23,6 +24,7 @@ import {
   resolveWriteRequest,
 } from './check-response.ts';
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
+import { type ConflictWaits, isConflict } from './conflicts.ts';
 import {
   type DuplicateResolutionContext,
   type DuplicateSearchContext,
@@ -55,6 +57,7 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
+  readonly conflicts: ConflictWaits;
   /** What writes rely on. `undefined`: resources are not read again before writes. */
   readonly reliances: PlanReliances | undefined;
   /** Names of the kinds that `warnOfConcurrentCreation` has looked up. */
@@ -65,15 +68,26 @@ export interface WriteContext {
   readonly judge: (outcome: Outcome) => Outcome;
 }
 
-/** Performs one write whose dependencies have succeeded. Never rejects because of the service or the network. */
-export async function performWrite(write: Write, context: WriteContext): Promise<Outcome> {
-  try {
-    return await perform(write, context);
-  } catch (error) {
-    if (write.type === 'create' && error instanceof ApiError && error.response.status === 409)
-      await warnOfConcurrentCreation(write, context.settle, context.looked);
-    return classifyFailure(write, error);
+/**
+ * Performs one write whose dependencies have succeeded, and tries it again after a conflict that may pass. Never rejects
+ * because of the service or the network. Each attempt takes a slot of `limit`.
+ */
+export async function performWrite(write: Write, context: WriteContext, limit: ConcurrencyLimiter): Promise<Outcome> {
+  const conflicts = context.conflicts.start(write);
+  for (;;) {
+    try {
+      return await limit(() => perform(write, context));
+    } catch (error) {
+      const isTaken = write.type === 'create' && isConflict(error) && (await isCreatedElsewhere(write, context));
+      const isTriedAgain = !isTaken && conflicts.canWait(error) && (await conflicts.wait());
+      if (!isTriedAgain) return classifyFailure(write, error, conflicts.describe());
+    }
   }
+}
+
+/** Whether a concurrent apply has created the resource. If so, the service rejects the creation for good. */
+function isCreatedElsewhere(write: CreateWrite, { settle, looked }: WriteContext): Promise<boolean> {
+  return warnOfConcurrentCreation(write, settle, looked);
 }
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
@@ -393,16 +407,17 @@ function createInterrupted(write: Write): Outcome {
 
 /**
  * Returns the outcome of a write that failed because of the service, the network or the journal. Rethrows other errors.
- * A delete of a resource or module that no longer exists counts as applied.
+ * A delete of a resource or module that no longer exists counts as applied. `waited`: how long the write was tried
+ * again, for the message.
  */
-function classifyFailure(write: Write, error: unknown): Outcome {
+function classifyFailure(write: Write, error: unknown, waited: string): Outcome {
   const isUnknown = write.type === 'create' && isUnknownCreation(error);
   if (error instanceof ApiError) {
     if (write.type === 'delete' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.resourceId };
     if (write.type === 'remove-module' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.ids.id };
-    return { ...createFailure(write, error.message), ...getRejectionFacts(write, error), isUnknown };
+    return { ...createFailure(write, `${error.message}${waited}`), ...getRejectionFacts(write, error), isUnknown };
   }
   if (error instanceof NetworkError)
     return { ...createFailure(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };

@@ -1,4 +1,4 @@
-import { createConcurrencyLimiter } from '../client/request-limiter.ts';
+import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../client/request-limiter.ts';
 import { assertDefined, NetworkError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
@@ -10,8 +10,11 @@ export interface WriteRunCallbacks {
   readonly find: (write: Write) => Outcome | undefined;
   /** Whether a write can start, given the outcome of one of its dependencies. */
   readonly accepts: (write: Write, needed: Outcome) => boolean;
-  /** Performs one write whose dependencies have succeeded. Never rejects because of the service or the network. */
-  readonly perform: (write: Write) => Promise<Outcome>;
+  /**
+   * Performs one write whose dependencies have succeeded. Never rejects because of the service or the network. Each
+   * attempt takes a slot of `limit`, so that others can start while the write waits for its next attempt.
+   */
+  readonly perform: (write: Write, limit: ConcurrencyLimiter) => Promise<Outcome>;
   /** Called when a write ends. `done`: the number of writes that have ended so far. */
   readonly onEnded: (outcome: Outcome, done: number) => void;
 }
@@ -43,7 +46,7 @@ async function runPart(
   const run = async (write: Write, needed: readonly (Outcome | Promise<Outcome> | undefined)[]): Promise<Outcome> => {
     const outcomes = (await Promise.all(needed)).filter((one) => one !== undefined);
     const failed = outcomes.filter((one) => !accepts(write, one));
-    const outcome = find(write) ?? createSkipped(write, failed) ?? (await limit(() => perform(write)));
+    const outcome = find(write) ?? createSkipped(write, failed) ?? (await perform(write, limit));
     ended.set(write.id, outcome);
     onEnded(outcome, ended.size);
     return outcome;

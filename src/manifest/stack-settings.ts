@@ -53,6 +53,7 @@ export function readStackSettings(document?: ManifestDocument): StackSettings {
         headersMs: parseCheckedMs(api.timeouts.headers),
         bodyMs: parseCheckedMs(api.timeouts.body),
         requestMs: parseCheckedMs(api.timeouts.request),
+        conflictMs: parseCheckedMs(api.timeouts.conflict),
       },
       caFile: api.ca_file === undefined ? undefined : resolvePath(api.ca_file, 'spec', 'api', 'ca_file'),
       ...(document !== undefined && listGivenSettings(document)),

@@ -52,9 +52,22 @@ export interface FileOutcome {
   readonly message?: string;
 }
 
+/** The service rejected a write with 409, and it will be tried again: what it claims may not be free yet. */
+export interface WriteWaiting {
+  readonly event: 'write-waiting';
+  readonly write: Write;
+  /** Deletes and updates of this run whose effect the write waits for. Empty: those of another stack. */
+  readonly waitsFor: readonly WriteId[];
+  /** Whether this is the first pause of the write. */
+  readonly isFirst: boolean;
+  /** How long the write is still tried again, in milliseconds. */
+  readonly leftMs: number;
+}
+
 /** An event of a running apply, reported when it happens. */
 export type ApplyEvent =
   | { readonly event: 'write-started'; readonly write: Write }
+  | WriteWaiting
   | { readonly event: 'write-ended'; readonly result: Outcome; readonly done: number; readonly total: number }
   | { readonly event: 'diagnostic'; readonly diagnostic: Diagnostic };
 

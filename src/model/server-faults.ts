@@ -18,6 +18,8 @@ export type FaultRule = FaultRequestSelector &
     | { readonly fault: 'missing'; readonly resources?: number }
     | { readonly fault: 'left_out'; readonly fields?: readonly string[]; readonly share?: number }
     | { readonly fault: 'gone_cursor'; readonly code?: 400 | 404 }
+    | { readonly fault: 'late_release'; readonly ms: NumberOrRange }
+    | { readonly fault: 'late_release'; readonly ms: NumberOrRange }
     | { readonly fault: 'stale'; readonly changes?: number; readonly requests?: number }
   );
 

@@ -99,7 +99,7 @@ export interface TrustRequiringApiSetting {
   readonly locate: () => SourcePlace;
 }
 
-/** Time limits of the parts of a request, in milliseconds. */
+/** Time limits of requests and their parts, in milliseconds. */
 export interface RequestTimeouts {
   readonly connectMs: number;
   /** The time until the status and headers of the response have arrived. */
@@ -108,6 +108,8 @@ export interface RequestTimeouts {
   readonly bodyMs: number;
   /** The time of one attempt. Each retry has the full time again. */
   readonly requestMs: number;
+  /** How long a write is tried again after a conflict (409) that may pass. */
+  readonly conflictMs: number;
 }
 
 /**

@@ -152,6 +152,7 @@ function applyToCopy(plan: Plan, { client }: SimulatedAccount, now: Date): Promi
       sinks: NO_SINKS,
       now: () => now,
       sleep: async () => undefined,
+      conflictMs: 0,
       signal: new AbortController().signal,
       done: new Map(),
       ids: new Map(),

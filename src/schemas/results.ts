@@ -265,6 +265,15 @@ const EVENT_SCHEMA = z
     }),
     z.looseObject({ event: z.literal('write-started'), ...every, ...aWrite }),
     z.looseObject({
+      event: z.literal('write-waiting'),
+      ...every,
+      ...aWrite,
+      waitsFor: z
+        .array(z.string())
+        .describe('Deletes and updates of this run that the service may not have finished. Empty: of another stack.'),
+      leftMs: z.int().describe('How long the write is still tried again after a 409, in milliseconds.'),
+    }),
+    z.looseObject({
       event: z.literal('write-done'),
       ...every,
       ...aWrite,
@@ -313,7 +322,7 @@ const JOURNAL_LINE_SCHEMA = z
     request: z
       .enum(['write', 'look-up', 'undo'])
       .describe(
-        '`write`: a write of the plan. `look-up`: a list that shows whether a creation took effect, or whether another apply created the same resource. `undo`: a delete of the resource that this apply created, because a concurrent apply was first.',
+        '`write`: a write of the plan. `look-up`: a list that shows whether a creation took effect, or whether another apply created the same resource, or the read of a resource right before a write. `undo`: a delete of the resource that this apply created, because a concurrent apply was first.',
       ),
     write: optional(z.string()).describe(
       'The write of the plan that the request belongs to, such as `create Kind/name`. Absent for a look-up.',

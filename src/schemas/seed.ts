@@ -123,18 +123,20 @@ function rule<Name extends string, Shape extends z.core.$ZodLooseShape>(fault: N
   return z.strictObject({ ...CHOICE, fault: z.literal(fault), ...shape }).describe(about);
 }
 
+const MILLISECONDS = z
+  .union([
+    z.int().min(0),
+    z
+      .string()
+      .regex(/^\d{1,7}-\d{1,7}$/, { error: 'must be milliseconds, or a range of them such as `20-200`' })
+      .refine(isForward, { error: 'ends before it starts' }),
+  ])
+  .describe('Milliseconds, or a range of them: `"20-200"`.');
+
 const RULE: z.ZodType<FaultRule> = z
   .discriminatedUnion('fault', [
     rule('latency', 'The response is delayed. Unlike other faults, this one combines with another.', {
-      ms: z
-        .union([
-          z.int().min(0),
-          z
-            .string()
-            .regex(/^\d{1,7}-\d{1,7}$/, { error: 'must be milliseconds, or a range of them such as `20-200`' })
-            .refine(isForward, { error: 'ends before it starts' }),
-        ])
-        .describe('Milliseconds, or a range of them: `"20-200"`.'),
+      ms: MILLISECONDS,
     }),
     rule('throttle', 'Responds with 429.', {
       retry_after: optional(z.int().min(0)).describe(
@@ -161,6 +163,11 @@ const RULE: z.ZodType<FaultRule> = z
       resources: optional(z.int().min(1)).describe('Number of missing resources. The seed chooses them. Default: 1.'),
     }),
     rule('no_next', 'A page of a list claims to be the last one. Other requests are not affected.', {}),
+    rule(
+      'late_release',
+      'The write takes effect, but for a while the server still counts what it removed: a write that claims a hostport of a deleted edge, or deletes a backend that was in use, is rejected with 409.',
+      { ms: MILLISECONDS },
+    ),
     rule(
       'gone_cursor',
       'The next page of a list is rejected if the resource in its `before_id` was deleted. Other requests are not affected.',

@@ -154,6 +154,11 @@ function createTimeoutsSchema() {
       request: createDurationSchema()
         .default('2m')
         .describe('Time for a whole request. A retry gets the full time again.'),
+      conflict: createDurationSchema()
+        .default('1m')
+        .describe(
+          'How long a write that the service rejects with 409 is tried again, if it depends on a delete or an update of the same run. Services free a hostport, or stop counting a use, some seconds later.',
+        ),
     })
     .describe('Timeouts.');
 }

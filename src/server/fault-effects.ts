@@ -12,6 +12,8 @@ export interface FaultContext {
   /** Sends the request to the server as if there were no fault. */
   readonly forward: Send;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Remembers the current state. Returns a function that lets checks for conflicts see it for `ms` milliseconds. */
+  readonly retain: () => (ms: number) => void;
   /** Returns the `send` of the server in an earlier state: before the last `changes` changes or `requests` requests. */
   readonly before: (ago: { readonly changes?: number | undefined; readonly requests?: number | undefined }) => Send;
 }
@@ -33,8 +35,7 @@ export async function applyLatencyFault(
   { rule, random }: ChosenFault<LatencyRule>,
   { request, sleep }: FaultContext,
 ): Promise<void> {
-  const { from, to } = parseNumberRangeOrEmpty(rule.ms);
-  await sleep(Math.round(from + (to - from) * random('latency')), request.signal);
+  await sleep(pickMs(rule.ms, random, 'latency'), request.signal);
 }
 
 /** Returns the response to a request with a fault. If the fault prevents a response, rejects as a transport does. */
@@ -68,6 +69,8 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
       return leaveFieldsOut(chosen.random, rule, scene);
     case 'gone_cursor':
       return rejectGoneCursor(rule.code ?? 404, scene);
+    case 'late_release':
+      return releaseLate(chosen.random, rule, scene);
     case 'stale':
       return goBack(rule, scene);
     default:
@@ -157,6 +160,25 @@ async function rejectGoneCursor(code: number, { request, forward }: FaultContext
   if (cursor === null) return forward(request);
   const found = await forward({ ...request, url: `${origin}${pathname}/${cursor}` });
   return found.status === 404 ? reject(code, 'gone_cursor', {}) : forward(request);
+}
+
+type LateReleaseRule = Extract<NonLatencyRule, { readonly fault: 'late_release' }>;
+
+/** Forwards a write. If it succeeds, checks for conflicts still see the state before it for a while. */
+async function releaseLate(
+  random: ChosenFault['random'],
+  { ms }: LateReleaseRule,
+  { request, forward, retain }: FaultContext,
+): Promise<HttpResponse> {
+  const retainFor = retain();
+  const response = await forward(request);
+  if (isSuccess(response) && request.method !== 'GET') retainFor(pickMs(ms, random, 'late release'));
+  return response;
+}
+
+function pickMs(ms: LateReleaseRule['ms'], random: ChosenFault['random'], purpose: string): number {
+  const { from, to } = parseNumberRangeOrEmpty(ms);
+  return Math.round(from + (to - from) * random(purpose));
 }
 
 /**

@@ -24,6 +24,8 @@ import type { Server } from './server.ts';
 export interface FaultInjectionOptions {
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. Default: a timer of the system. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Returns milliseconds since a fixed moment. Default: the system's clock. */
+  readonly now?: () => number;
   /** Called when a fault applies to a request, before the fault takes effect. */
   readonly onFault?: (entry: FaultLogEntry) => void;
 }
@@ -43,11 +45,13 @@ export interface FaultLogEntry {
 export function withFaults(server: Server, faults: ServerFaults, options: FaultInjectionOptions = {}): Server {
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
-  const { sleep = sleepFor, onFault } = options;
+  const { sleep = sleepFor, now = Date.now, onFault } = options;
+  const retained = createRetainedStates(server, now);
   return server.behind((inner, basePath) => async (request) => {
     const { latency, fault } = choose(request, basePath);
     const before = history.look();
-    const scene: FaultContext = { request, forward: history.watch(inner), sleep, before };
+    const forward = retained.watch(history.watch(inner));
+    const scene: FaultContext = { request, forward, sleep, before, retain: retained.retain };
     for (const { rule } of [latency ?? [], fault ?? []].flat()) onFault?.(toEntry(request, rule.fault));
     if (latency !== undefined) await applyLatencyFault(latency, scene);
     return fault === undefined ? scene.forward(request) : answerWithFault(fault, scene);
@@ -103,6 +107,34 @@ function createHistory(server: Server, rules: readonly FaultRule[]): History {
       changes = [before, ...changes].slice(0, depth);
       present = undefined;
       return response;
+    },
+  };
+}
+
+/** Earlier states of the server that its checks for conflicts still see. */
+interface RetainedStates {
+  /** Remembers the current state. Returns a function that lets checks see it for `ms` milliseconds. */
+  readonly retain: FaultContext['retain'];
+  /** Returns a function that rejects a write which conflicts with a retained state, and forwards other requests. */
+  readonly watch: (inner: Send) => Send;
+}
+
+function createRetainedStates(server: Server, now: () => number): RetainedStates {
+  let retained: readonly { readonly snapshot: ReturnType<Server['snapshot']>; readonly untilMs: number }[] = [];
+  return {
+    retain: () => {
+      const snapshot = server.snapshot();
+      return (ms) => {
+        retained = [...retained, { snapshot, untilMs: now() + ms }];
+      };
+    },
+    watch: (inner) => async (request) => {
+      retained = retained.filter(({ untilMs }) => now() < untilMs);
+      for (const { snapshot } of request.method === 'GET' ? [] : retained) {
+        const response = await server.withSnapshot(snapshot)(request);
+        if (response.status === 409) return response;
+      }
+      return inner(request);
     },
   };
 }

@@ -96,7 +96,7 @@ export interface StackNameAndLocator {
 
 export interface TransportSettings {
   readonly connections: number;
-  readonly timeouts: RequestTimeouts;
+  readonly timeouts: Omit<RequestTimeouts, 'conflictMs'>;
   /** PEM certificates to trust in addition to the certificates of the platform. `undefined`: no others. */
   readonly authorities: string | undefined;
   /** The proxy URLs from the environment. `except`: the value of NO_PROXY. */

@@ -51,6 +51,8 @@ export interface ApplyRunOptions {
 export interface PlanCheckedAgainstLive extends Omit<PlanCheck, 'stale' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
+  /** How long a write is tried again after a conflict (409) that may pass, in milliseconds. */
+  readonly conflictMs: number;
   /** Sinks from the caller, which take precedence over `tokens`. */
   readonly sinks?: TokenSinks | undefined;
   /**
@@ -82,7 +84,7 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
  */
 export async function confirmAndApplyPlan(
   client: Client,
-  { plan, tokens, sinks: own, roots, done, ids, texts }: PlanCheckedAgainstLive,
+  { plan, tokens, conflictMs, sinks: own, roots, done, ids, texts }: PlanCheckedAgainstLive,
   options: ApplyRunOptions,
   host: Host,
 ): Promise<ApplyResult> {
@@ -105,6 +107,7 @@ export async function confirmAndApplyPlan(
       sleep,
       by,
       writeFile: createPlannedFileWriter({ cwd, uid, roots }),
+      conflictMs,
       journal: journal?.write,
       sideBySide,
     };

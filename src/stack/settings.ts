@@ -114,7 +114,13 @@ function parseRateLimitText(text: string | undefined): string | undefined {
 }
 
 /** Far longer than usual responses take: after a write that timed out, it is unknown whether it took effect. */
-const TIMEOUTS: RequestTimeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
+const TIMEOUTS: RequestTimeouts = {
+  connectMs: 10_000,
+  headersMs: 30_000,
+  bodyMs: 30_000,
+  requestMs: 120_000,
+  conflictMs: 60_000,
+};
 
 function resolveTimeouts(
   given: ServiceSettingOverrides['timeouts'],
@@ -126,10 +132,11 @@ function resolveTimeouts(
     headersMs: given?.headersMs ?? stored.headersMs,
     bodyMs: given?.bodyMs ?? stored.bodyMs,
     requestMs: given?.requestMs ?? parseTimeoutMs('request', env['EDGEWISE_TIMEOUT']) ?? stored.requestMs,
+    conflictMs: given?.conflictMs ?? stored.conflictMs,
   };
 }
 
-type TimeoutPart = 'connect' | 'headers' | 'body' | 'request';
+type TimeoutPart = 'connect' | 'headers' | 'body' | 'request' | 'conflict';
 
 /**
  * Parses a time limit such as `30s`. Returns `undefined` if the text is absent or empty. Throws `StackError` if it is

@@ -116,7 +116,7 @@ export function createAccount(parts: AccountInput, host: Host): Account {
   return {
     settings,
     ...link,
-    apply: createSavedApply(link, host),
+    apply: createSavedApply({ ...link, settings }, host),
     drift: async ({ plan, name, roots = listRootsOfPaths([], host), signal }) => {
       const request = createDriftReadRequest(plan);
       const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
@@ -129,13 +129,16 @@ export function createAccount(parts: AccountInput, host: Host): Account {
 }
 
 /** Creates the function that applies saved plans. The function reads and checks the live state before it writes. */
-function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: Host): Account['apply'] {
+function createSavedApply(
+  { open, write, settings }: Pick<Link, 'open' | 'write'> & Pick<Account, 'settings'>,
+  host: Host,
+): Account['apply'] {
   return async ({ tokens, ...saved }, options) => {
     refuseToWriteUntrusted(host);
     const { cwd, uid } = host;
     const roots = listRootsOfPaths([], host);
     const check = await refuseStaleOrBlockedPlan(await open(), { ...saved, roots, signal: options.signal, cwd, uid });
-    const run = { plan: saved.plan, roots, tokens, ...check };
+    const run = { plan: saved.plan, roots, tokens, conflictMs: settings.timeouts.conflictMs, ...check };
     return write((client) => confirmAndApplyPlan(client, run, options, host));
   };
 }
@@ -239,7 +242,7 @@ export function createSharedAccount(parts: AccountInput, host: Host, interrupt: 
     toView: (settings) => {
       const open = async (): Promise<ReadingClient> =>
         createOwnReader(await account.open(), { readings, countSent, signal });
-      return { ...account, settings, open, write, apply: createSavedApply({ open, write }, host) };
+      return { ...account, settings, open, write, apply: createSavedApply({ open, write, settings }, host) };
     },
     write,
     countReads,
@@ -544,8 +547,9 @@ async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: 
   refuseAwaited(plan, ids);
   const known = { ...NEW_PLAN_CHECK, ids };
   const { roots } = state;
+  const { conflictMs } = account.settings.timeouts;
   return account.write((client) =>
-    confirmAndApplyPlan(client, { plan, roots, tokens, sinks, ...known }, options, host),
+    confirmAndApplyPlan(client, { plan, roots, tokens, sinks, conflictMs, ...known }, options, host),
   );
 }
 

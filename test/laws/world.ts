@@ -39,7 +39,9 @@ export interface WorldOptions {
   /** The clock of the clients, in milliseconds. */
   readonly clientNow?: () => number;
   readonly rateLimit?: RateLimit;
-  /** Pauses of the clients. */
+  /** Interrupts applies. */
+  readonly signal?: AbortSignal;
+  /** Pauses of the clients and of applies. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
@@ -179,8 +181,8 @@ export class World {
       sinks: { find: () => this.#createSink(), rescue: this.#createSink() },
       onEvent: (event) => void this.events.push(event),
       now: () => this.now(),
-      sleep: async () => undefined,
-      signal: new AbortController().signal,
+      sleep: this.#options.sleep ?? (async () => undefined),
+      signal: this.#options.signal ?? new AbortController().signal,
       done,
       ids,
       texts,

@@ -19,7 +19,7 @@ function toSpec(state: DesiredState, address: string) {
 
 const STACK_ONLY = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: test }\n';
 const DAY_MS = 86_400_000;
-const TIMEOUTS = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
+const TIMEOUTS = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000, conflictMs: 60_000 };
 
 describe('valid manifests', () => {
   it('give the resources of every kind, in the order of the files', () => {

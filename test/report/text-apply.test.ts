@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
-import type { Write } from '../../src/model/write.ts';
+import type { Write, WriteId } from '../../src/model/write.ts';
 import { renderApplyResultText } from '../../src/report/text/apply.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
 import { makePlan, makeWrite, PLAIN, toCreateIds } from './sample-plans.ts';
@@ -156,6 +156,28 @@ test('live progress is one line: what is done, and which answer is waited for', 
   expect(progress.render(0)).toBe('0 of 4 done, create TCPEdge/a … and 1 more');
   expect(progress.apply(toEnded(makeApplied(makeWrite('create', 'TCPEdge/a')), 1, 4))).toEqual([]);
   expect(progress.render(0)).toBe('1 of 4 done, create TCPEdge/b …');
+});
+
+test('live progress and a pipe say which writes a rejected write waits for', () => {
+  const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, { ...PLAIN, width: 0 });
+  const write = makeWrite('create', 'TCPEdge/new');
+  const [removal] = toCreateIds('TCPEdge/old');
+  const waiting = (waitsFor: readonly WriteId[], isFirst: boolean) =>
+    ({ event: 'write-waiting', write, waitsFor, isFirst, leftMs: 60_000 }) as const;
+  progress.apply({ event: 'write-started', write });
+  const wait = waiting(removal === undefined ? [] : [removal], true);
+  expect(progress.apply(wait)).toEqual([]);
+  const said = 'create TCPEdge/new waits until the service has finished create TCPEdge/old';
+  expect(progress.render(0)).toBe(`0 of 4 done, ${said}`);
+  progress.apply({ event: 'write-started', write: makeWrite('create', 'TCPEdge/b') });
+  expect(progress.render(0)).toBe(`0 of 4 done, create TCPEdge/b …, ${said}`);
+  progress.apply(toEnded(makeApplied(write), 1, 4));
+  expect(progress.render(0)).toBe('1 of 4 done, create TCPEdge/b …');
+  const log = createEventLog(PLAIN);
+  expect([wait, waiting(wait.waitsFor, false)].flatMap(log.take)).toEqual([
+    'create TCPEdge/new … rejected with 409; tried again for up to 1 min 0 s, until the service has finished create TCPEdge/old',
+  ]);
+  expect(log.take(waiting([], true))).toEqual([expect.stringMatching(/finished writes of another stack$/)]);
 });
 
 test('live progress says how long a wait takes still, and what is left behind it, until it is over', () => {

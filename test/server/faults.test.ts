@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import { type Transport, toTransport } from '../../src/model/transport.ts';
@@ -166,6 +166,23 @@ describe.each([
     for (const _ of [1, 2, 3]) await trouble.call('POST', '/edges/tcp', { body: {} });
     expect((await read(trouble, '/edges/tcp?limit=2')).next).not.toBe(null);
     expect(await read(trouble, '/edges/tcp?limit=2')).toMatchObject({ edges: 2, next: null });
+  });
+
+  it('still count what a write removed for a while, and reject what conflicts with it', async () => {
+    const trouble = await createTrouble(
+      reach,
+      '{ rules: [{ on: "DELETE /edges/tcp/{id}", fault: late_release, ms: 400 }] }',
+    );
+    const backend = (await trouble.call('POST', '/backends/weighted', { body: {} })).body;
+    const body = { hostports: ['1.tcp.example.net:20001'], backend: { backend_id: String(backend['id']) } };
+    const edge = (await trouble.call('POST', '/edges/tcp', { body })).body;
+    expect((await trouble.send('DELETE', `/edges/tcp/${edge['id']}`)).status).toBe(204);
+    const again = JSON.stringify({ hostports: body.hostports });
+    expect((await trouble.send('POST', '/edges/tcp', again)).status).toBe(409);
+    expect((await trouble.send('DELETE', `/backends/weighted/${backend['id']}`)).status).toBe(409);
+    expect(await countEdges(trouble)).toBe(0);
+    await vi.waitUntil(async () => (await trouble.send('POST', '/edges/tcp', again)).status === 201, PATIENCE_MS);
+    expect((await trouble.send('DELETE', `/backends/weighted/${backend['id']}`)).status).toBe(204);
   });
 
   it('list what was some changes ago', async () => {

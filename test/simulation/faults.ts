@@ -31,6 +31,7 @@ const HONEST: readonly [FaultName, ...FaultName[]] = [
   'hang',
   'broken_json',
   'content_type',
+  'late_release',
 ];
 
 /** Whether reading may be untrue with these faults, and nothing says so. */
@@ -60,6 +61,8 @@ function chooseRule(chance: Chance, isDeceit: boolean): FaultRule {
       return { ...choice, fault, ...(chance.isLucky(0.6) && { retry_after: chance.int(0, 20) }) };
     case 'status':
       return { ...choice, fault, code: chance.pick([500, 502, 503] as const), when };
+    case 'late_release':
+      return { ...choice, fault, ms: '1000-8000' };
     case 'hang':
       return { ...choice, fault, ms: 30_000, when };
     case 'reset':

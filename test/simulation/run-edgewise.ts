@@ -146,7 +146,7 @@ function createTransport(world: World, process: Process): Transport {
   const watched = world.ledger.watch(suspect);
   const onFault = ({ fault }: { readonly fault: string }): void => world.tell(`${suspect.name}:   fault: ${fault}`);
   const usual = fate.isFrank ? watched : withHabits(watched, world.habits, world.seed + world.runs.length);
-  const server = withFaults(usual, fate.faults, { sleep: world.time.sleep, onFault });
+  const server = withFaults(usual, fate.faults, { sleep: world.time.sleep, now: world.time.nowMs, onFault });
   let count = 0;
   let cursorsLeft = fate.lostCursors ?? 0;
   const loseCursor = async (cursor: string | null): Promise<void> => {

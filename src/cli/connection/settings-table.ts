@@ -116,6 +116,12 @@ export const OTHER_SETTINGS: readonly SettingDescription[] = [
     default: '30 %',
   },
   {
+    about:
+      'how long a write that the service rejects with 409 is tried again, if it depends on a delete or an update of the same run',
+    stack: 'api.timeouts.conflict',
+    default: '1m',
+  },
+  {
     about: 'file that gets a line before and after each request that writes',
     flag: '--journal <file>',
     environment: ['EDGEWISE_JOURNAL'],

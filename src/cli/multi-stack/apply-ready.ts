@@ -477,6 +477,7 @@ function withStack(
   const name = <T extends { readonly id: string }>(write: T): T => ({ ...write, id: `${stack}: ${write.id}` });
   switch (event.event) {
     case 'write-started':
+    case 'write-waiting':
       return { ...event, write: name(event.write) };
     case 'write-ended':
       return { ...event, result: { ...event.result, write: name(event.result.write) }, done, total };

@@ -174,6 +174,10 @@ export function createEventBody(event: ApplyEvent): EventBody {
   switch (event.event) {
     case 'write-started':
       return { event: 'write-started', write: event.write.id, address: event.write.address };
+    case 'write-waiting': {
+      const { write, waitsFor, leftMs } = event;
+      return { event: 'write-waiting', write: write.id, address: write.address, waitsFor, leftMs };
+    }
     case 'write-ended':
       return { ...createOutcomeEvent(event.result), done: event.done, total: event.total };
     case 'diagnostic':

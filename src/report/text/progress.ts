@@ -1,5 +1,5 @@
 import { assertNever } from '../../model/errors.ts';
-import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
+import type { ApplyEvent, Outcome, WriteWaiting } from '../../model/outcome.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
@@ -82,13 +82,22 @@ export interface PlannedWrites {
 
 export function createLiveProgress({ total, rateLimit }: PlannedWrites, options: TextStyleOptions): LiveProgress {
   const running = new Map<string, Write>();
+  const waiting = new Map<string, WriteWaiting>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
   const log = createEventLog(options);
   let pending: PendingWait | undefined;
   return {
     apply: (event) => {
-      if (event.event === 'write-started') running.set(event.write.id, event.write);
+      if (event.event === 'write-started') {
+        running.set(event.write.id, event.write);
+        waiting.delete(event.write.id);
+      }
+      if (event.event === 'write-waiting') {
+        running.delete(event.write.id);
+        waiting.set(event.write.id, event);
+      }
       if (event.event === 'write-ended') {
+        waiting.delete(event.result.write.id);
         running.delete(event.result.write.id);
         ended[event.result.outcome] += 1;
       }
@@ -105,7 +114,7 @@ export function createLiveProgress({ total, rateLimit }: PlannedWrites, options:
       const waitMs = Math.max(0, (pending?.until ?? now) - now);
       const left = formatRemaining(total - done, rateLimit, waitMs);
       const awaited = pending !== undefined && waitMs > 0 ? [formatWaitClause(pending, now)] : listAnswers(running);
-      const line = [`${done} of ${total} done`, ...bad, ...left, ...awaited].join(', ');
+      const line = [`${done} of ${total} done`, ...bad, ...left, ...awaited, ...listConflicts(waiting)].join(', ');
       return clipToColumns(line, options.width);
     },
   };
@@ -121,6 +130,21 @@ function listAnswers(running: ReadonlyMap<string, Write>): readonly string[] {
   const [first] = running.values();
   if (first === undefined) return [];
   return [`${formatWriteName(first)} …${running.size === 1 ? '' : ` and ${running.size - 1} more`}`];
+}
+
+/** Names the first write that waits for the effect of others, and counts the others. */
+function listConflicts(waiting: ReadonlyMap<string, WriteWaiting>): readonly string[] {
+  const [first] = waiting.values();
+  if (first === undefined) return [];
+  const more = waiting.size === 1 ? '' : ` (and ${waiting.size - 1} more)`;
+  return [`${formatWriteName(first.write)} waits until ${formatEffects(first)}${more}`];
+}
+
+/** Returns, for example, `the service has finished delete TCPEdge/old`. */
+function formatEffects({ waitsFor }: WriteWaiting): string {
+  const [first, ...others] = waitsFor;
+  if (first === undefined) return 'the service has finished writes of another stack';
+  return `the service has finished ${toPrintable(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 }
 
 /** Whether the terminal keeps the lines of the event. Applied writes are only counted. */
@@ -141,6 +165,12 @@ function renderApplyEvent(event: ApplyEvent, options: TextStyleOptions): readonl
   switch (event.event) {
     case 'write-started':
       return [];
+    case 'write-waiting':
+      return event.isFirst
+        ? [
+            `${formatWriteName(event.write)} … rejected with 409; tried again for up to ${formatWaitTime(event.leftMs)}, until ${formatEffects(event)}`,
+          ]
+        : [];
     case 'write-ended': {
       const { result, done, total } = event;
       return [`[${done}/${total}] ${formatWriteName(result.write)} … ${renderEnd(result, options)}`];

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { runWrites } from '../../src/apply/run-writes.ts';
+import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
+import type { WriteId } from '../../src/model/write.ts';
+import { withFaults } from '../../src/server/index.ts';
+import type { TestResource } from '../laws/stack.ts';
+import { listTouched, World } from '../laws/world.ts';
+import { makeWrite } from '../report/sample-plans.ts';
+
+const LIFECYCLE = { protect: false, ignore: [], settings: {} } as const;
+const HOSTPORT = '1.tcp.example.net:20001';
+
+function edge(name: string, spec: TestResource['spec'] = { hostports: [HOSTPORT] }): TestResource {
+  return { kind: 'TCPEdge', name, spec, lifecycle: LIFECYCLE };
+}
+
+const POOL: TestResource = { kind: 'WeightedBackend', name: 'pool', spec: {}, lifecycle: LIFECYCLE };
+
+interface Late {
+  /** How long the service still counts what a write removed. */
+  readonly ms: number;
+  /** Called after each pause of an apply. */
+  readonly onPause?: (ms: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** A service that frees values and uses late, on a clock that moves on with each pause. */
+function createLateWorld({ ms, onPause = () => undefined, signal }: Late) {
+  const clock = { now: 0 };
+  const pauses: number[] = [];
+  const world = new World({
+    ...(signal !== undefined && { signal }),
+    sleep: async (pauseMs) => {
+      clock.now += pauseMs;
+      pauses.push(pauseMs);
+      onPause(pauseMs);
+    },
+  });
+  const faulty = withFaults(
+    world.server,
+    { rules: [{ on: '*', fault: 'late_release', ms }] },
+    { now: () => clock.now },
+  );
+  const makeLate = () => world.interpose(() => faulty.handle);
+  return { world, pauses, makeLate };
+}
+
+function describeOutcomes({ outcomes }: ApplyResult): readonly string[] {
+  return outcomes.map((one) => `${one.write.id}: ${one.outcome}${'message' in one ? `: ${one.message}` : ''}`);
+}
+
+describe('a conflict with what this run has just removed', () => {
+  it('passes: the hostport of a deleted edge goes to a new edge once the service frees it', async () => {
+    const { world, pauses, makeLate } = createLateWorld({ ms: 5_000 });
+    await world.migrate([edge('old')]);
+    const plan = await world.plan([edge('new')]);
+    makeLate();
+    expect(describeOutcomes(await world.apply(plan))).toEqual([
+      'delete TCPEdge/old: applied',
+      'create TCPEdge/new: applied',
+    ]);
+    expect(pauses).toEqual([1_000, 2_000, 4_000]);
+    expect(listTouched(await world.plan([edge('new')]))).toEqual([]);
+  });
+
+  it('passes: a hostport that an edge gives up goes to another edge', async () => {
+    const { world, makeLate } = createLateWorld({ ms: 2_500 });
+    const other = '2.tcp.example.net:20002';
+    await world.migrate([edge('a'), edge('b', { hostports: [other] })]);
+    const next = [edge('a', {}), edge('b', { hostports: [HOSTPORT, other] })];
+    const plan = await world.plan(next);
+    makeLate();
+    expect((await world.apply(plan)).outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
+    expect(listTouched(await world.plan(next))).toEqual([]);
+  });
+
+  it('passes: a backend is deleted once the service no longer counts the use by an edge', async () => {
+    const { world, makeLate } = createLateWorld({ ms: 3_000 });
+    await world.migrate([POOL, edge('a', { backend: { backend_id: 'WeightedBackend/pool' } })]);
+    const plan = await world.plan([edge('a', {})]);
+    makeLate();
+    expect(describeOutcomes(await world.apply(plan))).toEqual([
+      'remove backend of TCPEdge/a: applied',
+      'update TCPEdge/a: applied',
+      'delete WeightedBackend/pool: applied',
+    ]);
+    expect(listTouched(await world.plan([edge('a', {})]))).toEqual([]);
+  });
+
+  it('fails after the time limit, with growing pauses in between', async () => {
+    const { world, pauses, makeLate } = createLateWorld({ ms: 100_000 });
+    await world.migrate([edge('old')]);
+    const plan = await world.plan([edge('new')]);
+    makeLate();
+    const result = await world.apply(plan);
+    expect(describeOutcomes(result)).toEqual([
+      'delete TCPEdge/old: applied',
+      expect.stringMatching(/^create TCPEdge\/new: failed: POST \/edges\/tcp: 409 .* \(tried again for 60 s\)$/),
+    ]);
+    expect(result.outcomes).toMatchObject([{}, { status: 409 }]);
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
+  });
+
+  it('is reported as it happens, with the writes that the service has not finished', async () => {
+    const { world, makeLate } = createLateWorld({ ms: 2_000 });
+    await world.migrate([edge('old')]);
+    const plan = await world.plan([edge('new')]);
+    makeLate();
+    world.events.length = 0;
+    await world.apply(plan);
+    const waits = world.events.filter((one) => one.event === 'write-waiting');
+    expect(waits).toMatchObject([
+      { write: { id: 'create TCPEdge/new' }, isFirst: true, leftMs: 60_000 },
+      { write: { id: 'create TCPEdge/new' }, isFirst: false, leftMs: 59_000 },
+    ]);
+    expect(waits.flatMap((one) => (one.event === 'write-waiting' ? one.waitsFor : []))).toEqual([
+      'delete TCPEdge/old',
+      'delete TCPEdge/old',
+    ]);
+  });
+
+  it('ends with the conflict when the run is interrupted', async () => {
+    const stop = new AbortController();
+    const { world, makeLate } = createLateWorld({
+      ms: 10_000,
+      signal: stop.signal,
+      onPause: () => stop.abort(new Error('interrupted')),
+    });
+    await world.migrate([edge('old')]);
+    const plan = await world.plan([edge('new')]);
+    makeLate();
+    const result = await world.apply(plan);
+    expect(describeOutcomes(result)[1]).toMatch(/^create TCPEdge\/new: failed: POST \/edges\/tcp: 409/);
+    expect(result.interrupted).toBe(true);
+  });
+});
+
+describe('any other conflict', () => {
+  it('fails at once', async () => {
+    const { world, pauses } = createLateWorld({ ms: 0 });
+    const plan = await world.plan([edge('new'), POOL]);
+    await world.call('POST', '/edges/tcp', { hostports: [HOSTPORT] });
+    const result = await world.apply(plan);
+    expect(describeOutcomes(result)).toEqual([
+      expect.stringMatching(/^create TCPEdge\/new: failed: POST \/edges\/tcp: 409/),
+      'create WeightedBackend/pool: applied',
+    ]);
+    expect(pauses).toEqual([]);
+  });
+});
+
+describe('writes that wait for a conflict to pass', () => {
+  it('do not hold up others, however many wait', async () => {
+    const waiting = Array.from({ length: 100 }, (_, index) => makeWrite('delete', `TCPEdge/waits-${index}`));
+    const other = makeWrite('delete', 'TCPEdge/other');
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    const ended: WriteId[] = [];
+    await runWrites([...waiting, other], {
+      find: () => undefined,
+      accepts: () => true,
+      perform: async (write, limit): Promise<Outcome> => {
+        await limit(async () => undefined);
+        if (write !== other) await isFree;
+        return { outcome: 'applied', write, id: undefined };
+      },
+      onEnded: ({ write: { id } }) => {
+        ended.push(id);
+        if (id === other.id) free();
+      },
+    });
+    expect(ended[0]).toBe(other.id);
+    expect(ended).toHaveLength(101);
+  });
+});

@@ -228,7 +228,7 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
   UND_ERR_CONNECT_TIMEOUT: { sentence: 'could not connect in time', isTimeout: true, isUnsent: true },
   UND_ERR_HEADERS_TIMEOUT: { sentence: 'no response in time', isTimeout: true },
   UND_ERR_BODY_TIMEOUT: { sentence: 'the response stopped before its end', isTimeout: true },
-  TimeoutError: { sentence: 'no response in time', isTimeout: true },
+  TimeoutError: { sentence: 'no complete response in time', isTimeout: true },
 };
 
 /**

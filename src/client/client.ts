@@ -65,8 +65,6 @@ export interface ClientOptions extends RetryOptions {
   readonly concurrency: number;
   /** The rate limit of the service. Absent: no limit. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Returns milliseconds since a fixed moment. Used for the rate limit and the durations of requests. */
-  readonly now?: () => number;
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called when a request is sent, and when it ends. */
   readonly onRequest?: ((notice: AttemptNotice) => void) | undefined;

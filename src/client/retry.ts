@@ -19,6 +19,13 @@ export interface RetryNotice {
 
 /** Timer and random numbers, which tests replace, and a callback for retries. */
 export interface RetryOptions {
+  /**
+   * Maximum time of a request until its whole response is there, over all attempts. Waits between attempts do not count.
+   * Absent: each attempt has the limit of the transport.
+   */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Returns milliseconds since a fixed moment. Used for the rate limit and the durations of requests. */
+  readonly now?: (() => number) | undefined;
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
   /** Returns a number from 0 to below 1. */
   readonly random?: (() => number) | undefined;
@@ -56,6 +63,8 @@ const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 /** If the service asks for a longer delay, the request is not retried. A rate limit of a minute needs at most one. */
 const MAX_RETRY_AFTER_MS = 120_000;
+/** If less than this share of `requestTimeoutMs` is left, the request is not retried: the attempt would be cut off. */
+const LEAST_TIME_LEFT = 0.1;
 
 /**
  * A read of the state that a write relies on. The write and the read get slots of the rate limit together, so that
@@ -105,17 +114,19 @@ export function withRetries(attempt: SendOnce, limiter: RequestLimiter, options:
   return async (call) => {
     const { waitSignal } = call;
     const signal = waitSignal ?? call.signal;
+    const timer = createRequestTimer(options);
     let uncertain: Attempted | undefined;
     try {
       for (let count = 1; ; count += 1) {
-        const send = (request: HttpRequest) => tryOnce(() => attempt(request, count), request, waitSignal);
+        const send = (request: HttpRequest) =>
+          tryOnce(() => timer.run(request, (limited) => attempt(limited, count)), request, waitSignal);
         const attempted = await limiter.admit((second) => tryTurn(call, send, second), signal, call.before?.isNeeded);
         const { request, end } = attempted;
         const failure = classify(end);
         if (failure === undefined) limiter.recover();
         if ((failure === 'network' || failure === 'server') && !isReadBefore(call, attempted)) uncertain = attempted;
         const delayMs = computeDelay({ end, failure, count, method: request.method, random });
-        if (delayMs === undefined) return settle(attempted);
+        if (delayMs === undefined || timer.isUsedUp(request)) return settle(attempted);
         onRetry?.({ ...describe(request, end), attempt: count, delayMs });
         if (failure === 'throttled') limiter.throttle(delayMs);
         else await sleep(delayMs, signal);
@@ -125,6 +136,31 @@ export function withRetries(attempt: SendOnce, limiter: RequestLimiter, options:
       if (uncertain !== undefined && waitSignal?.aborted && error === waitSignal.reason) return settle(uncertain);
       throw error;
     }
+  };
+}
+
+/** Limits the time of all attempts of a request together. A write and the read before it have the full time each. */
+interface RequestTimer {
+  /** Makes an attempt with the time that is left. */
+  readonly run: <T>(request: HttpRequest, attempt: (limited: HttpRequest) => Promise<T>) => Promise<T>;
+  /** Whether too little time is left for another attempt. */
+  readonly isUsedUp: (request: HttpRequest) => boolean;
+}
+
+function createRequestTimer({ requestTimeoutMs, now = () => performance.now() }: RetryOptions): RequestTimer {
+  if (requestTimeoutMs === undefined) return { run: (request, attempt) => attempt(request), isUsedUp: () => false };
+  const spent = new Map<string, number>();
+  const getLeftMs = ({ method }: HttpRequest): number => requestTimeoutMs - (spent.get(method) ?? 0);
+  return {
+    run: async (request, attempt) => {
+      const startedMs = now();
+      try {
+        return await attempt({ ...request, timeoutMs: Math.max(1, Math.round(getLeftMs(request))) });
+      } finally {
+        spent.set(request.method, (spent.get(request.method) ?? 0) + now() - startedMs);
+      }
+    },
+    isUsedUp: (request) => getLeftMs(request) < requestTimeoutMs * LEAST_TIME_LEFT,
   };
 }
 

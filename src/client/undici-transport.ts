@@ -16,7 +16,7 @@ export interface UndiciTransportOptions {
   readonly headersTimeoutMs?: number;
   /** Maximum time between two chunks of the body. Default: 30 seconds. */
   readonly bodyTimeoutMs?: number;
-  /** Maximum time for the whole request, until the response is read. Default: two minutes. */
+  /** Maximum time until the whole response is there, unless the request has its own. Default: two minutes. */
   readonly requestTimeoutMs?: number;
   /** Trusted certificate authorities, in PEM. They replace the authorities of the platform. */
   readonly authorities?: readonly string[];
@@ -52,7 +52,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
       if (now - usedMs > IDLE_MS) await noticeClosed();
       usedMs = now;
       request.signal?.throwIfAborted();
-      const response = await dispatch(dispatcher, request, requestTimeoutMs);
+      const response = await dispatch(dispatcher, request, request.timeoutMs ?? requestTimeoutMs);
       return await decode(response, request);
     } catch (error) {
       throw toThrownNetworkError(error, request);

@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly body: string | Uint8Array<ArrayBuffer> | null;
   /** Aborted when the caller no longer needs the response. */
   readonly signal?: AbortSignal | undefined;
+  /** The time until the whole response must be there. Absent: the limit of the transport applies. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A response as plain data, with the whole body. */

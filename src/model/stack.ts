@@ -106,7 +106,7 @@ export interface RequestTimeouts {
   readonly headersMs: number;
   /** The time between two chunks of the body. */
   readonly bodyMs: number;
-  /** The time of one attempt. Each retry has the full time again. */
+  /** The time until the whole response is there, over all attempts. Waits between attempts do not count. */
   readonly requestMs: number;
   /** How long a write is tried again after a conflict (409) that may pass. */
   readonly conflictMs: number;

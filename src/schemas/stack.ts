@@ -153,7 +153,9 @@ function createTimeoutsSchema() {
       body: createDurationSchema().default('30s').describe('Time between two parts of the body.'),
       request: createDurationSchema()
         .default('2m')
-        .describe('Time for a whole request. A retry gets the full time again.'),
+        .describe(
+          'Time until the whole response is there, with all retries. Waits for the rate limit and between retries do not count.',
+        ),
       conflict: createDurationSchema()
         .default('1m')
         .describe(

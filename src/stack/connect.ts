@@ -56,7 +56,7 @@ export function createServiceClient(
   { send, apiKey, baseUrl }: Pick<ServiceConnection, 'send' | 'apiKey' | 'baseUrl'>,
   more: Pick<ClientOptions, 'now' | 'sleep' | 'secrets' | 'onRetry' | 'onWait' | 'onRequest'>,
 ): Client {
-  const { versionHeader, pageSize, concurrency } = settings;
+  const { versionHeader, pageSize, concurrency, timeouts } = settings;
   const rateLimit = parseRateLimit(settings.rateLimit);
   try {
     return createClient({
@@ -66,6 +66,7 @@ export function createServiceClient(
       versionHeader,
       pageSize,
       concurrency,
+      requestTimeoutMs: timeouts.requestMs,
       ...(rateLimit !== undefined && { rateLimit }),
       ...more,
     });

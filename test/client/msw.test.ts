@@ -100,7 +100,7 @@ describe('the transport over fetch', () => {
     network.use(http.get(EDGES, () => new Promise<undefined>(() => {})));
     const error = await catchError(createFetchTransport({ timeoutMs: 20 })(new Request(EDGES)));
     expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toHaveProperty('message', expect.stringContaining(`GET ${EDGES}: no response in time`));
+    expect(error).toHaveProperty('message', expect.stringContaining(`GET ${EDGES}: no complete response in time`));
   });
 
   it('gives the reason when a request is no longer wanted', async () => {

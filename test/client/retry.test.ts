@@ -252,6 +252,53 @@ function* many(text: string): Generator<Uint8Array> {
   for (let count = 0; count < 34; count += 1) yield chunk;
 }
 
+describe('the time limit of a request', () => {
+  /** Sends a request to a service whose attempts take as long as listed, and lists the time that each was given. */
+  async function send(takesMs: readonly number[], { method = 'GET', end = reset as unknown, waitMs = 0 } = {}) {
+    let nowMs = 0;
+    const given: (number | undefined)[] = [];
+    const client = createClient({
+      send: async (request) => {
+        given.push(request.timeoutMs);
+        nowMs += Math.min(takesMs[given.length - 1] ?? 0, request.timeoutMs ?? Number.POSITIVE_INFINITY);
+        if (end instanceof Error) throw end;
+        return { status: 503, headers: { 'retry-after': '1' }, body: '' };
+      },
+      baseUrl: BASE_URL,
+      apiKey: API_KEY,
+      versionHeader: 'V',
+      pageSize: 1,
+      concurrency: 1,
+      requestTimeoutMs: 10_000,
+      random: () => 1,
+      now: () => nowMs,
+      sleep: async (ms) => {
+        nowMs += ms + waitMs;
+      },
+    });
+    const error = await catchError(method === 'GET' ? client.get('/x') : client.send('PATCH', '/x', { a: 1 }));
+    return { error, given };
+  }
+
+  it.each(['GET', 'PATCH'])('is one for all attempts of a %s', async (method) => {
+    expect(await send([3000, 3000, 3000, 3000], { method })).toEqual({
+      error: reset,
+      given: [10_000, 7000, 4000, 1000],
+    });
+    expect(await send([4000, 9000], { method })).toEqual({ error: reset, given: [10_000, 6000] });
+  });
+
+  it('leaves no retry for a request that used it up', async () => {
+    expect(await send([10_000])).toEqual({ error: reset, given: [10_000] });
+    expect(await send([9500])).toEqual({ error: reset, given: [10_000] });
+    expect((await send([10_000], { end: 'an error response' })).given).toEqual([10_000]);
+  });
+
+  it('does not count what passes between attempts', async () => {
+    expect((await send([1000, 1000, 1000, 1000], { waitMs: 60_000 })).given).toEqual([10_000, 9000, 8000, 7000]);
+  });
+});
+
 describe('without a clock from outside', () => {
   const options = { baseUrl: BASE_URL, apiKey: API_KEY, versionHeader: 'V', pageSize: 1, concurrency: 1 };
 

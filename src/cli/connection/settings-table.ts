@@ -68,7 +68,7 @@ export const CONNECTION_SETTINGS: readonly SettingDescription[] = [
     default: '120/60s',
   },
   {
-    about: 'time limit for one whole request; the Stack sets those of its parts',
+    about: 'time until the whole response to a request is there, with all retries; the Stack sets those of its parts',
     flag: '--timeout <duration>',
     environment: ['EDGEWISE_TIMEOUT'],
     stack: 'api.timeouts.request',

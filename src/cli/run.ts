@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander';
+import { createStrangerSearch } from '../files/owners.ts';
 import { createReadBudget } from '../files/read-input.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { toPrintable } from '../model/printable.ts';
@@ -9,7 +10,7 @@ import { readManifestTrust, readSecretsNamedInEnvironment, refuseUntrustedRender
 import { refuseOneDash } from './commands/one-dash.ts';
 import { addDefaultWaitToArgv } from './commands/options.ts';
 import { createProgramForArguments, isCompletion } from './commands/program.ts';
-import type { Context } from './context.ts';
+import type { Context, InputFileSet } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createRedactedContext } from './output/output.ts';
 import { checkOutputsAndRemoveReports, createRunInputRecorder } from './output/output-files.ts';
@@ -27,7 +28,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     guarded.stderr.write(
       `Another process uses ${toPrintable(file)}. Waiting for it, for at most ${limitSeconds} seconds.\n`,
     );
-  const context = { ...guarded, inputs, onInput: inputs.add, onFileInUse, budget };
+  const context = { ...guarded, inputs, onInput: createInputWatch(inputs, guarded), onFileInUse, budget };
   let exitCode: ExitCode = EXIT.success;
   let name = '';
   const act: CommandBodyRunner = async (flags, body) => {
@@ -67,6 +68,21 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     if (error.code === 'commander.help') return EXIT.invalid;
     return showFailure(createParseError(error, argv), { flags: readFlags(argv) }, context);
   }
+}
+
+/** Records each input of the run. Warns once about each file or folder that another user put into a folder such as `/tmp`. */
+function createInputWatch(inputs: InputFileSet, context: Context): (file: string) => void {
+  const findStranger = createStrangerSearch(context);
+  const told = new Set<string>();
+  return (file) => {
+    inputs.add(file);
+    const found = file === '-' ? undefined : findStranger(file);
+    if (found === undefined || told.has(found.path)) return;
+    told.add(found.path);
+    context.stderr.write(
+      `Warning: ${toPrintable(found.path)} ${found.finding}. That user decides what this run reads there.\n`,
+    );
+  };
 }
 
 /** Shows why a command line is not run at all, in the format that it asks for. Writes no file. */

@@ -3,9 +3,10 @@ import { dirname, join, resolve } from 'node:path';
 import { findStats, listAncestors, resolveLinks } from './real-path.ts';
 
 /**
- * Whose files edgewise uses. A file that the user names is used, whoever owns it. A file that edgewise finds by itself, in
- * the folders above the manifests, must belong to a trusted user, and so must each folder on the way. Systems without
- * user ids, such as Windows, have no such checks.
+ * Whose files edgewise uses. A file that the user names is used, whoever owns it, but not in silence if another user put
+ * it into a folder such as `/tmp`; a plan is not used then. A file that edgewise finds by itself, in the folders above the
+ * manifests, must belong to a trusted user, and so must each folder on the way. Systems without user ids, such as
+ * Windows, have no such checks.
  */
 
 interface OwnerContext {
@@ -122,10 +123,39 @@ const ROOT = 0;
  * `undefined` if there is none.
  */
 export function findFileReplaceableByOthers(path: string, uid: number | undefined): string | undefined {
-  return [...listAncestors(path), ...listAncestors(resolveLinks(path))].find((at) => {
-    const found = findStats(at);
-    return found !== undefined && isOwnedByAnotherUser(at, found, uid) && isOpenToAll(dirname(at));
-  });
+  return listParts(path).find((at) => findReplacer(at, uid) !== undefined);
+}
+
+/** Lists the files and folders on a path, and on its real path, from the file upward. */
+function listParts(path: string): readonly string[] {
+  return [...listAncestors(path), ...listAncestors(resolveLinks(path))];
+}
+
+/** Returns the other user who owns a file or folder in a folder that all users can write to. */
+function findReplacer(path: string, uid: number | undefined): number | undefined {
+  const found = findStats(path);
+  const isReplaceable = found !== undefined && isOwnedByAnotherUser(path, found, uid) && isOpenToAll(dirname(path));
+  return isReplaceable ? found.uid : undefined;
+}
+
+/**
+ * Returns a function that finds the part of a path which another user put into a folder that all users can write to:
+ * that user decides the content of the file. Folders that the user chose (the working folder, `--root`, and those above
+ * them) do not count. Looks at each folder once.
+ */
+export function createStrangerSearch({ cwd, root, uid }: OwnerContext): (path: string) => Distrust | undefined {
+  const chosen = new Set([cwd, ...(root === undefined ? [] : [resolve(cwd, root)])].flatMap(listParts));
+  const known = new Map<string, number | undefined>();
+  const find = (path: string): number | undefined => {
+    if (!known.has(path)) known.set(path, findReplacer(path, uid));
+    return known.get(path);
+  };
+  return (file) => {
+    if (uid === undefined) return undefined;
+    const path = listParts(resolve(cwd, file)).find((at) => !chosen.has(at) && find(at) !== undefined);
+    if (path === undefined) return undefined;
+    return { path, finding: `belongs to another user (uid ${find(path)}), in a folder that every user can write to` };
+  };
 }
 
 function isOpenToAll(folder: string): boolean {

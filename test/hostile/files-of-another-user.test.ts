@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, lchownSync, renameSync } from 'node:fs';
-import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isOwnedByAnotherUser } from '../../src/files/owners.ts';
 import { readInput } from '../../src/files/read-input.ts';
 import { writeToDeviceOrPipe } from '../../src/files/write-file.ts';
-import { createWorkspace, STACK, toCredential, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { toRepository } from '../repository/tree.ts';
 
 /** Another user of the machine was first in a folder that everybody may write to. */
@@ -182,6 +182,121 @@ describe.runIf(isRoot)('in a folder that everybody may write to, what another us
     const { exitCode, stderr } = await workspace.edgewise(`plan --base-url embedded:${theirs}`, { uid: 0 });
     expect(stderr).toContain(`The snapshot cannot be kept in ${theirs}: ${theirs} belongs to another user.`);
     expect(exitCode).toBe(3);
+  });
+});
+
+describe.runIf(isRoot)('in a folder that every user can write to, a file of another user', () => {
+  const EDGE = `${STACK}${toEdge('a', 20001)}`;
+  const WARNING = (path: string) =>
+    `Warning: ${path} belongs to another user (uid ${NOBODY}), in a folder that every user can write to. That user decides what this run reads there.\n`;
+  const PEM = '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n';
+  const policy = toManifest('Policy', 'any', { require: 'change.address != ""', message: 'No.' });
+
+  it.each([
+    ['a manifest', 'plan edgewise.yaml shared/theirs', toEdge('b', 20002), {}],
+    ['a manifest that names its Stack', 'validate shared/theirs', EDGE, {}],
+    ['a policy', 'plan edgewise.yaml --policies shared/theirs', policy, {}],
+    ['the policies of validate', 'validate edgewise.yaml --policies shared/theirs', policy, {}],
+    ['the API key', 'plan edgewise.yaml', 'dev', { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'shared/theirs' }],
+    ['certificate authorities', 'plan edgewise.yaml --ca-file shared/theirs', PEM, {}],
+  ])('is read with one warning that names its owner: %s', async (_, line, text, env) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
+    const theirs = await plant(workspace, (path) => writeFile(path, text));
+    const { stderr, stdout } = await workspace.edgewise(`${line} --format json`, { uid: 0, env });
+    expect(stderr.split('Warning: ')).toHaveLength(2);
+    expect(stderr).toContain(WARNING(theirs));
+    expect(() => JSON.parse(stdout)).not.toThrow();
+  });
+
+  it('is warned of once for a folder with many manifests, and for many stacks', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
+    const theirs = await plant(workspace, (path) => mkdir(path));
+    await workspace.write(
+      Object.fromEntries(Object.entries(toRepository(3)).map(([file, text]) => [`shared/theirs/${file}`, text])),
+    );
+    const many = await workspace.edgewise('plan -R shared/theirs/live', { uid: 0 });
+    expect(many).toMatchObject({ exitCode: 0, stderr: WARNING(theirs) });
+    const one = await workspace.edgewise('plan shared/theirs/live/s00', { uid: 0 });
+    expect(one).toMatchObject({ exitCode: 0, stderr: WARNING(theirs) });
+  });
+
+  it.each([
+    'apply shared/theirs --yes',
+    'apply shared/theirs --yes --no-manifests',
+    'apply edgewise.yaml --approved shared/theirs --yes',
+    'drift --against shared/theirs',
+    'show shared/theirs',
+    'diff shared/theirs own.json',
+    'diff own.json shared/theirs',
+  ])('is no plan and no approval: %s', async (line) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
+    await workspace.edgewise('plan edgewise.yaml -o own.json');
+    const theirs = await plant(workspace, (path) => copyFile(join(workspace.folder, 'own.json'), path));
+    workspace.recorder.take();
+    const { exitCode, stderr } = await workspace.edgewise(line, { uid: 0 });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain(
+      `The plan shared/theirs is not read: ${theirs} belongs to another user (uid ${NOBODY}), in a folder that every user can write to.`,
+    );
+    expect(workspace.recorder.take()).toEqual([]);
+  });
+
+  it.each([
+    ["a link to a plan of one's own", (path: string) => symlink('../own.json', path), 'apply shared/theirs --yes'],
+    [
+      'a folder with a link to it',
+      async (path: string) => {
+        await mkdir(path);
+        await symlink('../../own.json', join(path, 'plan.json'));
+      },
+      'apply shared/theirs/plan.json --yes',
+    ],
+    [
+      'a folder of plans',
+      (path: string) => cp(join(path, '../../plans'), path, { recursive: true }),
+      'apply shared/theirs --yes',
+    ],
+    [
+      'an approved folder of plans',
+      (path: string) => cp(join(path, '../../plans'), path, { recursive: true }),
+      'apply -R live --approved shared/theirs --yes',
+    ],
+  ])('is no plan, as %s', async (_, make, line) => {
+    const workspace = await createWorkspace({ ...toRepository(1), 'edgewise.yaml': EDGE });
+    await workspace.edgewise('plan edgewise.yaml -o own.json');
+    await workspace.edgewise('plan -R live -o plans');
+    workspace.recorder.take();
+    await plant(workspace, make);
+    const { exitCode, stderr } = await workspace.edgewise(line, { uid: 0 });
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('belongs to another user'),
+    });
+    expect(workspace.recorder.take()).toEqual([]);
+  });
+
+  it.each([
+    ["of one's own", 0, 0o1777, '.'],
+    ['of root', 1000, 0o1777, '.'],
+    ['in the folder in which the command runs', NOBODY, 0o1777, 'shared/theirs'],
+  ])('is used without a word if it is %s', async (_, owner, mode, cwd) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
+    const theirs = await plant(workspace, (path) => mkdir(path));
+    await workspace.write({ 'shared/theirs/edgewise.yaml': EDGE });
+    await chmod(join(workspace.folder, 'shared'), mode);
+    chownSync(theirs, owner === NOBODY ? NOBODY : 0, 0);
+    const at = { uid: owner === NOBODY ? 0 : owner, cwd: join(workspace.folder, cwd) };
+    const path = cwd === '.' ? 'shared/theirs' : '.';
+    expect(await workspace.edgewise(`plan ${path} -o ${workspace.folder}/plan.json`, at)).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+  });
+
+  it('is used without a word in a folder of its owner that others cannot write to, as a container has it', async () => {
+    const workspace = await createWorkspace({ 'mounted/edgewise.yaml': EDGE });
+    for (const path of ['mounted', 'mounted/edgewise.yaml']) chownSync(join(workspace.folder, path), NOBODY, NOBODY);
+    expect(await workspace.edgewise('plan mounted', { uid: 0 })).toMatchObject({ exitCode: 0, stderr: '' });
   });
 });
 

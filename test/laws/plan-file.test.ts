@@ -33,7 +33,7 @@ describe('a plan that is saved', () => {
         await writePlanFile('plan.json', plan, CONTEXT);
         const text = await readFile(join(FOLDER, 'plan.json'), 'utf8');
         expect(conforms(JSON.parse(text)), JSON.stringify(conforms.errors)).toBe(true);
-        const saved = await readPlanFile('plan.json', { cwd: FOLDER });
+        const saved = await readPlanFile('plan.json', { uid: undefined, cwd: FOLDER });
         expect(saved).toEqual(plan);
         await writePlanFile('again.json', saved, CONTEXT);
         expect(await readFile(join(FOLDER, 'again.json'), 'utf8')).toBe(text);

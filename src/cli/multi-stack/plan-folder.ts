@@ -19,7 +19,7 @@ import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { writeResultFile } from '../output/output-files.ts';
-import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
+import { isPlanFile, refusePlanOfAnotherUser, writePlanFile } from '../reconcile/plan-file.ts';
 
 /**
  * A folder of plans has a plan file for each stack of a run, and an index of these files, or one index for each shard.
@@ -143,7 +143,7 @@ export interface IndexedPlanFolder {
  */
 export async function findIndexedPlanFolder(
   folder: string,
-  context: Pick<Context, 'cwd' | 'budget'>,
+  context: Pick<Context, 'cwd' | 'uid' | 'root' | 'budget'>,
 ): Promise<IndexedPlanFolder | undefined> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path).catch((): readonly string[] => []);
@@ -152,6 +152,7 @@ export async function findIndexedPlanFolder(
     if (await hasOnlyPlans(folder, names, context)) throw createNoIndexError(folder);
     return undefined;
   }
+  for (const name of indexNames) refusePlanOfAnotherUser(join(folder, name), context);
   const indexes = await Promise.all(indexNames.map((name) => readIndex(join(folder, name), context)));
   const plans = indexes.flatMap((index) => index.plans);
   const known = new Set(plans.map(({ file }) => file));

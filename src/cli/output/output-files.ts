@@ -142,12 +142,12 @@ export interface OutputFilesNamedInManifests {
 export async function refuseUnsafeOutputs(
   { out, report = [], journal }: NamedOutputs,
   { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: OutputFilesNamedInManifests,
-  context: Pick<Context, 'cwd' | 'uid' | 'env' | 'inputs' | 'root'>,
+  context: Pick<Context, 'cwd' | 'uid' | 'env' | 'inputs' | 'onInput' | 'root'>,
 ): Promise<void> {
-  const { env, inputs } = context;
+  const { env, inputs, onInput } = context;
   const data = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : undefined;
   const read = [env[toKeyFileVariable(keyEnv)], caFile, data];
-  for (const file of read) if (file !== undefined && file !== '') inputs?.add(file);
+  for (const file of read) if (file !== undefined && file !== '') onInput?.(file);
   const results = [out, journal ?? env['EDGEWISE_JOURNAL'], ...report.map(({ file }) => file)];
   const outputs = [...results, ...files];
   for (const file of outputs) {

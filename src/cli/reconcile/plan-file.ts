@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { listRootsOfPaths, resolvePathWithin } from '../../files/boundary.ts';
+import { createStrangerSearch } from '../../files/owners.ts';
 import { InputError, type ReadBudget, readFirstByte, readInput } from '../../files/read-input.ts';
 import { removeFile } from '../../files/write-file.ts';
 import type { LocateManifest } from '../../model/diagnostic.ts';
@@ -86,7 +87,9 @@ export async function removeStalePlanFile(file: string, context: OutputFileConte
 }
 
 /** Reads a plan file, and passes its stack to `onSubject`. Throws the first error of an invalid file. */
-export async function readPlanFile(file: string, { cwd, onSubject, onInput, budget }: PlanReader): Promise<Plan> {
+export async function readPlanFile(file: string, context: PlanReader): Promise<Plan> {
+  const { cwd, onSubject, onInput, budget } = context;
+  refusePlanOfAnotherUser(file, context);
   onInput?.(file);
   onSubject?.({ locate: createLocateAtPlanFileStart(file) });
   const { parsePlan } = await import('../../stack/parse-plan.ts');
@@ -95,7 +98,20 @@ export async function readPlanFile(file: string, { cwd, onSubject, onInput, budg
   return plan;
 }
 
-type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
+type PlanReader = Pick<Context, 'cwd' | 'uid' | 'root' | 'onSubject' | 'onInput' | 'budget'>;
+
+/**
+ * Throws if another user put a plan, or a folder of plans, into a folder that every user can write to. Its content is an
+ * approval, and that user could replace it after somebody has read it.
+ */
+export function refusePlanOfAnotherUser(path: string, context: Pick<Context, 'cwd' | 'uid' | 'root'>): void {
+  const found = createStrangerSearch(context)(path);
+  if (found === undefined) return;
+  throw new CommandError(`The plan ${path} is not read: ${found.path} ${found.finding}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'That user can replace it at any time. Copy it to a folder of your own, check the copy, and name that.',
+  });
+}
 
 /** Creates a `LocateManifest` without manifests. Diagnostics without an address point to the start of the plan file. */
 export function createLocateAtPlanFileStart(file: string): LocateManifest {

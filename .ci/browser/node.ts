@@ -99,7 +99,8 @@ export class AsyncLocalStorage {
   }
 }
 
-// node:util, node:events, node:stream, node:net, node:zlib, node:http, assert
+// node:util, node:events, node:stream, node:net, node:url, node:zlib, node:http, assert
+export const domainToUnicode = (name: string) => name;
 export const inspect = (error: unknown): string =>
   error instanceof Error ? `${error.stack}\n${inspect(error.cause)}` : String(error);
 export const styleText = (_style: unknown, text: string) => text;

@@ -162,12 +162,15 @@ function resolveBody(write: Write, { ids, now, by }: WriteRequestContext): JsonO
  * The start and the end of a validity that begins now, in whole seconds, because services store no fractions. Empty if
  * the write has no `validForMs`.
  */
-function createValidity({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
+function createValidity({ kind, validForMs, omitsStart }: CreateWrite, now: Date): JsonObject {
   const { validity } = getKind(kind);
   if (validForMs === undefined || validity === undefined) return {};
   const startMs = Math.floor(now.getTime() / 1000) * 1000;
   const formatTime = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
-  return { [validity.after]: formatTime(startMs), [validity.until]: formatTime(startMs + validForMs) };
+  return {
+    ...(omitsStart !== true && { [validity.after]: formatTime(startMs) }),
+    [validity.until]: formatTime(startMs + validForMs),
+  };
 }
 
 function resolveModule({ kind, module, body }: SetModuleWrite, ids: CreatedIds): JsonObject {

@@ -7,7 +7,7 @@ import type { Field, FieldType, NamedField } from './field.ts';
 import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
-import { fillAllOmittedFields } from './read-response.ts';
+import { fillAllOmittedFields, isAllowedEarlier } from './read-response.ts';
 
 /** A state of a resource, for comparison with another state. */
 export interface ResourceState {
@@ -353,10 +353,12 @@ function compareShares(from: Json | undefined, to: Json | undefined, path: strin
 function listSecretDangers(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Danger[] {
   if (from === undefined) return [];
   if (to === undefined) return listRevoked(kind);
-  const until = kind.validity?.until;
-  const [before, after] = [from, to].map((spec) => (until === undefined ? undefined : spec[until]));
-  if (typeof before !== 'string' || typeof after !== 'string' || Date.parse(after) <= Date.parse(before)) return [];
-  return [{ group: 'secrets', danger: 'longer-validity', path: until ?? '', from: before, to: after }];
+  const { until = '' } = kind.validity ?? {};
+  const field = kind.fields[until];
+  const [before, after] = [from[until], to[until]];
+  if (field === undefined || typeof before !== 'string' || typeof after !== 'string') return [];
+  if (Date.parse(after) <= Date.parse(before) || isAllowedEarlier(field, before, after)) return [];
+  return [{ group: 'secrets', danger: 'longer-validity', path: until, from: before, to: after }];
 }
 
 /** Returns the group of the first danger that the absence of the resource causes. `undefined` if it causes none. */

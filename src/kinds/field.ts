@@ -185,6 +185,13 @@ export interface Field {
    */
   readonly serviceDefault: boolean;
   /**
+   * Whether a service may store the text in another form, with another meaning for all that is known. The mark then
+   * remembers both forms, and neither counts as a change.
+   */
+  readonly mayBeStoredOtherwise: boolean;
+  /** A service may store the time up to this many milliseconds earlier than a request sets it. 0: at the same second. */
+  readonly earlierByMs: number;
+  /**
    * Whether the live value is kept if a manifest no longer sets the field. True for a field whose default in the service
    * depends on the caller, such as `owner_id`.
    */
@@ -234,6 +241,8 @@ export function field(type: FieldType, description: string, options: FieldOption
     required: false,
     default: undefined,
     serviceDefault: false,
+    mayBeStoredOtherwise: false,
+    earlierByMs: 0,
     keepsLiveValue: false,
     responseName: undefined,
     alwaysSent: false,

@@ -134,8 +134,9 @@ function toText(value: Json | undefined): string {
 }
 
 /**
- * Returns a live spec for the comparison with a spec in normal form: what the service does not show is as in `spec`, and
- * what the service chose is absent where `spec` leaves the choice to the service.
+ * Returns a live spec for the comparison with a spec in normal form: what the service does not show is as in `spec`, a
+ * time that the service stored a little earlier is that of `spec`, and what the service chose is absent where `spec`
+ * leaves the choice to the service.
  */
 export function alignLiveSpec(kind: Kind, live: Spec, spec: Spec): Spec {
   return alignFields(kind.specFields, live, spec);
@@ -155,7 +156,8 @@ function alignFields(fields: readonly NamedField[], live: JsonObject, spec: Json
   const aligned: Record<string, Json> = {};
   for (const [name, field] of fields) {
     if (field.serviceDefault && spec[name] === undefined) continue;
-    const value = alignValue(field.type, live[name], spec[name]);
+    const isEarlier = isAllowedEarlier(field, live[name], spec[name]);
+    const value = alignValue(field.type, isEarlier ? undefined : live[name], spec[name]);
     if (value !== undefined) aligned[name] = spec[name] === null ? nullIfDisabled(field, value) : value;
   }
   return aligned;
@@ -164,6 +166,13 @@ function alignFields(fields: readonly NamedField[], live: JsonObject, spec: Json
 /** Returns null for an empty module that is disabled, if disabling is the only way to unset it. */
 function nullIfDisabled({ clear }: Field, value: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
+}
+
+/** Whether a live time is earlier than the other one, by no more than the field allows. */
+export function isAllowedEarlier({ earlierByMs }: Field, live: Json | undefined, spec: Json | undefined): boolean {
+  if (earlierByMs === 0 || typeof live !== 'string' || typeof spec !== 'string') return false;
+  const earlierMs = Date.parse(spec) - Date.parse(live);
+  return earlierMs >= 0 && earlierMs <= earlierByMs;
 }
 
 /** Aligns one value. A value that the service does not show is `undefined`, or null as a member of a list. */

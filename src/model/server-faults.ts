@@ -17,6 +17,7 @@ export type FaultRule = FaultRequestSelector &
     | { readonly fault: 'cut' | 'broken_json' | 'no_next' }
     | { readonly fault: 'missing'; readonly resources?: number }
     | { readonly fault: 'left_out'; readonly fields?: readonly string[]; readonly share?: number }
+    | { readonly fault: 'normalise'; readonly forms?: readonly StoredForm[] }
     | { readonly fault: 'gone_cursor'; readonly code?: 400 | 404 }
     | { readonly fault: 'late_release'; readonly ms: NumberOrRange }
     | { readonly fault: 'late_release'; readonly ms: NumberOrRange }
@@ -43,3 +44,19 @@ export type NumberOrRange = number | string;
 
 /** Whether the fault happens before or after the request takes effect. */
 export type FaultTime = 'before' | 'after';
+
+/** Forms in which services store values. The values mean the same, except for texts that are trimmed or in lower case. */
+export const STORED_FORMS = [
+  'trimmed',
+  'lower_case',
+  'a_labels',
+  'unicode',
+  'cidr',
+  'float32',
+  'times',
+  'defaults',
+  'backdated',
+  'left_out',
+] as const;
+
+export type StoredForm = (typeof STORED_FORMS)[number];

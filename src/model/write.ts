@@ -41,6 +41,8 @@ export interface CreateWrite extends WriteBase {
   readonly mark: MarkDraft;
   /** Milliseconds for which the created resource is valid. An apply computes start and end when it sends the write. */
   readonly validForMs?: number;
+  /** The request has no start of the validity, because `lifecycle.ignore` leaves the start to others. */
+  readonly omitsStart?: true;
 }
 
 /** Records in the mark that the token of a new credential was delivered. */

@@ -148,7 +148,7 @@ export function diffNoLongerSetFields(
   const { live } = described;
   return listUnsetFields(described, normal).map(([name, field]) => {
     const from = live.spec[name];
-    const isDrifted = from !== undefined && toFieldDigest(from) !== live.mark?.fields[name];
+    const isDrifted = from !== undefined && field.earlierByMs === 0 && toFieldDigest(from) !== live.mark?.fields[name];
     return {
       field: name,
       path: name,

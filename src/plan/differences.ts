@@ -140,7 +140,9 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   const applied = mark.fields[name] ?? findFieldDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
   if (applied === IGNORED_FIELD_DIGEST) return 'unknown';
-  const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
+  // A time that the service may store earlier has another digest. The API cannot change it afterwards.
+  const isFixed = (kind.fields[name]?.earlierByMs ?? 0) > 0;
+  const isDrifted = !isFixed && live[name] !== undefined && toFieldDigest(live[name]) !== applied;
   const value = desired[name] ?? null;
   const isChanged = toFieldDigest(value) !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
   // A digest depends on the name of a secret, whose value may have changed. A hidden value may be the one last applied.

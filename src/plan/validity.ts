@@ -23,9 +23,16 @@ interface LengthInput {
 export function listValidityDifference({ kind, live, validForMs }: LengthInput): readonly Difference[] {
   const from = readFieldTime(live.spec, kind.validity?.after);
   const until = readFieldTime(live.spec, kind.validity?.until);
-  if (validForMs === undefined || from === undefined || until === undefined || until - from === validForMs) return [];
+  if (validForMs === undefined || from === undefined || until === undefined) return [];
+  if (Math.abs(until - from - validForMs) <= computeToleranceMs(kind)) return [];
   const sides = { from: formatLiveLength(until - from, validForMs), to: formatDuration(validForMs) };
   return [{ path: 'lifecycle.valid_for', ...sides, origin: 'manifest', forcesReplace: true }];
+}
+
+/** The length differs by at most this from the one that was asked for, because a service may store earlier times. */
+function computeToleranceMs({ fields, validity }: Kind): number {
+  const times = [validity?.after, validity?.until].map((name) => fields[name ?? '']?.earlierByMs ?? 0);
+  return Math.max(...times);
 }
 
 /** Formats the live length for people: rounded, unless that looks the same as the desired length. */

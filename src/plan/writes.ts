@@ -64,7 +64,7 @@ export function listWritesOfChange(change: Change, stack: string): readonly Draf
 }
 
 function listCreateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
-  const { address, action, validForMs } = change;
+  const { address, action, ignored = [], validForMs } = change;
   const mark = createMarkDraft(change, stack);
   const base = { address, kind: kind.name };
   const create: DraftWrite<CreateWrite> = {
@@ -74,6 +74,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
     body: createPostBody(kind, change),
     mark,
     ...(validForMs !== undefined && { validForMs }),
+    ...(validForMs !== undefined && ignored.includes(kind.validity?.after ?? '') && { omitsStart: true }),
     dependsOn: [],
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   };

@@ -197,6 +197,7 @@ const writes = z.discriminatedUnion('type', [
     ...body,
     mark: markDraft,
     validForMs: optional(validForMs),
+    omitsStart: optional(z.literal(true)).describe('The service chooses the start of the validity.'),
   }),
   z.strictObject({ type: z.literal('deliver'), ...common, mark: markDraft }),
   z.strictObject({ type: z.literal('redeliver'), ...common, mark: markDraft }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { FaultRule, NumberOrRange, ServerFaults } from '../model/server-faults.ts';
+import { type FaultRule, type NumberOrRange, type ServerFaults, STORED_FORMS } from '../model/server-faults.ts';
 import { createAnyJsonSchema } from './text.ts';
 
 /** Extra members of a resource in a seed. The fields of its kind are checked like the body of a request. */
@@ -182,6 +182,15 @@ const RULE: z.ZodType<FaultRule> = z
         ),
         share: optional(z.number().min(0).max(1)).describe(
           'Probability that each of the fields concerned is left out, from 0 to 1. The seed decides which ones. Default: 1.',
+        ),
+      },
+    ),
+    rule(
+      'normalise',
+      'Resources and modules in the response have values in the forms in which many services store them. Use it for every request.',
+      {
+        forms: optional(z.array(z.enum(STORED_FORMS)).min(1)).describe(
+          'Which forms. `trimmed`: descriptions and texts in metadata without white space at both ends; `lower_case`: descriptions; `a_labels`, `unicode`: host names, in lower case; `cidr`: blocks without host bits; `float32`: numbers as 32-bit floats; `times`: with milliseconds and an offset; `defaults`: numbers that a module leaves to the service; `backdated`: a validity that begins and ends half a minute earlier; `left_out`: like the fault `left_out`. Default: all.',
         ),
       },
     ),

@@ -1,11 +1,12 @@
-import type { Field, FieldType, NamedField } from '../kinds/field.ts';
-import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { assertNever, NetworkError, TimeoutError } from '../model/errors.ts';
 import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Send } from '../model/http.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { STORED_FORMS } from '../model/server-faults.ts';
 import { parseNumberRangeOrEmpty } from '../schemas/seed.ts';
 import type { ChosenFault, LatencyRule, NonLatencyRule } from './choose-faults.ts';
+import { changeResponseFields, isOmittableEmptyField } from './response-fields.ts';
+import { fillServiceChoices, type StoredForms, toStoredForm } from './stored-forms.ts';
 
 export interface FaultContext {
   readonly request: HttpRequest;
@@ -67,6 +68,8 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
       return changePage(scene, (page) => ({ ...page, next_page_uri: null }));
     case 'left_out':
       return leaveFieldsOut(chosen.random, rule, scene);
+    case 'normalise':
+      return normaliseValues(new Set(rule.forms ?? STORED_FORMS), scene);
     case 'gone_cursor':
       return rejectGoneCursor(rule.code ?? 404, scene);
     case 'late_release':
@@ -140,14 +143,36 @@ async function leaveFieldsOut(
   { fields, share = 1 }: LeftOutRule,
   { request, forward }: FaultContext,
 ): Promise<HttpResponse> {
-  const response = await forward(request);
-  const json = readJson(response);
-  if (json === undefined) return response;
-  const thinned = omitFields(json, request, (shown) => {
+  return changeFields(await forward(request), request, (shown) => {
     const isMeant = fields === undefined ? isOmittableEmptyField(shown) : fields.includes(shown.name);
-    return isMeant && random(`left out ${shown.place}`) < share;
+    return isMeant && random(`left out ${shown.place}`) < share ? undefined : shown.value;
   });
-  return { ...response, body: JSON.stringify(thinned) };
+}
+
+/**
+ * Forwards a request, and changes the values in the response to the forms in which a service stores them. Fills in the
+ * numbers that a module in the request leaves to the service.
+ */
+async function normaliseValues(forms: StoredForms, { request, forward }: FaultContext): Promise<HttpResponse> {
+  const body = parseJson(decodeBodyText(request.body ?? ''));
+  const isFilled = forms.has('defaults') && isJsonObject(body);
+  const sent = isFilled ? { ...request, body: JSON.stringify(fillServiceChoices(body, request)) } : request;
+  return changeFields(await forward(sent), request, ({ field, value }) => {
+    const stored = field === undefined ? value : toStoredForm(field, value, forms);
+    return forms.has('left_out') && isOmittableEmptyField({ field, value: stored }) ? undefined : stored;
+  });
+}
+
+/** Changes the fields in a response. Failures and responses without JSON are returned unchanged. */
+function changeFields(
+  response: HttpResponse,
+  request: HttpRequest,
+  change: Parameters<typeof changeResponseFields>[2],
+): HttpResponse {
+  const json = readJson(response);
+  return json === undefined
+    ? response
+    : { ...response, body: JSON.stringify(changeResponseFields(json, request, change)) };
 }
 
 /**
@@ -195,84 +220,4 @@ async function goBack(
 /** Parses the body of a successful response. `undefined` for a failure, and for a body that is not JSON. */
 function readJson(response: HttpResponse): Json | undefined {
   return isSuccess(response) ? parseJson(decodeBodyText(response.body)) : undefined;
-}
-
-interface ShownField {
-  readonly name: string;
-  /** `undefined` if the kind's table does not have the field. */
-  readonly field: Field | undefined;
-  readonly value: Json;
-  /** Position in the response. It distinguishes fields with the same name in different resources and objects. */
-  readonly place: string;
-}
-
-type IsLeftOut = (shown: ShownField) => boolean;
-
-/**
- * Returns the JSON of a response without the fields that `isLeftOut` selects. The response is a page of a list, a
- * resource, or a module.
- */
-export function omitFields(
-  json: Json,
-  { method, url }: Pick<HttpRequest, 'method' | 'url'>,
-  isLeftOut: IsLeftOut,
-): Json {
-  const operation = findOperation(method, new URL(url).pathname);
-  if (operation === undefined || !isJsonObject(json)) return json;
-  const { kind, module, action } = operation;
-  if (module !== undefined) return thin(module.field.type, json, { place: module.name, isLeftOut });
-  const fields = Object.entries(kind.fields);
-  const key = kind.listKey ?? '';
-  const list = action === 'list' ? json[key] : undefined;
-  if (list === undefined) return thinFields(fields, json, { place: '', isLeftOut });
-  return { ...json, [key]: thinEach(list, (one, at) => thinResource(fields, one, { place: `${at} `, isLeftOut })) };
-}
-
-/**
- * Whether a service may omit a value from a response. The value must be empty, null or false. If clients read an absent
- * field as its default, the value must also be equal to that default.
- */
-export function isOmittableEmptyField({ field, value }: ShownField): boolean {
-  if (field?.absentWhenDefault === true && field.default !== undefined && !isSameJson(field.default, value))
-    return false;
-  if (typeof value === 'object') return value === null || Object.keys(value).length === 0;
-  return value === '' || value === false;
-}
-
-interface Thinning {
-  readonly place: string;
-  readonly isLeftOut: IsLeftOut;
-}
-
-function findOperation(method: string, path: string): Operation | undefined {
-  return OPERATIONS.find(
-    (one) => one.method === method && new RegExp(`${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  );
-}
-
-function thinResource(fields: readonly NamedField[], one: Json, thinning: Thinning): Json {
-  return isJsonObject(one) ? thinFields(fields, one, thinning) : one;
-}
-
-function thinFields(fields: readonly NamedField[], json: JsonObject, { place, isLeftOut }: Thinning): JsonObject {
-  const byName = new Map(
-    fields.flatMap(([name, field]) => [[name, field] as const, [field.responseName ?? name, field] as const]),
-  );
-  const entries = Object.entries(json).flatMap(([name, value]): [string, Json][] => {
-    const field = byName.get(name);
-    const here = `${place}.${name}`;
-    if (isLeftOut({ name, field, value, place: here })) return [];
-    return [[name, field === undefined ? value : thin(field.type, value, { place: here, isLeftOut })]];
-  });
-  return Object.fromEntries(entries);
-}
-
-function thin(type: FieldType, value: Json, thinning: Thinning): Json {
-  if (type.type === 'object' && isJsonObject(value)) return thinFields(type.namedFields, value, thinning);
-  if (type.type !== 'list') return value;
-  return thinEach(value, (one, at) => thin(type.of, one, { ...thinning, place: `${thinning.place}[${at}]` }));
-}
-
-function thinEach(list: Json, change: (member: Json, at: number) => Json): Json {
-  return isJsonArray(list) ? list.map(change) : list;
 }

@@ -135,6 +135,7 @@ describe('a field of a module that somebody empties', () => {
 
 function toEmptied(type: FieldType): Json {
   if (type.type === 'number') return type.min > 0 ? type.min : 0;
+  if (type.type === 'text') return '';
   return type.type === 'list' ? [] : {};
 }
 

@@ -93,7 +93,7 @@ describe('a certificate', () => {
 
   it.each([
     [86_401, '30d', '~24h'],
-    [86_401, '24h', '86401s'],
+    [86_701, '24h', '86701s'],
     [7_776_007, '1d', '~90d'],
   ])('that is valid for %i s, and is to be valid for %s, shows as %s', (seconds, wanted, text) => {
     const live = {
@@ -107,6 +107,13 @@ describe('a certificate', () => {
       validForMs: findManifestValidForMs(kind, desired),
     };
     expect(listValidityDifference(compared)).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
+  });
+
+  it.each([86_400, 86_401, 86_700, 86_100])('that is valid for %i s is valid for 24h', (seconds) => {
+    const until = new Date(Date.parse(CREATED) + seconds * 1000).toISOString();
+    const { kind, live } = toPair(SSH_USER_CERTIFICATE, {}, { valid_after: CREATED, valid_until: until });
+    const found = assertDefined(live, 'live certificate');
+    expect(listValidityDifference({ kind, live: found, validForMs: 86_400_000 })).toEqual([]);
   });
 
   it('of another length is replaced, and both lengths are named', () => {

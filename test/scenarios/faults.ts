@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { isOmittableEmptyField, omitFields } from '../../src/server/fault-effects.ts';
+import { changeResponseFields, isOmittableEmptyField } from '../../src/server/response-fields.ts';
 
 /** Something that goes wrong between edgewise and the service. */
 export interface Fault {
@@ -45,10 +45,10 @@ export function leavingOut(transport: Transport): Transport {
     const text = await response.text();
     const { status, headers } = response;
     if (!response.ok || text === '') return new Response(text === '' ? null : text, { status, headers });
-    return new Response(JSON.stringify(omitFields(JSON.parse(text), request, isOmittableEmptyField)), {
-      status,
-      headers,
-    });
+    const thinned = changeResponseFields(JSON.parse(text), request, (shown) =>
+      isOmittableEmptyField(shown) ? undefined : shown.value,
+    );
+    return new Response(JSON.stringify(thinned), { status, headers });
   };
 }
 

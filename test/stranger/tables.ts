@@ -192,6 +192,7 @@ const PILOT_PASS = defineKind({
     valid_until: field(timestamp, 'When it becomes invalid. Left out: a day after valid_after.', {
       lifecycle: 'immutable',
       serviceDefault: true,
+      earlierByMs: 60_000,
     }),
     paper: field(text(), 'The pass, to be printed.', { lifecycle: 'computed', createdTask: 'print' }),
   },

@@ -8,6 +8,9 @@ import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 /** The default validity of a certificate. Source: section 8 of the API documentation. */
 export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
 
+/** Services backdate certificates, so that hosts whose clocks are slow accept them at once. */
+const BACKDATED_BY_MS = 5 * 60_000;
+
 export const SSH_USER_CERTIFICATE = defineKind({
   name: 'SSHUserCertificate',
   role: 'owned',
@@ -79,10 +82,12 @@ export const SSH_USER_CERTIFICATE = defineKind({
     valid_after: field(timestamp, 'When it becomes valid. Default: its creation.', {
       lifecycle: 'immutable',
       serviceDefault: true,
+      earlierByMs: BACKDATED_BY_MS,
     }),
     valid_until: field(timestamp, 'When it expires. Default: 24 hours after valid_after.', {
       lifecycle: 'immutable',
       serviceDefault: true,
+      earlierByMs: BACKDATED_BY_MS,
     }),
     certificate: field(text(), 'The signed certificate in OpenSSH authorized-keys format.', { lifecycle: 'computed' }),
   },

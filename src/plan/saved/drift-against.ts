@@ -226,7 +226,9 @@ function isPartlyUnknown(kind: Kind, { spec }: LiveResource): boolean {
 
 function listDriftedFields(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
   const isMoved = (name: string, field: Field): boolean =>
-    !isValueHidden(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
+    field.earlierByMs === 0 &&
+    !isValueHidden(field.type, spec[name]) &&
+    toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
   const applied = new Set(listApplied(kind, mark));
   return kind.specFields.flatMap(([name, field]) => (applied.has(name) && isMoved(name, field) ? [name] : []));
 }

@@ -57,6 +57,7 @@ describe('Defaults', () => {
       api.page_size           100                                   default
       api.rate_limit          60/60s                                Defaults all.yaml:7
       api.timeouts.body       2s                                    Defaults all.yaml:10
+      api.timeouts.conflict   1m                                    default
       api.timeouts.connect    3s                                    Defaults live/near.yaml:7
       api.timeouts.headers    30s                                   default
       api.timeouts.request    2m                                    default

@@ -141,7 +141,7 @@ describe('what two stacks of one run claim', () => {
     const { stdout, exitCode } = await edgewise('validate -R live');
     expect(exitCode).toBe(3);
     expect(stdout).toContain(
-      'claims 1.tcp.example.net:20001, and so do TCPEdge/example of the stack a (live/a/example.yaml:11), TCPEdge/example of the stack b (live/b/example.yaml:11)',
+      'claims 1.tcp.example.net:20001, and so do TCPEdge/example of the stack a (live/a/example.yaml:12), TCPEdge/example of the stack b (live/b/example.yaml:12)',
     );
   });
 

@@ -180,8 +180,8 @@ function listNotes(difference: Difference, type: OptionalFieldType, origins: Dif
   if (isHidden) return ['cannot be compared: the service does not show it'];
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
   const notes: string[] = [];
-  if (isAbsentOrEmptyCollection(from) && isJsonObject(to)) notes.push('added');
-  if (isAbsentOrEmptyCollection(to) && isJsonObject(from)) notes.push('removed');
+  if (isAbsentOrEmptyCollection(from) && isJsonObject(to) && !isConcealed(to)) notes.push('added');
+  if (isAbsentOrEmptyCollection(to) && isJsonObject(from) && !isConcealed(from)) notes.push('removed');
   if (forcesReplace) notes.push('forces replacement');
   const word = origins[origin];
   return word === undefined ? notes : [...notes, word];

@@ -39,7 +39,7 @@ export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCo
 interface CommandErrorOptions extends ErrorOptions {
   readonly exitCode: ExitCode;
   readonly remedy?: string;
-  readonly isUnreported?: boolean;
+  readonly refusedOutputs?: readonly string[];
 }
 
 /** Ends a command with an exit code and a message. For mistakes that the user can correct, never for bugs. */
@@ -47,14 +47,14 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;
   readonly remedy: string | undefined;
-  /** If true, no file of `--report` is written for this failure. */
-  readonly isUnreported: boolean;
+  /** Output files to which this failure is not written, as the user named them. */
+  readonly refusedOutputs: readonly string[];
 
   /** `message`: a list becomes one line for each entry. */
   constructor(message: string | readonly string[], options: CommandErrorOptions) {
     // Messages quote text from outside, which must not be able to start a line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
-    this.isUnreported = options.isUnreported === true;
+    this.refusedOutputs = options.refusedOutputs ?? [];
     this.exitCode = options.exitCode;
     this.remedy = options.remedy;
   }

@@ -13,14 +13,14 @@ import { createProgramForArguments, isCompletion } from './commands/program.ts';
 import type { Context, InputFileSet } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createRedactedContext } from './output/output.ts';
-import { checkOutputsAndRemoveReports, createRunInputRecorder } from './output/output-files.ts';
+import { createRunInputRecorder, refuseOutputPaths } from './output/output-files.ts';
 import type { FailedCommandContext } from './output/output-report.ts';
-import type { CommandBodyRunner, FormatFlags, ReportFileTarget, RunFlags } from './output/present.ts';
+import type { CommandBodyRunner, ReportFileTarget, RunFlags } from './output/present.ts';
 import { findUnreadablePart } from './unreadable-part.ts';
 
 /** Runs one command line (without the program name) and returns its exit code. Shows every error. */
 export async function run(argv: readonly string[], host: Context): Promise<ExitCode> {
-  const inputs = createRunInputRecorder(argv, host.cwd);
+  const inputs = createRunInputRecorder(argv, host);
   const budget = createReadBudget(RUN_LIMITS);
   const { secrets, env } = readSecretsNamedInEnvironment(host);
   const guarded = createRedactedContext({ ...host, env }, secrets);
@@ -41,7 +41,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
       if (flags.report !== undefined)
         await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
       trusting = { ...context, ...readManifestTrust(flags, context) };
-      if (writesFiles(flags, trusting)) await checkOutputsAndRemoveReports(flags, argv, trusting);
+      if (writesFiles(flags, trusting)) await refuseOutputPaths(flags, trusting);
       if (flags.render === true) refuseUntrustedRender(trusting);
       if (flags.showSecrets === true) showSecrets(flags, secrets);
       exitCode = await body({ ...trusting, onSubject, ...(flags.render === true && (await allowRender(context))) });
@@ -132,8 +132,19 @@ function formatCommandName(command: Command): string {
 }
 
 /** Finds the output flags in a command line that could not be parsed, to show the error in the requested format. */
-function readFlags(argv: readonly string[]): FormatFlags {
-  return { format: readFormat(argv), report: readReports(argv), color: !argv.includes('--no-color') };
+function readFlags(argv: readonly string[]): FailedCommandContext['flags'] {
+  const planFile = readPlanFileName(argv);
+  return { format: readFormat(argv), report: readReports(argv), planFile, color: !argv.includes('--no-color') };
+}
+
+/** The last `-o` or `--out` of a plan of one stack. */
+function readPlanFileName(argv: readonly string[]): string | undefined {
+  if (argv[0] !== 'plan' || argv.includes('-R') || argv.includes('--recursive')) return undefined;
+  const named = argv.flatMap((word, index) => {
+    if (word.startsWith('--out=')) return [word.slice('--out='.length)];
+    return word === '-o' || word === '--out' ? [argv[index + 1] ?? ''] : [];
+  });
+  return named.findLast((file) => file !== '');
 }
 
 function readReports(argv: readonly string[]): readonly ReportFileTarget[] {

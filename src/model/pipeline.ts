@@ -7,6 +7,8 @@ export interface CiJobLinks {
   readonly runUrl?: string;
   /** The beginning of the URL of every file at the commit. The rest of the URL is the file's path in the repository. */
   readonly filesUrl?: string;
+  /** The run of the pipeline. Unlike `runUrl`, another attempt is another run. */
+  readonly run?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -19,9 +21,77 @@ export function readCiJobLinks(env: Environment): CiJobLinks {
     commitUrl: findPageUrl(env, commit && { github: `commit/${commit}`, gitlab: `-/commit/${commit}` }),
     runUrl: env['CI_JOB_URL'] || findPageUrl(env, findRunPage(env['GITHUB_RUN_ID'])),
     filesUrl: findPageUrl(env, commit && { github: `blob/${commit}/`, gitlab: `-/blob/${commit}/` }),
+    run: findCiRun(env),
   };
-  const known = Object.entries(found).filter(([name, value]) => name === 'commit' || isSafeUrl(value));
+  const plain = ['commit', 'run'];
+  const known = Object.entries(found).filter(([name, value]) => plain.includes(name) || isSafeUrl(value));
   return Object.fromEntries(known.filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The variable with the id of a run, for each system: GitHub (and Gitea), GitLab, Azure, Buildkite, CircleCI, Bitbucket,
+ * Jenkins, Drone. A build of Jenkins has a tag that is unique on its server.
+ */
+const RUN_VARIABLES = [
+  'GITHUB_RUN_ID',
+  'CI_PIPELINE_ID',
+  'BUILD_BUILDID',
+  'BUILDKITE_BUILD_ID',
+  'CIRCLE_WORKFLOW_ID',
+  'BITBUCKET_PIPELINE_UUID',
+  'BUILD_TAG',
+  'DRONE_BUILD_NUMBER',
+];
+
+/** Returns the id of the run, and of its attempt at GitHub. `undefined` outside of a CI job of a known system. */
+function findCiRun(env: Environment): string | undefined {
+  const name = RUN_VARIABLES.find((variable) => (env[variable] ?? '') !== '');
+  if (name === undefined) return undefined;
+  const attempt = name === 'GITHUB_RUN_ID' ? (env['GITHUB_RUN_ATTEMPT'] ?? '') : '';
+  // A comment of HTML ends at `-->`.
+  const text = `${name}=${env[name]}${attempt === '' ? '' : `/${attempt}`}`;
+  return text.replace(/[^\w.:=/]/g, (character) => encodeURIComponent(character).replace('-', '%2D'));
+}
+
+/** The run that made a report, and when. */
+interface ReportRun {
+  readonly run: string;
+  readonly at: string;
+}
+
+/** Renders the line of a Markdown report that says which run made it. It is not shown. Empty outside of a CI job. */
+export function renderRunLine({ run }: CiJobLinks, at: Date | undefined): string {
+  if (run === undefined || at === undefined) return '';
+  return `<!-- edgewise:run ${run} ${at.toISOString()} -->\n`;
+}
+
+const RUN_LINE = /^(<!-- edgewise:[^\n]*-->\n)<!-- edgewise:run (\S+) (\S+) -->\n/;
+
+/** Splits the line of `renderRunLine`, which is the second line, from the other lines of a report. */
+export function splitRunLine(text: string): { readonly text: string; readonly made: ReportRun | undefined } {
+  const [line, marker = '', run = '', at = ''] = RUN_LINE.exec(text) ?? [];
+  if (line === undefined) return { text, made: undefined };
+  return { text: marker + text.slice(line.length), made: { run, at } };
+}
+
+/** A run of a pipeline lasts at most 35 days, at GitHub. */
+const MAX_RUN_MS = 35 * 24 * 60 * 60 * 1000;
+/** Clocks of runners and of their server may differ by this much. */
+const MAX_SKEW_MS = 10 * 60 * 1000;
+
+/**
+ * Returns why a report is not of the run of this CI job, such as `was written by another run`. `undefined` if it is, or
+ * outside of a CI job.
+ */
+export function findOtherRun(made: ReportRun | undefined, env: Environment, now: Date): string | undefined {
+  const run = findCiRun(env);
+  if (run === undefined) return undefined;
+  if (made === undefined) return 'does not say that this run wrote it';
+  if (made.run !== run) return `was written by another run (${made.run})`;
+  const at = Date.parse(made.at);
+  const start = Date.parse(env['CI_PIPELINE_CREATED_AT'] ?? '');
+  const earliest = Number.isNaN(start) ? now.getTime() - MAX_RUN_MS : start - MAX_SKEW_MS;
+  return at >= earliest && at <= now.getTime() + MAX_SKEW_MS ? undefined : `was written at ${made.at}, not in this run`;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Address } from './address.ts';
 import type { Change, Difference } from './change.ts';
 import type { Danger } from './danger.ts';
 import type { Diagnostic, SourcePlace } from './diagnostic.ts';
+import type { JsonObject } from './json.ts';
 import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, ManifestFileDigest } from './state.ts';
 import type { Write } from './write.ts';
@@ -201,4 +202,9 @@ export function isSamePlan(comparison: PlanComparison): boolean {
 
 function isNothing({ changes, files }: ExtraChanges): boolean {
   return changes.length + files.length === 0;
+}
+
+/** Whether a JSON object is what a failed run wrote, such as into the file of `plan -o`. */
+export function isFailureReport(value: JsonObject): boolean {
+  return value['ok'] === false && 'command' in value && !('apiVersion' in value);
 }

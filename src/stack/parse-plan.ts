@@ -1,6 +1,6 @@
 import type { PlanFileContent } from '../kinds/plan-file-content.ts';
-import { checkJsonLimits, isJsonObject, parseJson } from '../model/json.ts';
-import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import { checkJsonLimits, isJsonArray, isJsonObject, type JsonObject, parseJson } from '../model/json.ts';
+import { isFailureReport, PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
 import { findFirstSchemaIssue } from '../schemas/results.ts';
 import { StackError } from './host.ts';
@@ -15,6 +15,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   if (finding !== undefined) throw createPlanError(name, `it ${finding}`);
   const value: unknown = parseJson(text);
   if (!isJsonObject(value)) throw createPlanError(name, 'it holds no JSON object');
+  if (isFailureReport(value)) throw createPlanError(name, `the run that wrote it failed: ${findFailure(value)}`);
   if (typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
     throw new StackError(
       `${name} is a plan of format ${value['format']}, and this version of edgewise reads format ${PLAN_FORMAT} only.`,
@@ -25,6 +26,12 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
   // Use `value`, because the output of the schema lacks keys such as __proto__.
   return getSelfConsistentPlan(name, value as unknown as PlanFileContent);
+}
+
+/** The first message of the report. */
+function findFailure({ error, diagnostics }: JsonObject): string {
+  const [first] = [error, ...(isJsonArray(diagnostics) ? diagnostics : [])].filter((one) => isJsonObject(one));
+  return typeof first?.['message'] === 'string' ? first['message'] : 'it does not say why';
 }
 
 function createPlanError(name: string, why: string): StackError {

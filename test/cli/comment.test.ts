@@ -67,7 +67,7 @@ describe('the open part of a comment on ten changes', () => {
     const row = (name: string): string =>
       view.split('\n').find((line) => line.startsWith('|') && line.includes(`/${name}\``)) ?? '';
     // How much there is of everything, what is dangerous first.
-    expect(view.split('\n')[2]).toBe(
+    expect(view.split('\n')[3]).toBe(
       '## ⚠ 6 dangers (1 access, 4 traffic, 1 secrets) · 1 delete, 1 replace · 5 updates · 3 creates · 1 unchanged',
     );
     // What opens up and what is served no longer, with both values and the line.

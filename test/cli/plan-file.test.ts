@@ -39,8 +39,6 @@ const CHANGE: Change = {
 
 const PLAN = makePlan({ changes: [CHANGE], writes: createOrderedWrites([CHANGE], 'production') });
 
-const SILENT = { write: () => undefined, isTerminal: false, columns: () => 0 };
-
 describe('a plan file', () => {
   let folder: string;
 
@@ -51,14 +49,14 @@ describe('a plan file', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('keeps every key of what users wrote', async () => {
-    await writePlanFile('plan.json', PLAN, { cwd: folder, uid: process.getuid?.(), stderr: SILENT });
+    await writePlanFile('plan.json', PLAN, { cwd: folder, uid: process.getuid?.() });
     expect(await readPlanFile('plan.json', { uid: undefined, cwd: folder })).toEqual(PLAN);
   });
 
   it('is not written through a link, which stays one', async () => {
     writeFileSync(join(folder, 'real.json'), 'old');
     symlinkSync('real.json', join(folder, 'link.json'));
-    const written = writePlanFile('link.json', PLAN, { cwd: folder, uid: process.getuid?.(), stderr: SILENT });
+    const written = writePlanFile('link.json', PLAN, { cwd: folder, uid: process.getuid?.() });
     await expect(written).rejects.toThrow('link.json is a symbolic link, and is not overwritten.');
     expect(lstatSync(join(folder, 'link.json')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('old');
@@ -66,7 +64,7 @@ describe('a plan file', () => {
   });
 
   it('does not take the place of a device', async () => {
-    await writePlanFile('/dev/null', PLAN, { cwd: folder, uid: process.getuid?.(), stderr: SILENT });
+    await writePlanFile('/dev/null', PLAN, { cwd: folder, uid: process.getuid?.() });
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 });

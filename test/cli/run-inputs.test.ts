@@ -96,16 +96,16 @@ describe('a run', () => {
     expect(await refuses(workspace, line)).not.toBe(0);
   });
 
-  it('writes over what it wrote itself, and says so when that had other content', async () => {
-    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
-    const line = 'plan . -o plan.json --report json=report.json';
-    expect((await edgewise(line)).stderr).toBe('');
-    expect((await edgewise(line)).stderr).toBe('');
-    await write({ 'edgewise.yaml': STACK + toEdge('b', 20001) });
-    const { exitCode, stderr } = await edgewise(line);
-    expect(exitCode).toBe(0);
-    // The older report was taken away when the run began.
-    expect(stderr.split('\n')).toEqual(['plan.json had other content, which was replaced.', '']);
+  it('writes over any other file, as cp does, without a word', async () => {
+    const { edgewise, folder, write } = await createWorkspace({});
+    await write({ 'plan.json': '{"format": 1}', 'notes.md': '# Notes\n' });
+    const line = 'plan . -o plan.json --report markdown=notes.md';
+    for (const port of [20001, 20002]) {
+      await write({ 'edgewise.yaml': STACK + toEdge('b', port) });
+      expect(await edgewise(line)).toMatchObject({ exitCode: 0, stderr: '' });
+      for (const file of ['plan.json', 'notes.md'])
+        expect(await readFile(join(folder, file), 'utf8')).toContain(`1.tcp.example.net:${port}`);
+    }
   });
 });
 

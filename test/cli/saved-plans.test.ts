@@ -42,7 +42,7 @@ describe('a saved plan', () => {
   it.each([
     ['invalid manifests', `${ONE}nonsense: true\n`],
     ['a plan that cannot be applied', `${ONE}${toEdge('b', 20002)}lifecycle: { adopt: edgtcp_foreign }\n`],
-  ])('does not stay where %s made none', async (_, manifests) => {
+  ])('is replaced by what went wrong if %s leave none', async (_, manifests) => {
     const foreign = { id: 'edgtcp_foreign', metadata: '{"edgewise":{"stack":"other","name":"b"}}' };
     const seed = { resources: { TCPEdge: [foreign] } };
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE }, { seed });
@@ -50,10 +50,27 @@ describe('a saved plan', () => {
     await write({ 'edgewise.yaml': manifests });
     const failed = await edgewise('plan edgewise.yaml -o plan.json');
     expect(failed).toMatchObject({ exitCode: 3 });
-    expect(failed.stderr).toContain('plan.json was not written');
-    expect(failed.stderr).toContain('The old plan in it was removed');
-    expect((await edgewise('show plan.json')).stderr).toContain('cannot be read');
+    const applied = await edgewise('apply plan.json --yes');
+    expect(applied).toMatchObject({ exitCode: 3 });
+    expect(applied.stderr + applied.stdout).toMatch(
+      /nonsense is not a known field|belongs to TCPEdge\/b of the stack other/,
+    );
   });
+
+  it.each(['plan nowhere', 'plan edgewise.yaml --no-such-flag', 'plan edgewise.yaml --target TCPEdge/nothing'])(
+    'is replaced by the failure of %s',
+    async (line) => {
+      const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
+      await edgewise('plan edgewise.yaml -o plan.json');
+      await write({ 'plan2.json': 'mine' });
+      for (const file of ['plan.json', 'plan2.json']) {
+        expect(await edgewise(`${line} -o ${file}`)).toMatchObject({ exitCode: 3 });
+        recorder.take();
+        expect((await edgewise(`apply ${file} --yes`)).exitCode).toBeOneOf([3, 6]);
+        expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+      }
+    },
+  );
 
   it('made with --no-delete deletes nothing either, and lists what stays', async () => {
     const { edgewise, write, server } = await createWorkspace({ 'edgewise.yaml': `${ONE}${toEdge('b', 20002)}` });
@@ -73,15 +90,6 @@ describe('a saved plan', () => {
     const refused = await edgewise('apply plan.json --no-manifests --yes --no-delete --no-revert-drift');
     expect(refused).toMatchObject({ exitCode: 3 });
     expect(refused.stderr).toContain('Use --no-revert-drift and --no-delete with manifests');
-  });
-
-  it('that cannot be made removes no file but a plan', async () => {
-    const files = { 'edgewise.yaml': `${ONE}nonsense: true\n`, 'notes.txt': 'mine' };
-    const { edgewise, folder } = await createWorkspace(files);
-    expect((await edgewise('plan edgewise.yaml -o notes.txt')).stderr).toContain(
-      'notes.txt was not written, because there is no plan that can be applied.\n',
-    );
-    expect(await readFile(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
   });
 
   it('with an error in it is shown and refused in both formats', async () => {

@@ -94,8 +94,8 @@ describe('a file is opened for writing', () => {
 
   it('by the files that its table lists', () => {
     const importers = SOURCES.filter(({ file, text }) =>
-      [...text.matchAll(/import (?!type )[^;]* from '([^']+write-file[.]ts)'/g)].some(
-        ([, path = '']) => join(dirname(file), path) === WRITER,
+      [...text.matchAll(/import \{([^}]*)\} from '([^']+write-file[.]ts)'/g)].some(
+        ([, names = '', path = '']) => join(dirname(file), path) === WRITER && names.trim() !== 'describeWriteError',
       ),
     ).map(({ file }) => file);
     const listed = [...readSource(WRITER).matchAll(/^ \* \| `([\w/-]+[.]ts)` \|/gm)].map(([, file]) => `src/${file}`);

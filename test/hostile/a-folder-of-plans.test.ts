@@ -108,6 +108,16 @@ describe('new plans are not written beside', () => {
     expect(read(workspace, file)).toBe(before);
   });
 
+  it('an index that the commit contains, which could name what is to be removed', async () => {
+    const workspace = await planAll();
+    execFileSync('git', ['init', '--quiet'], { cwd: workspace.folder });
+    execFileSync('git', ['add', 'plans/_index.json'], { cwd: workspace.folder });
+    const { exitCode, stderr } = await workspace.edgewise('plan -R live -o plans');
+    expect(stderr).toContain('plans/_index.json belongs to the commit that is checked out, and is not overwritten.');
+    expect(exitCode).toBe(3);
+    expect(read(workspace, 'plans/s01.json')).not.toBe('');
+  });
+
   it('what an earlier run left: the plan of a stack that a run was narrowed away from is not applied', async () => {
     const workspace = await planAll();
     await workspace.edgewise('plan -R live -o plans --stack s01');

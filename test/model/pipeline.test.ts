@@ -16,6 +16,7 @@ describe('a pipeline', () => {
       commitUrl: `https://github.com/acme/ingress/commit/${SHA}`,
       runUrl: 'https://github.com/acme/ingress/actions/runs/42',
       filesUrl: `https://github.com/acme/ingress/blob/${SHA}/`,
+      run: 'GITHUB_RUN_ID=42',
     });
   });
 
@@ -45,6 +46,16 @@ describe('a pipeline', () => {
     ['a job page with a way out', { CI_JOB_URL: 'https://gitlab.com/x) <b>' }],
     ['nothing', {}],
   ])('gives nothing for %s', (_, env) => {
-    expect(readCiJobLinks(env)).toEqual({});
+    expect({ ...readCiJobLinks(env), run: undefined }).toEqual({ run: undefined });
+  });
+
+  it.each([
+    [{ GITHUB_RUN_ID: '42', GITHUB_RUN_ATTEMPT: '2' }, 'GITHUB_RUN_ID=42/2'],
+    [{ CI_PIPELINE_ID: '7', CI_JOB_ID: '8' }, 'CI_PIPELINE_ID=7'],
+    [{ BUILDKITE_BUILD_ID: 'a-b' }, 'BUILDKITE_BUILD_ID=a%2Db'],
+    [{ BUILD_TAG: 'jenkins team/x #1' }, 'BUILD_TAG=jenkins%20team/x%20%231'],
+    [{ GITHUB_RUN_ID: '' }, undefined],
+  ])('names its run: %j', (env, run) => {
+    expect(readCiJobLinks(env).run).toBe(run);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
+import { readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { renderMermaidLines } from '../../src/report/markdown/plan.ts';
 import { renderMarkdownComment } from '../../src/report/markdown/report.ts';
@@ -397,13 +398,28 @@ describe('text of others', () => {
   test('in the marker does not end it', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
-        const marker = renderCommentMarker('plan', text);
+        const marker = renderCommentMarker('plan', text, {
+          color: false,
+          width: 0,
+          verbose: false,
+          compact: false,
+        }).trimEnd();
         expect(listBlocks(parseMarkdown(marker).children)).toEqual(['html']);
         expect(marker.slice(4, -3)).not.toContain('--');
         expect(marker.indexOf('>')).toBe(marker.length - 1);
       }),
     );
-    expect(renderCommentMarker('plan', 'my-shop')).toBe('<!-- edgewise:plan stack=my-shop -->');
+    const options = {
+      color: false,
+      width: 0,
+      verbose: false,
+      compact: false,
+      at: new Date(0),
+      pipeline: readCiJobLinks({ GITHUB_RUN_ID: '4--5-->' }),
+    };
+    expect(renderCommentMarker('plan', 'my-shop', options)).toBe(
+      '<!-- edgewise:plan stack=my-shop -->\n<!-- edgewise:run GITHUB_RUN_ID=4%2D%2D5%2D%2D%3E 1970-01-01T00:00:00.000Z -->\n\n',
+    );
   });
 
   test('in a graph is a label, whatever it says', () => {

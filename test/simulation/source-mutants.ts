@@ -116,7 +116,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'plans of an earlier run stay in their folder': {
     file: 'src/cli/multi-stack/plan-folder.ts',
-    from: 'for (const name of old) await rm(join(path, name), { force: true });',
+    from: 'for (const name of old) await removeFile(join(folder, name), context);',
     to: '',
     noticedAs: /a folder has plans of an earlier run/,
     seenAt: 36,

@@ -7,7 +7,7 @@ import { type ConnectionFlags, withAccount, withStack } from '../connection/stac
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import { refuseUnsafeOutputs } from '../output/output-files.ts';
+import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
 import { createLocateAtPlanFileStart, readPlanFile } from '../reconcile/plan-file.ts';
@@ -70,7 +70,7 @@ async function driftAny(paths: readonly string[], flags: Flags, context: Context
 async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { state, diagnostics, locate } = await readValidManifests(paths, context);
   const settings = resolveStackConnection(flags, context, state);
-  await refuseUnsafeOutputs(flags, { files: [], settings }, context);
+  await refuseOverwrittenInputs(flags, { files: [], settings }, context);
   const { tokens } = state.stack;
   const found = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
     stack.drift({ targets: flags.target, signal }),
@@ -92,7 +92,7 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   }
   const saved = { plan: await readPlanFile(file, context), name: file };
   const { settings, roots, locate } = await readAgainst(saved, flags, context);
-  await refuseUnsafeOutputs(flags, { files: [], settings }, context);
+  await refuseOverwrittenInputs(flags, { files: [], settings }, context);
   const found = await withAccount(settings, context, ({ account, signal }) =>
     account.drift({ ...saved, roots, signal }),
   );

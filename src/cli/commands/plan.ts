@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import type { Plan } from '../../model/plan.ts';
 import { listWriteToPaths } from '../../plan/plan-input.ts';
-import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readValidManifests, type ValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings } from '../../stack/run-plan.ts';
 import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import { refuseUnsafeOutputs } from '../output/output-files.ts';
+import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
 import {
@@ -16,7 +15,7 @@ import {
   createSavedPlanCommandLine,
   hasMissingTokenSinkDiagnostic,
 } from '../reconcile/apply-command.ts';
-import { removeStalePlanFile, writePlanFile } from '../reconcile/plan-file.ts';
+import { writePlanFile } from '../reconcile/plan-file.ts';
 import {
   exitCodeOfPlan,
   listUnconsentedViolations,
@@ -60,7 +59,9 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     ['edgewise plan -R live --changed-since origin/main', 'what a branch touches'],
     ['edgewise plan --detailed-exitcode', '2 when there are changes'],
   ]).action((paths: string[], flags: Flags) =>
-    act(flags, (context) => (isRecursive(flags) ? planMany(paths, flags, context) : plan(paths, flags, context))),
+    act({ ...flags, planFile: flags.recursive === true ? undefined : flags.out }, (context) =>
+      isRecursive(flags) ? planMany(paths, flags, context) : plan(paths, flags, context),
+    ),
   );
 }
 
@@ -72,10 +73,7 @@ async function planMany(paths: readonly string[], flags: Flags, context: Context
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { made, locate } = await computePlan(paths, flags, context);
   const blocking = listUnconsentedViolations(made, flags);
-  if (flags.out !== undefined) {
-    if (hasPlanErrors(made)) await withdraw(flags.out, context);
-    else await writePlanFile(flags.out, made, context);
-  }
+  if (flags.out !== undefined) await writePlanFile(flags.out, made, context);
   const exitCode = exitCodeOfPlan(made, blocking, flags);
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
   const applyCommand =
@@ -89,24 +87,14 @@ interface Computed {
   readonly locate: ValidManifests['locate'];
 }
 
-/** Computes the plan. On failure, removes an older plan file, so that it is not mistaken for the new plan. */
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
-  try {
-    const read = { lint: 'for-plan', policies: flags.policies ?? [] } as const;
-    const { state, diagnostics, policies, locate } = await readValidManifests(paths, context, read);
-    const settings = resolveStackConnection(flags, context, state);
-    await refuseUnsafeOutputs(flags, { files: listWriteToPaths(state), settings }, context);
-    const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
-    const made = await withStack({ state, diagnostics, policies, settings, tokens }, context, ({ stack, signal }) =>
-      stack.plan({ ...toPlanOptions(flags), signal }),
-    );
-    return { made, locate };
-  } catch (error) {
-    if (flags.out !== undefined) await withdraw(flags.out, context);
-    throw error;
-  }
-}
-
-async function withdraw(file: string, context: Context): Promise<void> {
-  context.stderr.write(`${await removeStalePlanFile(file, context)}\n`);
+  const read = { lint: 'for-plan', policies: flags.policies ?? [] } as const;
+  const { state, diagnostics, policies, locate } = await readValidManifests(paths, context, read);
+  const settings = resolveStackConnection(flags, context, state);
+  await refuseOverwrittenInputs(flags, { files: listWriteToPaths(state), settings }, context);
+  const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
+  const made = await withStack({ state, diagnostics, policies, settings, tokens }, context, ({ stack, signal }) =>
+    stack.plan({ ...toPlanOptions(flags), signal }),
+  );
+  return { made, locate };
 }

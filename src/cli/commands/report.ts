@@ -5,14 +5,16 @@ import { type Forge, findCommentMarker, type PostResult, postComment, syncIssue 
 import { NoForgeError, openForge } from '../../forge/open-forge.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { isLoopbackHost } from '../../model/http.ts';
+import { findOtherRun, splitRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
-import { GENERAL_FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
+import { type FormatName, GENERAL_FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { joinResultFiles } from '../multi-stack/read-results.ts';
 import { computeWorstExitCode } from '../multi-stack/stacks-run.ts';
+import { findOutputFinding } from '../output/output-files.ts';
 import { outputStacksReport } from '../output/output-report.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
@@ -44,12 +46,13 @@ async function join(files: readonly string[], flags: FormatFlags, context: Conte
  * would say that nothing could be compared.
  */
 function refuseFormats(command: string, { format, report: reports = [] }: FormatFlags): void {
-  const special = [format, ...reports.map((one) => one.format)].find((name) => !GENERAL_FORMAT_NAMES.includes(name));
+  const isSpecial = (name: FormatName): boolean => !GENERAL_FORMAT_NAMES.includes(name);
+  const special = [format, ...reports.map((one) => one.format)].find(isSpecial);
   if (special === undefined || command === 'drift') return;
   throw new CommandError(`Results of ${command} cannot be written as ${special}.`, {
     exitCode: EXIT.invalid,
     remedy: 'Join results of drift, or choose another format.',
-    isUnreported: true,
+    refusedOutputs: reports.flatMap((one) => (isSpecial(one.format) ? one.file : [])),
   });
 }
 
@@ -76,7 +79,14 @@ export function configurePostCommand(command: Command, act: CommandBodyRunner): 
 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {
   const { secrets = NO_OP_SECRET_REDACTOR } = context;
-  const text = await readText(resolve(context.cwd, file), file);
+  await refuseForgedReport(file, context);
+  const { text, made } = splitRunLine(await readText(resolve(context.cwd, file), file));
+  const other = findOtherRun(made, context.env, context.now());
+  if (other !== undefined)
+    throw new CommandError(`${file} ${other}, and is not posted.`, {
+      exitCode: EXIT.invalid,
+      remedy: `Write it in this run with --report markdown=${file}.`,
+    });
   const marker = findCommentMarker(text);
   if (marker === undefined)
     throw new CommandError(`${file} is not a report that can be posted: its first line does not identify it`, {
@@ -90,6 +100,16 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
     `${SENTENCES[posted.outcome](flags.as, forge.place)}${posted.url === undefined ? '' : `: ${toPrintable(posted.url)}`}\n`,
   );
   return EXIT.success;
+}
+
+/** Throws for a file that edgewise would not have written: a link of the checkout, or a file of its commit. */
+async function refuseForgedReport(file: string, context: Context): Promise<void> {
+  const finding = await findOutputFinding(file, context);
+  if (finding === undefined) return;
+  throw new CommandError(`${file} ${finding}, and is not posted.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Write the report to a file that is not in the commit, with --report markdown=FILE.',
+  });
 }
 
 /**

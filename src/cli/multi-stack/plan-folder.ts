@@ -18,7 +18,7 @@ import { renderPlanJson } from '../../report/machine/json.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { writeResultFile } from '../output/output-files.ts';
+import { refuseOutputPath, writeResultFile } from '../output/output-files.ts';
 import { isPlanFile, refusePlanOfAnotherUser, writePlanFile } from '../reconcile/plan-file.ts';
 
 /**
@@ -26,7 +26,7 @@ import { isPlanFile, refusePlanOfAnotherUser, writePlanFile } from '../reconcile
  * If a file in the folder is in no index, no plan of the folder is applied, and no new plan is written to it.
  */
 
-type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'root' | 'env' | 'budget'>;
+type FolderContext = Pick<Context, 'cwd' | 'uid' | 'root' | 'env' | 'budget' | 'secrets'>;
 
 export interface PlanFolderWriter {
   readonly write: (file: string, plan: Plan) => Promise<void>;
@@ -98,8 +98,8 @@ async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderConte
 }
 
 /**
- * Removes the indexes of earlier runs and the plans that they list. Throws if the folder also contains another file, or
- * a plan that was edited.
+ * Removes the indexes of earlier runs and the plans that they list. Throws if the folder also contains another file
+ * that an apply would read, or a plan that was edited, or if the checked-out commit contains the index.
  */
 async function clearFolder(folder: string, shard: PlanIndexFile['shard'], context: FolderContext): Promise<void> {
   const path = resolve(context.cwd, folder);
@@ -107,6 +107,7 @@ async function clearFolder(folder: string, shard: PlanIndexFile['shard'], contex
   const kept = new Set<string>();
   const old: string[] = [];
   for (const name of names.filter(isPlanIndexFileName)) {
+    await refuseOutputPath(join(folder, name), context);
     const index = await readIndex(join(folder, name), context);
     const isOfThisRun = shard !== undefined && index.shard?.total === shard.total && index.shard.index !== shard.index;
     const unaltered = index.plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256, context));

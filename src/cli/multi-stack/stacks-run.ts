@@ -37,7 +37,7 @@ import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } fr
 import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { refuseUnsafeOutputs } from '../output/output-files.ts';
+import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { exitCodeOfError, getReportedErrorPart, outputStacksReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { type PlanFlags, resolveStackConnection } from '../reconcile/plan-flags.ts';
@@ -241,7 +241,7 @@ export async function openStackFolder(
   const read = await readValidManifests([folder.folder], quiet, { ...(lint !== undefined && { lint }), policies });
   const { state, diagnostics, locate } = read;
   const settings = resolveStackConnection(flags, context, state);
-  await refuseUnsafeOutputs(flags, { files: listOutputs(state), settings }, context);
+  await refuseOverwrittenInputs(flags, { files: listOutputs(state), settings }, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.getAccount(settings, folder.file);
   if (checksClaims(command)) recordClaims({ state, tokens }, { folder, account: pooled.account }, run);

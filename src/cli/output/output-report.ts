@@ -2,6 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findRepository } from '../../files/boundary.ts';
+import { describeWriteError } from '../../files/write-file.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { escapeJobCommands, readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -19,7 +20,13 @@ import { InvalidManifests, StackError, type StackNameAndLocator } from '../../st
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
-import { type FormatFlags, getTextOptions, isFormatRequested, type ReportFileTarget } from './present.ts';
+import {
+  type FormatFlags,
+  getTextOptions,
+  isFormatRequested,
+  type ReportFileTarget,
+  type RunFlags,
+} from './present.ts';
 
 interface Publication {
   readonly flags: FormatFlags;
@@ -171,28 +178,31 @@ async function writeReport(
     return [];
   } catch (error) {
     if (!(error instanceof CommandError || (error instanceof Error && 'code' in error))) throw error;
-    return [`The report ${name}=${file} cannot be written: ${error.message}`];
+    return [`The report ${name}=${file} cannot be written: ${describeWriteError(error)}`];
   }
 }
 
 export interface FailedCommandContext extends StackNameAndLocator {
   /** Absent for an unknown command. */
   readonly command?: string;
-  readonly flags: FormatFlags;
+  readonly flags: FormatFlags & Pick<RunFlags, 'planFile'>;
   /** Events that were sent before the command failed. */
   readonly sent?: WrittenEvents;
 }
 
 /**
- * Shows why a command failed, and returns its exit code. stderr always gets a text. stdout (unless its format is text)
- * and each file of `--report` get a complete document.
+ * Shows why a command failed, and returns its exit code. stderr always gets a text. stdout (unless its format is text),
+ * each file of `--report` and the plan file get a complete document, unless the command failed because of that file.
  */
 export async function showFailure(
   error: unknown,
   { command, stack, locate, flags: given, sent }: FailedCommandContext,
   context: Context,
 ): Promise<ExitCode> {
-  const flags = error instanceof CommandError && error.isUnreported ? { ...given, report: [] } : given;
+  const refused = error instanceof CommandError ? error.refusedOutputs : [];
+  const { planFile, report: named = [] } = given;
+  const targets = planFile === undefined ? named : [...named, { format: 'json', file: planFile } as const];
+  const flags = { ...given, report: targets.filter(({ file }) => !refused.includes(file)) };
   const failure: Failure = {
     ...(command !== undefined && { command }),
     ...(stack !== undefined && { stack }),

@@ -90,6 +90,8 @@ export interface RunFlags extends FormatFlags, ManifestTrustFlags {
   readonly journal?: string;
   /** Whether outputs show live values that may be secret. */
   readonly showSecrets?: boolean;
+  /** The file of `out`, if it is a single plan file: a failure is written to it, as JSON. */
+  readonly planFile?: string | undefined;
 }
 
 /** Runs the body of a command and stores its exit code. Shows a failure in the requested format. */

@@ -23,7 +23,7 @@ import type { ApprovedPlan } from '../../stack/stack.ts';
 import { withAccount, withStack } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { refuseUnsafeOutputs } from '../output/output-files.ts';
+import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { executePlan, type PlanExecutionInput, showPlanFirst } from './execute-plan.ts';
@@ -73,7 +73,7 @@ export async function applyManifests(
   });
   const settings = resolveStackConnection(flags, context, state);
   if (saved !== undefined) refusePlanFileMismatchingExternals(saved, { settings, state });
-  await refuseUnsafeOutputs(flags, { files: listWriteToPaths(state), settings }, context);
+  await refuseOverwrittenInputs(flags, { files: listWriteToPaths(state), settings }, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   return withStack(
     { state, diagnostics, policies, settings, tokens },
@@ -126,7 +126,7 @@ export async function prepareSavedPlanWithoutManifests(
   const policies = await readPolicies(flags, context);
   const settings = resolveSavedPlanConnection(saved, flags, context);
   const plan = await runPoliciesOnPlan(saved.plan, { policies, state: undefined, now: context.now() });
-  await refuseUnsafeOutputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
+  await refuseOverwrittenInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokenSettings(flags, NO_TOKEN_SETTINGS, plan.stack);
   // The default limits apply too, because an edited file could raise its own guard limits.
   const guard = takeLowerGuardLimits(plan.settings.guard, DEFAULT_GUARD);

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { listRootsOfPaths, resolvePathWithin } from '../../files/boundary.ts';
 import { createStrangerSearch } from '../../files/owners.ts';
 import { InputError, type ReadBudget, readFirstByte, readInput } from '../../files/read-input.ts';
-import { removeFile } from '../../files/write-file.ts';
+import { describeWriteError } from '../../files/write-file.ts';
 import type { LocateManifest } from '../../model/diagnostic.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
-import type { Plan } from '../../model/plan.ts';
+import { isFailureReport, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
 import type { Context } from '../context.ts';
@@ -65,25 +65,18 @@ export function listManifestPathsForPlan(
 export async function writePlanFile(
   file: string,
   plan: Plan,
-  context: OutputFileContext & Pick<Context, 'stderr' | 'secrets'>,
+  context: OutputFileContext & Pick<Context, 'secrets'>,
 ): Promise<void> {
   try {
     await writeResultFile(file, renderPlanJson(plan), context);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`The plan cannot be written to ${file}: ${getErrorMessage(error)}`, {
+    throw new CommandError(`The plan cannot be written to ${file}: ${describeWriteError(error)}`, {
       exitCode: EXIT.failed,
+      refusedOutputs: [file],
       cause: error,
     });
   }
-}
-
-/** Removes an old plan file if there is no new plan: it could be mistaken for the new plan. Returns a message. */
-export async function removeStalePlanFile(file: string, context: OutputFileContext): Promise<string> {
-  const said = `${toPrintable(file)} was not written, because there is no plan that can be applied.`;
-  if (!(await isPlanFile(file, context.cwd))) return said;
-  await removeFile(file, context);
-  return `${said} The old plan in it was removed.`;
 }
 
 /** Reads a plan file, and passes its stack to `onSubject`. Throws the first error of an invalid file. */
@@ -118,7 +111,7 @@ export function createLocateAtPlanFileStart(file: string): LocateManifest {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }
 
-/** Whether a path names a file that looks like a plan and not like manifests. */
+/** Whether a path names a file that looks like a plan, or like the failure that `plan -o` wrote, and not like manifests. */
 export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget): Promise<boolean> {
   if (path === '-') return false;
   try {
@@ -127,7 +120,7 @@ export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget)
     if (readFirstByte(file) !== '{') return false;
     const text = readInput(file, { budget }).toString('utf8');
     const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
-    return isJsonObject(value) && 'writes' in value && 'changes' in value;
+    return isJsonObject(value) && (('writes' in value && 'changes' in value) || isFailureReport(value));
   } catch (error) {
     if (error instanceof InputError || (error instanceof Error && 'code' in error)) return false;
     throw error;

@@ -46,7 +46,7 @@ import {
 /** A report as a comment on a pull request. If the comment would be too long, omits sections and names them. */
 export function renderMarkdownComment(report: Report, options: FormatOptions): string {
   const { command, stack, head, body } = createComment(report, options);
-  const marker: Section = { text: `${renderCommentMarker(command, stack)}\n\n`, priority: 'always' };
+  const marker: Section = { text: renderCommentMarker(command, stack, options), priority: 'always' };
   return `${joinSectionsWithinCommentLimit([marker, ...head], body).trimEnd()}\n`;
 }
 

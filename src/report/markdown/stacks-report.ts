@@ -49,7 +49,7 @@ export function renderStacksMarkdown(given: StacksRunReport, options: FormatOpti
   const busy = listRowIndexesInOrder(view).filter((index) => rows[index]?.isQuiet === false);
   const hasTable = busy.length > MAX_FOLDS;
   const head: readonly Section[] = [
-    { text: `${renderCommentMarker(`${run.command}-stacks`, run.root)}\n\n`, priority: 'always' },
+    { text: renderCommentMarker(`${run.command}-stacks`, run.root, options), priority: 'always' },
     { text: `## ${toShortProse(headline)}\n\n${toShortProse(summary)}\n\n`, priority: 'always' },
     ...wrapDangersInCautionBox(
       dangerCount,

@@ -1,5 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { renderRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { FormatOptions } from '../report.ts';
 import { listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { formatCount } from '../view/wording.ts';
 
@@ -100,10 +102,17 @@ export function wrapSectionsInFold(summary: Summary, sections: readonly Section[
   ];
 }
 
-/** An invisible HTML comment, by which a later run finds the pull request comment to replace. */
-export function renderCommentMarker(command: string, stack: string | undefined): string {
-  const name = `edgewise:${escapeMarkerWord(command)}`;
-  return stack === undefined ? `<!-- ${name} -->` : `<!-- ${name} stack=${escapeMarkerWord(stack)} -->`;
+/**
+ * Renders invisible HTML comments: one by which a later run finds the pull request comment to replace and, in a CI job,
+ * one that says which run made the report.
+ */
+export function renderCommentMarker(
+  command: string,
+  stack: string | undefined,
+  { pipeline = {}, at }: FormatOptions,
+): string {
+  const subject = stack === undefined ? '' : ` stack=${escapeMarkerWord(stack)}`;
+  return `<!-- edgewise:${escapeMarkerWord(command)}${subject} -->\n${renderRunLine(pipeline, at)}\n`;
 }
 
 /** Percent-encodes text for a marker, so that the text cannot end the HTML comment. */

@@ -41,7 +41,6 @@ export {
   type ReadCelNames,
   readCelNames,
 } from './expressions/read-cel.ts';
-export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';
 export type { Kind } from './kinds/kind.ts';
 export { createPlanFileContent, type PlanFileContent, type PlanFileWrite } from './kinds/plan-file-content.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';

@@ -65,11 +65,6 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   const budget = options.rateLimit === undefined ? UNLIMITED : createRollingWindow(options.rateLimit);
   let resumeAt = NEVER_PAUSED;
   let goneWell = 0;
-  /**
-   * Whether a request may start at once, because there is no rate limit and there was no pause so far. Saves reading
-   * the clock for each request.
-   */
-  const isFree = (): boolean => budget === UNLIMITED && resumeAt === NEVER_PAUSED;
 
   /**
    * Waits for free slots in the rate limit and takes them. `countSlots` is called anew after each wait. Only the first
@@ -101,7 +96,6 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   return {
     admit: (attempt, waitSignal, isPair = () => false) =>
       gate(async () => {
-        if (isFree()) return attempt(isPair() ? async () => undefined : undefined);
         let isOfPair = false;
         let open = await takeSlots(waitSignal, () => {
           isOfPair = isPair();

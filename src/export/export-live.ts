@@ -1,4 +1,3 @@
-import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { type Kind, toHyphenated } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeSpec } from '../kinds/normalize.ts';
@@ -35,11 +34,6 @@ export interface ExportOptions {
   readonly api?: JsonObject;
   /** `spec.kinds` of the `Stack` document: the kinds that the stack may use. Absent: every kind. */
   readonly kinds?: readonly string[];
-  /**
-   * Additional checks of exported text values, from `loadDeepFormatChecks`. Absent: only the format of a text is
-   * checked.
-   */
-  readonly deepChecks?: DeepFormatChecks;
 }
 
 /** A manifest that describes one live resource. */
@@ -73,7 +67,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const stack = renderStack(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
     const text = renderManifestDocument(createDocument(resource, resource.stated));
-    return { resource, finding: findExportFinding(resource, { text, stack, deepChecks: options.deepChecks }) };
+    return { resource, finding: findExportFinding(resource, { text, stack }) };
   });
   const kept = checked.filter(({ finding }) => finding === undefined).map(({ resource }) => resource);
   const faulty = checked.flatMap(({ resource: { kind, live }, finding }): SkippedResource[] =>
@@ -331,7 +325,6 @@ function compareByAge(left: LiveResource, right: LiveResource): number {
 interface ExportTexts {
   readonly text: string;
   readonly stack: string;
-  readonly deepChecks: DeepFormatChecks | undefined;
 }
 
 /**
@@ -340,12 +333,11 @@ interface ExportTexts {
  */
 function findExportFinding(
   { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
-  { text, stack, deepChecks }: ExportTexts,
+  { text, stack }: ExportTexts,
 ): string | undefined {
   const sources = [stack, text].map((each, index) => ({ file: `${index}.yaml`, bytes: Buffer.from(each) }));
   const { state, diagnostics } = validateManifests(sources, {
     env: NO_ENVIRONMENT,
-    ...(deepChecks !== undefined && { deepChecks }),
   });
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error !== undefined) return `no manifest can describe it: ${withoutAddress(error)}`;

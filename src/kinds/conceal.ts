@@ -13,7 +13,7 @@ export interface PossibleSecret {
   readonly isNamed: boolean;
 }
 
-/** Replaces each value that may be secret. Returns the same spec if nothing changes. */
+/** Replaces each value that may be secret. */
 export function mapPossibleSecrets(kind: Kind, spec: Spec, replace: (found: PossibleSecret) => Json): Spec {
   return mapPresentFields(kind.specFields, spec, (type, value) => mapValue(type, value, { isNamed: false, replace }));
 }

@@ -119,7 +119,7 @@ function compareField(field: Field, from: Json | undefined, to: Json | undefined
 
 function compareInner({ type }: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return compareFields(type.namedFields, from, to, path);
+  return compareFields(Object.entries(type.fields), from, to, path);
 }
 
 function compareSwitch(field: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
@@ -140,7 +140,7 @@ function compareAllRules(
   path: FieldPath,
 ): readonly Fact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return type.namedFields
+  return Object.entries(type.fields)
     .filter(([, { restriction }]) => restriction === 'by-rules')
     .flatMap(([name, field]) =>
       compareRules(field.type, { from: toList(from[name]), to: toList(to[name]) }, [...path, name]),
@@ -156,7 +156,7 @@ function isOfRules(type: FieldType): boolean {
 /** Whether an enabled module restricts access. It does not if all its restricting fields are empty. */
 function restricts(type: FieldType, value: Json | undefined): boolean {
   if (type.type !== 'object' || !isJsonObject(value)) return true;
-  const inner = type.namedFields.filter(([, { restriction }]) => restriction !== undefined);
+  const inner = Object.entries(type.fields).filter(([, { restriction }]) => restriction !== undefined);
   return inner.length === 0 || inner.some(([name]) => listMembers(value[name]).length > 0);
 }
 
@@ -290,7 +290,7 @@ function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): bo
  */
 export function findAccessRuleCaption(type: FieldType | undefined, rule: Json): string | undefined {
   if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
-  const name = type.namedFields.find(([, { isCaption }]) => isCaption)?.[0];
+  const name = Object.entries(type.fields).find(([, { isCaption }]) => isCaption)?.[0];
   const caption = name === undefined ? undefined : rule[name];
   return typeof caption === 'string' && caption !== '' ? caption : undefined;
 }

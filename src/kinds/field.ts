@@ -109,8 +109,6 @@ export interface JsonObjectType {
 export interface ObjectType {
   readonly type: 'object';
   readonly fields: Readonly<Record<string, Field>>;
-  /** The entries of `fields`, to iterate over. */
-  readonly namedFields: readonly NamedField[];
   /** A display name, such as `policy rule`, for a type that occurs in several places. */
   readonly title: string | undefined;
   /** Whether the object is a module: it has `enabled`, and is set and removed as a whole. */
@@ -326,11 +324,7 @@ export function mapOf(
 
 /** Creates the type of an object that is not a module. */
 export function objectOf(fields: Readonly<Record<string, Field>>, title?: string): ObjectType {
-  return { ...createTable(fields), title, module: false, findInactiveReasons: undefined };
-}
-
-function createTable(fields: Readonly<Record<string, Field>>): Pick<ObjectType, 'type' | 'fields' | 'namedFields'> {
-  return { type: 'object', fields: defineFields(fields), namedFields: Object.entries(fields) };
+  return { type: 'object', fields: defineFields(fields), title, module: false, findInactiveReasons: undefined };
 }
 
 /** Creates a table without inherited keys, because a document may use a key such as `constructor`. */
@@ -348,7 +342,8 @@ export function createModuleType(
     absentWhenDefault: true,
   });
   return {
-    ...createTable({ enabled, ...fields }),
+    type: 'object',
+    fields: defineFields({ enabled, ...fields }),
     title: undefined,
     module: true,
     findInactiveReasons: undefined,

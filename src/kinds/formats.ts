@@ -2,6 +2,7 @@ import { DURATION_PATTERN, DURATION_SYNTAX, parseDurationMs } from './duration.t
 import { toAsciiHostName } from './host-names.ts';
 import { hasHostBits, isCidr, normalizeCidr } from './ip-addresses.ts';
 import { checkRe2 } from './re2.ts';
+import { checkSshKey } from './ssh-key.ts';
 
 export type TextFormat =
   | 'hostport'
@@ -44,8 +45,8 @@ export interface FormatRule {
   /** The name of this format in JSON Schema, if it has one. */
   readonly format?: 'uri';
   readonly check: TextCheck;
-  /** Loads a deep check for texts that pass `check`. It is separate because its package is slow to load. */
-  readonly loadDeepCheck?: () => Promise<TextCheck>;
+  /** Checks a text in a manifest further, if it passes `check`. A live resource may contain a text that fails. */
+  readonly checkInManifest?: TextCheck;
   /** Returns the same text for all texts that have the same meaning. */
   readonly normalize: (text: string) => string;
   /** Set if `*` in a text is a wildcard. */
@@ -165,7 +166,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     example: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L alice@example.com',
     pattern: SSH_PUBLIC_KEY_PATTERN,
     check: checkSshPublicKey,
-    loadDeepCheck: async () => (await import('./ssh-key.ts')).checkSshKey,
+    checkInManifest: checkSshKey,
     normalize: (text) => text.trim().split(/\s+/).slice(0, 2).join(' '),
   },
   'http-url': {

@@ -2,7 +2,7 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
-import type { Field, FieldType, ListType, ObjectType, TextType } from './field.ts';
+import type { Field, FieldType, ListType, NamedField, ObjectType, TextType } from './field.ts';
 import { FORMATS, toRequestText } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { mapDirectMembers, mapPresentFields, type TypedValueMapper } from './walk.ts';
@@ -13,13 +13,13 @@ import { mapDirectMembers, mapPresentFields, type TypedValueMapper } from './wal
  * times are in UTC, and unset modules are null. A field stays absent if the service chooses its default.
  */
 export function normalizeSpec(kind: Kind, spec: Spec): Spec {
-  const normal: Record<string, Json> = {};
-  for (const [name, field] of kind.specFields) setNormalField(normal, name, field, spec[name]);
-  return normal;
+  return normalizeFields(kind.specFields, spec);
 }
 
-function setNormalField(normal: Record<string, Json>, name: string, field: Field, value: Json | undefined): void {
-  if (!field.serviceDefault || !isUnset(value)) normal[name] = normalizeField(field, value);
+/** A field whose default the service chooses stays absent. */
+function normalizeFields(fields: readonly NamedField[], values: JsonObject): JsonObject {
+  const stated = fields.filter(([name, { serviceDefault }]) => !serviceDefault || !isUnset(values[name]));
+  return Object.fromEntries(stated.map(([name, field]) => [name, normalizeField(field, values[name])]));
 }
 
 /** Whether a value means the same as no value in a field of any type. */
@@ -65,11 +65,7 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
 
 const NORMALIZE: TypedValueMapper = {
   visit: (type, value) => normalizeValue(type, value, undefined),
-  visitFields: ({ namedFields }, value) => {
-    const normal: Record<string, Json> = {};
-    for (const [name, field] of namedFields) setNormalField(normal, name, field, value[name]);
-    return normal;
-  },
+  visitFields: ({ fields }, value) => normalizeFields(Object.entries(fields), value),
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
 };
 
@@ -124,7 +120,6 @@ function normalizeList(type: ListType, value: Json): Json {
 }
 
 function sortUnique(members: readonly Json[]): readonly Json[] {
-  if (members.length < 2) return members;
   const byText = new Map(members.map((member) => [toCanonicalJson(member), member]));
   return [...byText].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, member]) => member);
 }
@@ -157,12 +152,11 @@ export function omitOptionalNullsFromSpec(kind: Kind, spec: JsonObject): JsonObj
   return leaveOutNulls(kind.specType, spec);
 }
 
-function leaveOutNulls({ fields, namedFields }: ObjectType, value: JsonObject): JsonObject {
+function leaveOutNulls({ fields }: ObjectType, value: JsonObject): JsonObject {
   const isKept = ([name, member]: [string, Json]) =>
     member !== null || !Object.hasOwn(fields, name) || fields[name]?.required === true;
-  const entries = Object.entries(value);
-  const kept = entries.every(isKept) ? value : Object.fromEntries(entries.filter(isKept));
-  return mapPresentFields(namedFields, kept, leaveOutInside);
+  const kept = Object.fromEntries(Object.entries(value).filter(isKept));
+  return mapPresentFields(Object.entries(fields), kept, leaveOutInside);
 }
 
 function leaveOutInside(type: FieldType, value: Json): Json {
@@ -189,7 +183,7 @@ export function toRequestValue(type: FieldType, value: Json): Json {
 
 const REQUEST: TypedValueMapper = {
   visit: toRequestValue,
-  visitFields: ({ namedFields }, value) => mapPresentFields(namedFields, value, toRequestValue),
+  visitFields: ({ fields }, value) => mapPresentFields(Object.entries(fields), value, toRequestValue),
 };
 
 function isSet(type: FieldType): type is ListType {
@@ -197,7 +191,6 @@ function isSet(type: FieldType): type is ListType {
 }
 
 function sortMembers(members: readonly Json[]): readonly Json[] {
-  if (members.length < 2) return members;
   const byText = members.map((member) => ({ member, text: toCanonicalJson(member) }));
   return byText.sort((left, right) => (left.text < right.text ? -1 : 1)).map(({ member }) => member);
 }

@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { splitMetadata } from '../model/mark.ts';
 import type { ValueConcealer } from '../model/secrets.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -28,9 +28,7 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
 }
 
 function pickComputed(kind: Kind, json: JsonObject): Spec {
-  const computed: Record<string, Json> = {};
-  for (const name of kind.computedFields) computed[name] = json[name] ?? null;
-  return computed;
+  return Object.fromEntries(kind.computedFields.map((name) => [name, json[name] ?? null]));
 }
 
 /** Reads an attached resource. `modules` has the response to the GET of each module, or null for an unset one. */
@@ -102,7 +100,7 @@ function normalizeDisabled(field: Field, shown: Json): Json {
 
 function keepInner(type: FieldType, shown: Json, normal: Json): Json {
   if (type.type === 'object' && isJsonObject(shown) && isJsonObject(normal))
-    return keepShown(type.namedFields, shown, normal);
+    return keepShown(Object.entries(type.fields), shown, normal);
   if (type.type !== 'list' || type.unordered || !isJsonArray(shown) || !isJsonArray(normal)) return normal;
   return normal.map((member, index) => keepInner(type.of, shown[index] ?? null, member));
 }
@@ -116,12 +114,12 @@ function readValue(type: FieldType, value: Json): Json {
 
 /** Keeps an object in a list even if all its fields are null. Anywhere else, such an object means unset. */
 function readMember(type: FieldType, value: Json): Json {
-  if (type.type === 'object' && isJsonObject(value)) return readFields(type.namedFields, value);
+  if (type.type === 'object' && isJsonObject(value)) return readFields(Object.entries(type.fields), value);
   return readValue(type, value);
 }
 
-function readObject({ namedFields }: ObjectType, value: JsonObject): Json {
-  return isNotSet(value) ? null : readFields(namedFields, value);
+function readObject({ fields }: ObjectType, value: JsonObject): Json {
+  return isNotSet(value) ? null : readFields(Object.entries(fields), value);
 }
 
 /** Whether all members are null. Such an object means unset. */
@@ -146,7 +144,7 @@ export function alignLiveSpec(kind: Kind, live: Spec, spec: Spec): Spec {
 export function isValueHidden(type: FieldType, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (type.type === 'object' && isJsonObject(value))
-    return type.namedFields.some(([name, field]) => isValueHidden(field.type, value[name]));
+    return Object.entries(type.fields).some(([name, field]) => isValueHidden(field.type, value[name]));
   return (
     type.type === 'list' && isJsonArray(value) && value.some((member) => isValueHidden(type.of, member ?? undefined))
   );
@@ -179,14 +177,13 @@ export function isAllowedEarlier({ earlierByMs }: Field, live: Json | undefined,
 function alignValue(type: FieldType, live: Json | undefined, spec: Json | undefined): Json | undefined {
   if (live === undefined) return spec;
   if (type.type === 'object' && isJsonObject(live) && isJsonObject(spec))
-    return alignFields(type.namedFields, live, spec);
+    return alignFields(Object.entries(type.fields), live, spec);
   if (type.type !== 'list' || !isJsonArray(live) || !isJsonArray(spec)) return live;
   return live.map((member, index) => alignValue(type.of, member ?? undefined, spec[index]) ?? member);
 }
 
 /**
- * Sets a left-out field of a live spec to empty if another response shows the field. Returns the same object if nothing
- * changes. An absent module of an attached resource stays absent, because it was not read.
+ * Sets a left-out field of a live spec to empty if another response shows the field. An absent module of an attached resource stays absent, because it was not read.
  */
 function fillLeftOut(kind: Kind, live: Spec, shown: ReadonlySet<Field>): Spec {
   const fields = kind.specFields.filter(([name]) => kind.role !== 'attached' || live[name] !== undefined);
@@ -201,27 +198,24 @@ export function fillAllOmittedFields(kind: Kind, live: Spec): Spec {
 type IsMeant = (field: Field) => boolean;
 
 function fillEmpty(fields: readonly NamedField[], value: JsonObject, isMeant: IsMeant): JsonObject {
-  let filled: Record<string, Json> | undefined;
-  for (const [name, field] of fields) {
+  const filled = fields.flatMap(([name, field]): [string, Json][] => {
     const from = value[name];
     const to = from === undefined ? findLeftOutValue(field, isMeant) : fillValueInside(field, from, isMeant);
-    if (to === undefined || to === from) continue;
-    filled ??= { ...value };
-    filled[name] = to;
-  }
-  return filled ?? value;
+    return to === undefined ? [] : [[name, to]];
+  });
+  return { ...value, ...Object.fromEntries(filled) };
 }
 
 function fillValueInside(field: Field, value: Json, isMeant: IsMeant): Json {
   const filled = fillInside(field.type, value, isMeant);
-  return filled === value || isValueHidden(field.type, filled) ? filled : nullIfDisabled(field, filled);
+  const isUnchanged = isSameJson(filled, value);
+  return isUnchanged || isValueHidden(field.type, filled) ? filled : nullIfDisabled(field, filled);
 }
 
 function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
-  if (type.type === 'object' && isJsonObject(value)) return fillEmpty(type.namedFields, value, isMeant);
+  if (type.type === 'object' && isJsonObject(value)) return fillEmpty(Object.entries(type.fields), value, isMeant);
   if (type.type !== 'list' || !isJsonArray(value)) return value;
-  const filled = value.map((member) => fillInside(type.of, member, isMeant));
-  return filled.some((member, index) => member !== value[index]) ? filled : value;
+  return value.map((member) => fillInside(type.of, member, isMeant));
 }
 
 /**
@@ -265,7 +259,7 @@ export class ObservedResponseFields {
   complete(kind: Kind, live: LiveResource): LiveResource {
     const filled = fillLeftOut(kind, live.spec, this.#of(kind));
     const spec = mapPossibleSecrets(kind, filled, ({ value }) => this.#hideLive(value));
-    return spec === live.spec ? live : { ...live, spec };
+    return { ...live, spec };
   }
 
   #of({ name }: Kind): Set<Field> {
@@ -285,7 +279,8 @@ function noteFields(fields: readonly NamedField[], json: JsonObject, shown: Set<
 }
 
 function noteInside(type: FieldType, value: Json, shown: Set<Field>): void {
-  if (type.type === 'object' && isJsonObject(value) && !isNotSet(value)) noteFields(type.namedFields, value, shown);
+  if (type.type === 'object' && isJsonObject(value) && !isNotSet(value))
+    noteFields(Object.entries(type.fields), value, shown);
   if (type.type !== 'list') return;
   for (const member of isJsonArray(value) ? value : [value]) noteInside(type.of, member, shown);
 }

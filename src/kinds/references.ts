@@ -26,7 +26,7 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
   return found;
 }
 
-/** Replaces each reference in a spec, or in a part of a spec. Returns the same object if nothing changes. */
+/** Replaces each reference in a spec, or in a part of a spec. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
   return mapPresentFields(kind.specFields, spec, (type, value, name) => mapValue(type, value, [name], replace));
 }
@@ -70,8 +70,10 @@ function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replac
   if (type.type === 'reference') return typeof value === 'string' ? replace({ path, value, type }) : value;
   return mapDirectMembers(type, value, {
     visit: (inner, member, at) => mapValue(inner, member, [...path, ...at], replace),
-    visitFields: ({ namedFields }, object) =>
-      mapPresentFields(namedFields, object, (inner, member, name) => mapValue(inner, member, [...path, name], replace)),
+    visitFields: ({ fields }, object) =>
+      mapPresentFields(Object.entries(fields), object, (inner, member, name) =>
+        mapValue(inner, member, [...path, name], replace),
+      ),
     visitKey: ({ keys }, key) =>
       keys.type === 'reference' ? replace({ path: [...path, key], value: key, type: keys }) : key,
   });

@@ -29,7 +29,7 @@ export function findPatchClearValue(field: Field): Json | undefined {
  */
 export function keepServiceChoices({ type }: Field, value: Json, live: Json | undefined): Json {
   if (type.type !== 'object' || !isJsonObject(value) || !isJsonObject(live)) return value;
-  const chosen = type.namedFields.flatMap(([name, field]): [string, Json][] => {
+  const chosen = Object.entries(type.fields).flatMap(([name, field]): [string, Json][] => {
     const shown = live[name];
     return field.serviceDefault && isUnset(value[name]) && shown !== undefined ? [[name, shown]] : [];
   });

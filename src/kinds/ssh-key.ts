@@ -1,7 +1,5 @@
 import sshpk from 'sshpk';
 
-/** All code that uses the package for SSH keys. It is slow to load, so import this file only if there is a key. */
-
 /**
  * Used instead of the package's own type, which users of the library do not have. Lists only the members that are used.
  */

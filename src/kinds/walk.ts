@@ -30,14 +30,13 @@ type Fields = Readonly<Record<string, Field>>;
 
 /**
  * Visits the direct members of a value and returns the result. A value without members, or of the wrong type, is
- * returned unchanged. If no member changes, returns the same object to avoid copies: most values are already in their
- * final form, and ten thousand copies take longer to garbage-collect than to create.
+ * returned unchanged.
  */
 export function mapDirectMembers(type: FieldType, value: Json, visitor: TypedValueMapper): Json {
   if (isLeaf(type)) return value;
   switch (type.type) {
     case 'list':
-      if (isJsonArray(value)) return mapList(value, (member, index) => visitor.visit(type.of, member, [index]));
+      if (isJsonArray(value)) return value.map((member, index) => visitor.visit(type.of, member, [index]));
       return type.orSingle ? visitor.visit(type.of, value, []) : value;
     case 'map':
       return isJsonObject(value) ? mapMembers(type, value, visitor) : value;
@@ -75,22 +74,17 @@ function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<TypedValue
   });
 }
 
-/** Visits the fields that are present in an object. Returns the same object if nothing changes. */
+/** Visits the fields that are present in an object, and keeps everything else. */
 export function mapPresentFields(
   fields: readonly NamedField[],
   value: JsonObject,
   visit: (type: FieldType, member: Json, name: string) => Json,
 ): JsonObject {
-  let mapped: Record<string, Json> | undefined;
-  for (const [name, { type }] of fields) {
+  const present = fields.flatMap(([name, { type }]): [string, Json][] => {
     const member = value[name];
-    if (member === undefined || member === null) continue;
-    const visited = visit(type, member, name);
-    if (visited === member) continue;
-    mapped ??= { ...value };
-    mapped[name] = visited;
-  }
-  return mapped ?? value;
+    return member === undefined || member === null ? [] : [[name, visit(type, member, name)]];
+  });
+  return { ...value, ...Object.fromEntries(present) };
 }
 
 export function listSelfAndNestedTypes(type: FieldType): readonly FieldType[] {
@@ -154,20 +148,8 @@ function findKnownListType(type: JsonObjectType, key: string | number): FieldTyp
   return member === undefined ? undefined : listOf(member);
 }
 
-function mapList(list: readonly Json[], map: (member: Json, index: number) => Json): readonly Json[] {
-  const mapped = list.map(map);
-  return mapped.every((member, index) => member === list[index]) ? list : mapped;
-}
-
 function mapEntries(value: JsonObject, map: (key: string, member: Json) => [string, Json]): JsonObject {
-  let isSame = true;
-  const entries = Object.keys(value).map((key) => {
-    const member = value[key] ?? null;
-    const entry = map(key, member);
-    isSame &&= entry[0] === key && entry[1] === member;
-    return entry;
-  });
-  return isSame ? value : Object.fromEntries(entries);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => map(key, member)));
 }
 
 /** Looks up own keys only, because users choose keys and every object inherits `constructor`. */

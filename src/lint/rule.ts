@@ -127,6 +127,6 @@ function collect(spot: SpecNode, spots: SpecNode[]): void {
     for (const [index, member] of members.entries())
       collect({ path: [...path, index], type: type.of, value: member }, spots);
   } else if (type.type === 'object' && isJsonObject(value))
-    for (const [name, field] of type.namedFields)
+    for (const [name, field] of Object.entries(type.fields))
       if (isChecked(field, findOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
 }

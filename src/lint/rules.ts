@@ -236,7 +236,9 @@ function createIdleCheck(id: LintCode): (subject: LintedResource) => readonly Li
 function checkServiceChoices({ spots }: LintedResource): readonly LintFinding[] {
   return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'object' || !isJsonObject(value)) return NONE;
-    const unset = type.namedFields.filter(([name, { serviceDefault }]) => serviceDefault && !isSet(value[name]));
+    const unset = Object.entries(type.fields).filter(
+      ([name, { serviceDefault }]) => serviceDefault && !isSet(value[name]),
+    );
     const names = unset.map(([name]) => name);
     if (names.length === 0) return NONE;
     return [{ path, message: `${formatPath(path)} leaves ${names.join(', ')} to the service` }];

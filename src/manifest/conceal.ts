@@ -42,7 +42,7 @@ function mapSecretsOfDocument(document: ManifestDocument, replace: (found: Possi
   const { spec } = document.value;
   if (kind === undefined || !document.isValid || !isJsonObject(spec)) return document;
   const replaced: Spec = mapPossibleSecrets(kind, spec, replace);
-  return replaced === spec ? document : { ...document, value: { ...document.value, spec: replaced } };
+  return { ...document, value: { ...document.value, spec: replaced } };
 }
 
 function conceal({ value, isNamed }: PossibleSecret, { env, secrets }: ConcealContext): Json {

@@ -1,5 +1,4 @@
 import { BOUNDARY_REMEDY } from '../files/boundary.ts';
-import { type DeepFormatChecks, listDeepFormatFindings } from '../kinds/deep-format-checks.ts';
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
@@ -47,7 +46,6 @@ export interface ReadContext {
   readonly env: ManifestEnvironment;
   readonly secrets: Pick<SecretRedactor, 'redact' | 'find'>;
   readonly readFile: ReadFieldFile;
-  readonly deepChecks: DeepFormatChecks;
   /** `allowance` and `counter` are the remaining limits for YAML and for diagnostics. */
   readonly allowance: RemainingYamlBudget;
   readonly counter: DiagnosticLimiter;
@@ -188,7 +186,7 @@ function inspectKind(
   const header = findHeaderFinding(value);
   const readFile = withRefusalOfSecretFiles(context.readFile, context.secrets);
   const filled = fillInFiles(kind, withoutOptionalNulls(kind, value), (path) => readFile(position.source.file, path));
-  const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position }, context)];
+  const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position })];
   const findings = header === undefined ? found : [header];
   const document = createDocument(kind, filled.value, { position, isValid: findings.length === 0 });
   const subject = { position, kind, address: document.address };
@@ -203,7 +201,7 @@ function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
   }
   const table = findKind(kind);
   const stated = table !== undefined && isJsonObject(spec) ? omitOptionalNullsFromSpec(table, spec) : spec;
-  return stated === undefined || stated === spec ? value : { ...value, spec: stated };
+  return stated === undefined ? value : { ...value, spec: stated };
 }
 
 function createDocument(
@@ -277,10 +275,11 @@ function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined
 }
 
 /** Lists the findings of the kind's schema. If there are none, lists findings of checks across fields. */
-function listFieldFindings(
-  { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
-  { deepChecks }: ReadContext,
-): readonly ManifestFinding[] {
+function listFieldFindings({
+  kind,
+  value,
+  position,
+}: Pick<ManifestDocument, 'kind' | 'value' | 'position'>): readonly ManifestFinding[] {
   const schema = findDocumentSchema(kind);
   const { shown, more } = limitDiagnosticsPerCode(schema === undefined ? [] : yieldSchemaFindings(schema, value));
   if (shown.length > 0)
@@ -298,7 +297,7 @@ function listFieldFindings(
   if (table === undefined) return [];
   const reserved = findReservedKey(spec);
   if (reserved !== undefined) return [createReservedKeyFinding(reserved)];
-  const inSpec = [...listDeepFormatFindings(table, spec, deepChecks), ...table.check(spec)];
+  const inSpec = table.check(spec);
   return [
     ...inSpec.map((finding) => createSpecFinding('spec', finding)),
     ...table.checkLifecycle(settings, spec).map((finding) => createSpecFinding('lifecycle', finding)),

@@ -1,5 +1,4 @@
 import { toBuffer } from '../files/read-input.ts';
-import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest, normalizeSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
@@ -96,8 +95,6 @@ export interface ValidateOptions {
   readonly requireStack?: boolean;
   /** Reads files that fields name. If absent, a field that names a file is an error. */
   readonly readFile?: ReadFieldFile;
-  /** Deep checks of texts whose format is valid, from `loadDeepFormatChecks`. If absent, only formats are checked. */
-  readonly deepChecks?: DeepFormatChecks;
 }
 
 /** The desired state, and all diagnostics. The state is `undefined` if a manifest has an error. */
@@ -192,8 +189,8 @@ function readAll(
   options: ValidateOptions,
   { counter, handed }: Pick<ReadContext, 'counter'> & { readonly handed: ReadonlySet<string> },
 ): ReadDocuments {
-  const { env, secrets = NO_OP_SECRET_REDACTOR, readFile = REFUSE_FIELD_FILES, deepChecks = new Map() } = options;
-  const context = { env, secrets, readFile, deepChecks, allowance: createYamlBudget(), counter };
+  const { env, secrets = NO_OP_SECRET_REDACTOR, readFile = REFUSE_FIELD_FILES } = options;
+  const context = { env, secrets, readFile, allowance: createYamlBudget(), counter };
   const files = sources.map((source): ReadDocuments => {
     const decoded = decodeManifestSource(source);
     if ('code' in decoded) return { documents: [], diagnostics: [withoutExcerpt(decoded, source)], mayHideStack: true };

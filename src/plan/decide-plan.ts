@@ -365,7 +365,7 @@ function listHiddenFields(type: FieldType, { live, desired, path }: ComparedFiel
   if (live === undefined) return [path];
   if (type.type === 'object' && isJsonObject(live)) {
     const wanted = isJsonObject(desired) ? desired : {};
-    return type.namedFields
+    return Object.entries(type.fields)
       .filter(([name, { serviceDefault }]) => !serviceDefault || wanted[name] !== undefined)
       .flatMap(([name, field]) =>
         listHiddenFields(field.type, { live: live[name], desired: wanted[name], path: `${path}.${name}` }),

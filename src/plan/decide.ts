@@ -179,7 +179,7 @@ function describeServiceChoices(kind: Kind, { spec }: LiveResource, { normal }: 
   const chosen = kind.specFields.flatMap(([name, { type }]) => {
     const [live, wanted] = [spec[name], normal[name]];
     if (type.type !== 'object' || !isJsonObject(live) || !isJsonObject(wanted)) return [];
-    return type.namedFields
+    return Object.entries(type.fields)
       .filter(([part, { serviceDefault }]) => serviceDefault && wanted[part] === undefined && live[part] !== undefined)
       .map(([part]) => `${name}.${part} (${JSON.stringify(live[part])})`);
   });

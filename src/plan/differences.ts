@@ -96,7 +96,7 @@ function listHiddenParts(field: Field, { live, desired, path }: ComparedValue): 
       ),
     );
   if (type.type !== 'object' || !isJsonObject(live) || !isJsonObject(desired)) return [];
-  return type.namedFields.flatMap(([name, inner]) =>
+  return Object.entries(type.fields).flatMap(([name, inner]) =>
     listHiddenParts(inner, { live: live[name], desired: desired[name], path: [...path, name] }),
   );
 }

@@ -36,14 +36,19 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
   return schema
     .superRefine((text, context) => {
       const wrong = rule.check(text) ?? (use === 'request' ? checkRequestText(rule, text) : undefined);
-      if (wrong !== undefined)
-        context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
+      const message = wrong === undefined ? checkInManifest(rule, text, use) : `\`${text}\` ${wrong}`;
+      if (message !== undefined) context.addIssue({ code: 'custom', message, params: { code: 'bad-value' } });
     })
     .meta({
       examples: [rule.example],
       ...createFormatKeywords(rule, use),
       ...(use === 'manifest' && mayBeSecret && { description: SECRET_DESCRIPTION }),
     });
+}
+
+/** Returns why a manifest cannot contain a valid text. Does not quote it, because it may be the text of a file. */
+function checkInManifest(rule: FormatRule, text: string, use: SchemaUse): string | undefined {
+  return use === 'manifest' ? rule.checkInManifest?.(text) : undefined;
 }
 
 /** Returns why a valid text is not in the form of requests, which contain A-labels in place of Unicode. */

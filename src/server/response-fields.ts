@@ -77,7 +77,7 @@ function changeFields(fields: readonly NamedField[], json: JsonObject, { place, 
 }
 
 function changeInside(type: FieldType, value: Json, walk: Walk): Json {
-  if (type.type === 'object' && isJsonObject(value)) return changeFields(type.namedFields, value, walk);
+  if (type.type === 'object' && isJsonObject(value)) return changeFields(Object.entries(type.fields), value, walk);
   if (type.type !== 'list') return value;
   return changeEach(value, (one, at) => changeInside(type.of, one, { ...walk, place: `${walk.place}[${at}]` }));
 }

@@ -75,9 +75,11 @@ const CHOSEN = 10;
 export function fillServiceChoices(body: JsonObject, request: Pick<HttpRequest, 'method' | 'url'>): JsonObject {
   const { module } = findRequestedOperation(request) ?? {};
   if (module?.field.type.type !== 'object' || 'module' in body) return body;
-  const chosen = module.field.type.namedFields.flatMap(([name, { serviceDefault, type }]): [string, Json][] => {
-    const isLeft = serviceDefault && type.type === 'number' && (body[name] ?? null) === null;
-    return isLeft ? [[name, Math.min(type.max, Math.max(type.min, CHOSEN))]] : [];
-  });
+  const chosen = Object.entries(module.field.type.fields).flatMap(
+    ([name, { serviceDefault, type }]): [string, Json][] => {
+      const isLeft = serviceDefault && type.type === 'number' && (body[name] ?? null) === null;
+      return isLeft ? [[name, Math.min(type.max, Math.max(type.min, CHOSEN))]] : [];
+    },
+  );
   return { ...body, ...Object.fromEntries(chosen) };
 }

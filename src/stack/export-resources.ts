@@ -1,6 +1,5 @@
 import { type LiveRequest, readLive } from '../client/read-live.ts';
 import { type ExportResult, exportLive } from '../export/export-live.ts';
-import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
 import {
   type AttachedModulesToRead,
@@ -58,7 +57,6 @@ export async function exportResources(
     ...(stack !== undefined && { stack }),
     api: createApiSettings(settings),
     ...(kinds.length > 0 && { kinds: listUsedKinds(request) }),
-    deepChecks: await loadDeepFormatChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
   });
 }
 

@@ -1,8 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePath } from '../files/boundary.ts';
-import { toBuffer } from '../files/read-input.ts';
-import { type DeepFormatChecks, listDeeplyCheckedFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
-import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { hasCelExpressions, lintManifests } from '../lint/lint.ts';
 import { createManifestEnvironment } from '../manifest/environment.ts';
 import {
@@ -81,7 +79,6 @@ export async function readManifests(
     // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd, uid, onInput, roots, budget }),
-    deepChecks: await loadChecks(loaded.sources),
   });
   const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
   const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
@@ -141,16 +138,6 @@ function withinRoots({ default: all, credentials }: TokenSettings, roots: readon
 
 function withManifests(loaded: LoadedManifestSources, manifests: readonly ManifestContent[]): LoadedManifestSources {
   return { ...loaded, sources: [...loaded.sources, ...manifests.map(encodeSource)] };
-}
-
-/**
- * Loads deep format checks for the kinds that the manifests mention, because loading all of them takes longer than the
- * rest of the start.
- */
-function loadChecks(sources: readonly ManifestBytes[]): Promise<DeepFormatChecks> {
-  const isMentioned = (name: string): boolean => sources.some(({ bytes }) => toBuffer(bytes).includes(name));
-  const candidates = MANIFEST_KINDS.filter((kind) => listDeeplyCheckedFormats(kind).length > 0);
-  return loadDeepFormatChecks(candidates.filter(({ name }) => isMentioned(name)));
 }
 
 /** Lints manifests. Loads CEL only if a manifest contains an expression. */

@@ -153,7 +153,7 @@ interface Mapping {
 function listMappings(type: FieldType, indent: string, path = '', lines = indent): readonly Mapping[] {
   if (type.type === 'list') return listMappings(type.of, `${indent}  `, `${path}[]`, `${lines}- `);
   if (type.type !== 'object') return [];
-  const inner = type.namedFields.flatMap(([name, field]) =>
+  const inner = Object.entries(type.fields).flatMap(([name, field]) =>
     listMappings(field.type, `${indent}  `, path === '' ? name : `${path}.${name}`, `${lines}${name}:\n${indent}  `),
   );
   return [{ path, lines, inner: type.fields }, ...inner];

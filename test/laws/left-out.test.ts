@@ -95,7 +95,7 @@ const CLEARED_INSIDE = SUBJECTS.filter(({ role }) => role === 'attached').flatMa
   kind.specFields.flatMap(([module, { type }]) =>
     type.type !== 'object'
       ? []
-      : type.namedFields
+      : Object.entries(type.fields)
           .filter(([, { absentWhenDefault }]) => !absentWhenDefault)
           .map(([name, field]) => ({ kind, module, name, field, label: `${kind.name} ${module}.${name}` })),
   ),
@@ -172,7 +172,7 @@ function listNames(fields: readonly NamedField[]): readonly string[] {
 
 function listInnerNames(type: FieldType): readonly string[] {
   if (type.type === 'list') return listInnerNames(type.of);
-  return type.type === 'object' ? listNames(type.namedFields) : [];
+  return type.type === 'object' ? listNames(Object.entries(type.fields)) : [];
 }
 
 /** Of some fields the interface says what leaving them out means: without `enabled`, a module is enabled. */
@@ -181,7 +181,7 @@ const SAID = listSaid(SUBJECTS.flatMap(({ fields }) => Object.entries(fields)));
 function listSaid(fields: readonly NamedField[]): readonly string[] {
   return fields.flatMap(([name, { type, absentWhenDefault }]) => [
     ...(absentWhenDefault ? [name] : []),
-    ...(type.type === 'object' ? listSaid(type.namedFields) : []),
+    ...(type.type === 'object' ? listSaid(Object.entries(type.fields)) : []),
   ]);
 }
 

@@ -81,7 +81,7 @@ function listLeaves(kind: Kind): readonly Leaf[] {
 
 function listPaths(type: FieldType, path: FieldPath): readonly FieldPath[] {
   if (type.type === 'object')
-    return type.namedFields.flatMap(([name, field]) => listPaths(field.type, [...path, name]));
+    return Object.entries(type.fields).flatMap(([name, field]) => listPaths(field.type, [...path, name]));
   return type.type === 'list' && type.of.type === 'object' ? listPaths(type.of, [...path, 0]) : [path];
 }
 

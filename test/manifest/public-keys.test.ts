@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sshpk from 'sshpk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadDeepFormatChecks } from '../../src/kinds/deep-format-checks.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { createFieldFileReader } from '../../src/manifest/load.ts';
 import { explain, validate } from './explain.ts';
 
@@ -33,8 +31,7 @@ spec:
 `;
 }
 
-const deepChecks = await loadDeepFormatChecks(MANIFEST_KINDS);
-const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder, uid: process.getuid?.() }), deepChecks });
+const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder, uid: process.getuid?.() }) });
 
 function explainKey(publicKey: string, file = 'm.yaml'): readonly string[] {
   return explain({ [file]: toManifest(publicKey) }, OPTIONS());

@@ -30,7 +30,7 @@ const TYPES: TypeWords = {
   reference: { prefixes: true, isRefInResponse: true },
   list: { of: true, unordered: true, minItems: true, orSingle: true, unrestricted: true },
   map: { keys: true, of: true, valueTypes: true, caseInsensitive: true, isShares: true },
-  object: { fields: true, namedFields: true, title: true, module: true, findInactiveReasons: true },
+  object: { fields: true, title: true, module: true, findInactiveReasons: true },
   json: { lists: true },
   metadata: { maxBytes: true },
 };

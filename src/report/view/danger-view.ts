@@ -351,7 +351,7 @@ function listRuleParts(
 ): readonly string[] {
   if (type?.type !== 'object') return [`${formatValue(type, from, names)} → ${formatValue(type, to, names)}`];
   const [before, after] = [from, to].map((side) => (isJsonObject(side) ? side : {}));
-  return type.namedFields.flatMap(([name, field]) => {
+  return Object.entries(type.fields).flatMap(([name, field]) => {
     const [left, right] = [before?.[name] ?? null, after?.[name] ?? null];
     if (field.isCaption || isSameJson(left, right)) return [];
     const sides = [left, right].map((side) => formatValue(field.type, side, names));

@@ -143,23 +143,41 @@ const COLORS = /\u001b\[[\d;]*m/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal does other than show text, line by line
 const CONTROLS = /\u001b|\r(?!\r?\n)/;
 
-const TERMINALS: Readonly<Record<string, Start & { readonly refuses?: RegExp }>> = {
-  '80 columns': {},
+const PLAIN = ['edgewise --version', 'edgewise plan'];
+const WITH_QUESTION = [...PLAIN, 'edgewise apply'];
+
+interface Terminal extends Start {
+  readonly lines?: readonly string[];
+  /** What it must not get. */
+  readonly refuses?: RegExp;
+}
+
+const TERMINALS: Readonly<Record<string, Terminal>> = {
   '40 columns': { columns: 40 },
   '200 columns': { columns: 200 },
-  'a size that is unknown': { columns: 0 },
-  'TERM=dumb': { env: { TERM: 'dumb' }, refuses: CONTROLS },
+  'no known size': { columns: 0 },
   'no TERM': { env: { TERM: undefined } },
-  NO_COLOR: { env: { NO_COLOR: '1' }, refuses: COLORS },
+  'TERM=dumb': { env: { TERM: 'dumb' }, lines: WITH_QUESTION, refuses: CONTROLS },
+  NO_COLOR: { env: { NO_COLOR: '1' }, lines: WITH_QUESTION, refuses: COLORS },
 };
 
+/** Runs a line at a terminal in a new place. Says yes to a question. */
+async function runAtTerminalIn(surround: Surround, line: string) {
+  const place = createPlace(FILES, ENV);
+  const start = surround(place);
+  const before = listFiles(place.root);
+  const steps: Step[] = line === 'edgewise apply' ? [['Only "yes" is accepted: ', 'type', 'yes\r']] : [];
+  const seen = await runAtTerminal(place, line, { ...start, steps });
+  expect(listChanged(before, listFiles(place.root))).toEqual([]);
+  return seen;
+}
+
 describeAtTerminal('at a terminal with', () => {
-  it.each(Object.entries(TERMINALS))('%s, the version, a plan and a question are readable', async (_, options) => {
-    const { columns = 80, refuses } = options;
-    for (const line of ['edgewise --version', 'edgewise plan', 'edgewise apply']) {
-      const steps: Step[] = line === 'edgewise apply' ? [['Only "yes" is accepted: ', 'type', 'yes\r']] : [];
-      const { exitCode, shown } = await runAtTerminal(createPlace(FILES, ENV), line, { ...options, steps });
-      expect({ exitCode, shown }).toMatchObject({ exitCode: 0, shown: expect.stringMatching(/1 to create|1[.]0[.]0/) });
+  it.each(Object.entries(TERMINALS))('%s, everything is readable', async (_, terminal) => {
+    const { lines = PLAIN, refuses, columns = 80 } = terminal;
+    for (const line of lines) {
+      const { exitCode, shown } = await runAtTerminalIn(() => terminal, line);
+      expect({ exitCode, shown }).toMatchObject({ exitCode: 0, shown: expect.stringMatching(/1 to create|^\d+[.]/) });
       if (refuses !== undefined) expect(shown).not.toMatch(refuses);
       if (line !== 'edgewise plan') continue;
       expect(COLORS.test(shown)).toBe(refuses === undefined);
@@ -170,13 +188,8 @@ describeAtTerminal('at a terminal with', () => {
 
 describeAtTerminal('an apply asks, and writes after yes, in', () => {
   it.each(Object.entries(HOMES))('%s', async (_, surround) => {
-    const place = createPlace(FILES, ENV);
-    const start = surround(place);
-    const before = listFiles(place.root);
-    const steps: Step[] = [['Only "yes" is accepted: ', 'type', 'yes\r']];
-    const { exitCode, shown } = await runAtTerminal(place, 'edgewise apply', { ...start, steps });
+    const { exitCode, shown } = await runAtTerminalIn(surround, 'edgewise apply');
     expect({ exitCode, shown }).toEqual({ exitCode: 0, shown: expect.stringContaining('1 write applied') });
-    expect(listChanged(before, listFiles(place.root))).toEqual([]);
   });
 });
 
@@ -187,7 +200,7 @@ function listWide(shown: string, columns: number): readonly string[] {
 }
 
 describe('of an output that is closed early', () => {
-  it.each(['edgewise --version', 'edgewise plan', 'edgewise plan --format json'])('%s fails nowhere', async (line) => {
+  it.each(['edgewise --version', 'edgewise plan', 'edgewise schema'])('%s fails nowhere', async (line) => {
     const { stdout, ...rest } = await runIn(() => ({}), `${line} | head -n 1`);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
     expect(rest).toMatchObject({ exitCode: 0, stderr: expect.not.stringMatching(/EPIPE|edgewise:/) });

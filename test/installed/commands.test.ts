@@ -1,0 +1,147 @@
+import { cpSync, mkdtempSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { toEdge } from '../cli/workspace.ts';
+import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/stand-in.ts';
+import { toStack } from '../repository/tree.ts';
+import { listImports, listUnreached } from './imports.ts';
+import { createPlace, listChanged, listFiles, type Place, PROJECT, ROOT, runLine } from './place.ts';
+
+/** Each command of the installed program, without a question, and each part that a command line loads. */
+
+const PACKAGE = join(PROJECT, 'node_modules/edgewise');
+
+/** A line of bash, what it shows, its exit code (0 if absent), and the files that it writes. */
+type Row = readonly [line: string, shows: string, exitCode?: number, ...writes: string[]];
+
+/** The folder in which each line runs. `stacks` is applied; `less` describes nothing of what `one` owns. */
+const FILES = {
+  'stacks/one/edgewise.yaml': `${toStack('one')}${toEdge('one', 20_001)}`,
+  'stacks/two/edgewise.yaml': `${toStack('two')}${toEdge('two', 20_002)}`,
+  'less/edgewise.yaml': toStack('one'),
+  'more/edgewise.yaml': `${toStack('more')}${toEdge('more', 20_003)}`,
+  'rendered/edgewise.yaml': toStack('rendered', { render: ['cat', '../edge.txt'] }),
+  'other.json': '{}',
+  'faults.yaml': 'rules: [{ on: "*", fault: latency, ms: "1-2" }]',
+  'edge.txt': toEdge('rendered', 20_004),
+};
+
+const PREPARE = `git init --quiet
+edgewise apply -R stacks --yes
+edgewise plan more -o plan.json --report markdown=plan.md
+edgewise plan -R stacks -o plans --report json=stacks.json`;
+
+const COMMANDS: readonly Row[] = [
+  ['edgewise --version', `${packageJson.version}\n`],
+  ['edgewise --help', 'Plan and apply:'],
+  ['edgewise help exit-codes', 'interrupted'],
+  ['edgewise init fresh --name fresh --base-url embedded:', 'Wrote fresh/edgewise.yaml', 0, 'fresh', '.edgewise'],
+  ['edgewise validate more', '1 resource in 1 file: valid.'],
+  ['edgewise test-policy $PACKAGE/examples/policies', 'pass a star restricts nothing'],
+  ['edgewise stacks stacks', 'stacks/two'],
+  ['edgewise explain unknown-field', 'hostport is not a known field'],
+  ['edgewise schema TCPEdge', '"hostports"'],
+  ['edgewise plan more', '1 to create'],
+  ['edgewise show plan.json', '1 to create'],
+  ['edgewise diff plan.json plan.json', 'Both plans do the same.'],
+  ['edgewise join stacks.json', '2 stacks in 1 result.'],
+  ['edgewise post plan.md', 'Created a new comment'],
+  ['edgewise apply more --yes', '1 write applied', 0, 'account.json'],
+  ['edgewise destroy stacks/one --yes', '1 write applied', 0, 'account.json'],
+  ['edgewise get stacks/one', '1 resource of stack one'],
+  ['edgewise drift stacks/one', 'No drift'],
+  ['edgewise export', 'it belongs to the stack one'],
+  ['edgewise release TCPEdge/one stacks/one --yes', '1 write applied', 0, 'account.json'],
+  ['edgewise abuse-report submit https://phishing.example.com/', 'PENDING', 0, 'account.json'],
+  ['edgewise abuse-report get abrp_2k9XLPDYGXNLtxcTVgVsKTFzfRt || true', ''],
+  ['serve edgewise drift less', 'http://127.0.0.1:'],
+  ['edgewise completion bash', 'complete -o default -F'],
+  ['edgewise __complete -- plan --f', '--format'],
+];
+
+/** Writes a report in each of these formats. */
+const report = (...formats: readonly string[]) => formats.map((name) => `--report ${name}=report.${name}`).join(' ');
+const FORMATS = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+const REPORTS = FORMATS.map((name) => `report.${name}`);
+const POLICIES = '--policies $PACKAGE/examples/policies/credentials-have-an-acl.yaml';
+
+const OTHER_PARTS: readonly Row[] = [
+  [`edgewise drift stacks/one ${report(...FORMATS, 'metrics')}`, 'No drift', 0, ...REPORTS, 'report.metrics'],
+  [`edgewise drift -R stacks ${report(...FORMATS, 'metrics')}`, '2 stacks', 0, ...REPORTS, 'report.metrics'],
+  ['edgewise validate -R stacks', '2 stacks'],
+  ['cp -r $PACKAGE/examples/everything . && edgewise validate everything', 'valid', 0, 'everything'],
+  [`edgewise validate more ${POLICIES}`, 'valid'],
+  ['edgewise validate --list-rules', 'cel-syntax'],
+  ['edgewise validate --list-rules --format json', '"cel-syntax"'],
+  ['edgewise test-policy $PACKAGE/examples/policies --format json', '"ok": true'],
+  ['edgewise test-policy $PACKAGE/examples/policies --format junit', '<testsuites'],
+  ['edgewise explain settings more', 'EDGEWISE_BASE_URL'],
+  ['edgewise plan -R stacks', '2 stacks'],
+  ['edgewise plan rendered --render', '1 to create'],
+  ['edgewise plan less --allow-deletes', '1 to delete'],
+  [`edgewise plan more ${POLICIES}`, '1 to create'],
+  ['edgewise plan more -o plan.json', '1 to create', 0, 'plan.json'],
+  ['EDGEWISE_LOG_LEVEL=debug edgewise plan more', '1 to create'],
+  ['edgewise plann --report json=other.json', '', 3],
+  ['edgewise apply -R stacks --yes', 'Nothing to do'],
+  ['edgewise apply plans --manifests stacks --yes', 'Nothing to do'],
+  ['edgewise destroy -R stacks --stack two --yes', '1 write applied', 0, 'account.json'],
+  ['edgewise get -R stacks', 'TCPEdge/two'],
+  ['GITHUB_REPOSITORY=o/r edgewise post plan.md', 'pull request 7 of o/r'],
+];
+
+/** Starts the bundled server, runs a command against it over a real socket, and ends it: `serve COMMAND…`. */
+const SERVE = `serve() {
+  edgewise serve --port 0 --seed $PACKAGE/examples/account.json --faults faults.yaml >"$TMPDIR/log" 2>/dev/null &
+  until grep -q http "$TMPDIR/log"; do sleep 0.05; done
+  EDGEWISE_BASE_URL=$(grep -o 'http://[0-9.:]*' "$TMPDIR/log") EDGEWISE_API_KEY=dev "$@"
+  kill $! && wait $! && cat "$TMPDIR/log" && rm "$TMPDIR/log"
+}`;
+
+describe('the installed program', () => {
+  const coverage = mkdtempSync(join(ROOT, 'coverage-'));
+  let prepared: Place;
+  let forge: StandIn;
+  let env: NodeJS.ProcessEnv;
+
+  beforeAll(async () => {
+    prepared = createPlace(FILES, { EDGEWISE_BASE_URL: 'embedded:account.json' });
+    const { exitCode, stderr } = await runLine(prepared, `set -e; ${PREPARE}`);
+    expect(exitCode, stderr).toBe(0);
+    forge = await startStandIn();
+    env = {
+      ...{ NODE_V8_COVERAGE: coverage, PACKAGE, EDGEWISE_BASE_URL: 'embedded:account.json' },
+      ...{ CI_SERVER_URL: forge.url, CI_PROJECT_ID: '3', CI_COMMIT_SHA: 'abc', CI_MERGE_REQUEST_IID: '7' },
+      ...{ EDGEWISE_GITLAB_TOKEN: PERSONAL_TOKEN, GITHUB_TOKEN: PERSONAL_TOKEN },
+      ...{ GITHUB_API_URL: forge.url, GITHUB_SHA: 'abc' },
+    };
+  });
+  afterAll(() => forge.close());
+
+  it.for([...COMMANDS, ...OTHER_PARTS])('%s', async ([line, shows, exitCode = 0, ...writes]) => {
+    const place = createPlace({}, env);
+    cpSync(prepared.work, place.work, { recursive: true });
+    const before = listFiles(place.root);
+    const ended = await runLine(place, `${SERVE}\n${line}`);
+    expect(ended).toMatchObject({ exitCode, stdout: expect.stringContaining(shows) });
+    expect(ended.stderr).not.toMatch(/bug in edgewise|^ +at /m);
+    const changed = listChanged(before, listFiles(place.root));
+    expect(changed.filter((path) => !writes.some((one) => `${path}/`.startsWith(`work/${one}/`)))).toEqual([]);
+    expect(writes.filter((one) => !changed.includes(`work/${one}`))).toEqual([]);
+  });
+
+  it('has no command that is not started above', async () => {
+    const { stdout } = await runLine(prepared, 'edgewise --help');
+    const commands = Array.from(stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*) {2,}/gm), ([, name]) => name);
+    expect(commands.length).toBeGreaterThan(15);
+    expect(commands.filter((name) => !COMMANDS.some(([line]) => ` ${line} `.includes(` ${name} `)))).toEqual([]);
+  });
+
+  it('has no import() that nothing above reaches', () => {
+    const parts = readdirSync(join(PACKAGE, 'dist/parts')).map((name) => `parts/${name}`);
+    const imports = listImports(['cli.js', ...parts].map((name) => join(PACKAGE, 'dist', name)));
+    expect(imports.length).toBeGreaterThan(50);
+    expect(listUnreached(imports, coverage)).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseAst } from 'vite';
+
+/** An `import()` of the built program, by its place. */
+interface DynamicImport {
+  readonly url: string;
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** Lists every `import()` in files. */
+export function listImports(files: readonly string[]): readonly DynamicImport[] {
+  return files.flatMap((path) => {
+    const code = readFileSync(path, 'utf8');
+    return findImports(parseAst(code)).map(({ start, end }) => ({
+      url: pathToFileURL(path).href,
+      offset: start,
+      text: `${basename(path)}:${code.slice(0, start).split('\n').length} ${code.slice(start, end)}`,
+    }));
+  });
+}
+
+interface SyntaxNode {
+  readonly start: number;
+  readonly end: number;
+}
+
+function findImports(node: unknown): readonly SyntaxNode[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const inside = Object.values(node).flatMap(findImports);
+  return isImport(node) ? [node, ...inside] : inside;
+}
+
+function isImport(node: object): node is SyntaxNode {
+  return 'type' in node && node.type === 'ImportExpression';
+}
+
+/** What Node writes with NODE_V8_COVERAGE when a process ends: how often each block of each file ran. */
+interface Coverage {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly { readonly ranges: readonly Block[] }[];
+  }[];
+}
+
+interface Block {
+  readonly startOffset: number;
+  readonly endOffset: number;
+  readonly count: number;
+}
+
+/** Lists the imports that no process reached, each with its place. `folder`: that of NODE_V8_COVERAGE. */
+export function listUnreached(imports: readonly DynamicImport[], folder: string): readonly string[] {
+  const reached = new Set<DynamicImport>();
+  for (const file of readdirSync(folder)) {
+    const { result }: Coverage = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    for (const { url, functions } of result) {
+      const blocks = functions.flatMap(({ ranges }) => ranges);
+      for (const one of imports) if (one.url === url && findCount(blocks, one.offset) > 0) reached.add(one);
+    }
+  }
+  return imports.filter((one) => !reached.has(one)).map(({ text }) => text);
+}
+
+/** Finds how often the smallest block ran that contains an offset. */
+function findCount(blocks: readonly Block[], offset: number): number {
+  const around = blocks.filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset);
+  const size = (block: Block) => block.endOffset - block.startOffset;
+  return around.toSorted((left, right) => size(left) - size(right))[0]?.count ?? 0;
+}

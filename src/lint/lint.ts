@@ -156,7 +156,6 @@ function listUnused(
   });
 }
 
-/** A finding whose position is computed only when it is needed, because that takes longer than the check. */
 interface Finding {
   readonly finding: LintFinding;
   readonly rule: LintRule;
@@ -174,6 +173,7 @@ function createDiagnostic({ finding, rule, severity, resource }: Finding): Diagn
   const { path, part, message, remedy, related, hidesExcerpt } = finding;
   const { address, locate } = resource;
   const [root, field] = path;
+  const place = locate(path, part);
   return {
     code: rule.id,
     severity,
@@ -181,11 +181,7 @@ function createDiagnostic({ finding, rule, severity, resource }: Finding): Diagn
     remedy: shortenMessage(remedy ?? rule.remedy),
     address,
     ...(root === 'spec' && typeof field === 'string' && { field }),
-    // Computed on access, because a plan shows only a few of many warnings.
-    get place() {
-      const place = locate(path, part);
-      return hidesExcerpt ? { ...place, excerpt: '' } : place;
-    },
+    place: hidesExcerpt ? { ...place, excerpt: '' } : place,
     ...(related !== undefined && { related: [{ message: related.message, place: related.locate() }] }),
   };
 }

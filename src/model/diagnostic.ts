@@ -197,8 +197,8 @@ function compareRanks(left: readonly number[], right: readonly number[]): number
 const MAX_WARNINGS = 10;
 
 /**
- * For each rule, the maximum number of warnings caused by changes that are shown with a position. Locating a warning
- * takes longer than finding it, and hardly any reader follows more than a hundred positions.
+ * For each rule, the maximum number of warnings caused by changes that are shown with a position: hardly any reader
+ * follows more than a hundred, and a plan file of ten thousand changes must stay below the limit for files.
  */
 const MAX_PLACED = 100;
 
@@ -238,7 +238,7 @@ function markCaused(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, isOfChange: true };
 }
 
-/** Omits the position, which takes time to compute, and the remedy, which the other warnings of the same rule show. */
+/** Omits the position, and the remedy, which the other warnings of the same rule show. */
 function markCausedWithoutPlace({ code, severity, message, address, field }: Diagnostic): Diagnostic {
   return {
     code,

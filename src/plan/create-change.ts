@@ -113,10 +113,7 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
   const { id, spec, mark } = live;
   return {
     id,
-    // Computed on access: for an unchanged resource, only saving the plan needs it.
-    get digest() {
-      return computeLiveDigest(live);
-    },
+    digest: computeLiveDigest(live),
     ...(isTouched && { spec }),
     ...(mark !== undefined && { mark: toComparableMark(mark) }),
   };

@@ -3,11 +3,7 @@ import type { Report, ReportRenderer, StacksReportRenderer } from './report.ts';
 interface FormatEntry {
   /** The only kind of report that the format can show. Absent if it can show every kind. */
   readonly only?: Report['about'];
-  /**
-   * Loads the renderer on demand, because most runs render one report in one format. With `about`, the returned
-   * renderer may support only that kind of report.
-   */
-  readonly load: (about?: Report['about']) => Promise<ReportRenderer>;
+  readonly load: () => Promise<ReportRenderer>;
 }
 
 /**
@@ -15,12 +11,7 @@ interface FormatEntry {
  * test/report, and a line in docs/reports.md.
  */
 const REPORT_FORMATS = {
-  text: {
-    load: async (about) =>
-      about === 'validation'
-        ? (await import('./text/diagnostics.ts')).renderValidationReport
-        : (await import('./text/report.ts')).renderTextReport,
-  },
+  text: { load: async () => (await import('./text/report.ts')).renderTextReport },
   json: { load: async () => (await import('./machine/json.ts')).renderJsonReport },
   'json-lines': { load: async () => (await import('./machine/json-lines.ts')).renderJsonLinesReport },
   markdown: { load: async () => (await import('./markdown/report.ts')).renderMarkdownComment },
@@ -48,9 +39,8 @@ export function isFormatName(text: string): text is FormatName {
   return Object.hasOwn(REPORT_FORMATS, text);
 }
 
-/** Loads the renderer of a format. With `about`, the renderer may support only that kind of report. */
-export async function loadReportRenderer(name: FormatName, about?: Report['about']): Promise<ReportRenderer> {
-  return REPORT_FORMATS[name].load(about);
+export async function loadReportRenderer(name: FormatName): Promise<ReportRenderer> {
+  return REPORT_FORMATS[name].load();
 }
 
 const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportRenderer>>> = {

@@ -60,7 +60,7 @@ describe('what happened to a field at the service', () => {
 
 async function loadForms(): Promise<readonly (readonly [FormatName, ReportRenderer])[]> {
   const names = listFormatNames('drift').filter((name) => name !== 'metrics');
-  return Promise.all(names.map(async (name) => [name, await loadReportRenderer(name, 'drift')] as const));
+  return Promise.all(names.map(async (name) => [name, await loadReportRenderer(name)] as const));
 }
 
 /** The first resource of a stack as the service holds it. */

@@ -46,7 +46,7 @@ interface Publication {
 export function outputReport(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
   return publishAs(
     async (name) => {
-      const format = await loadReportRenderer(name, report.about);
+      const format = await loadReportRenderer(name);
       return (options) => format(report, options);
     },
     publication,

@@ -229,5 +229,5 @@ export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context):
 }
 
 function renderUnblocked(plan: Plan, options: TextStyleOptions): string {
-  return renderPlanText(createPlanView({ ...plan, violations: [] }, { isReadOnce: true }), options);
+  return renderPlanText(createPlanView({ ...plan, violations: [] }), options);
 }

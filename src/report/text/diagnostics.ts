@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { assertNever, InvariantError } from '../../model/errors.ts';
-import type { Failure, FormatOptions, Report, TextStyleOptions, Validation } from '../report.ts';
+import { assertNever } from '../../model/errors.ts';
+import type { Failure, FormatOptions, TextStyleOptions, Validation } from '../report.ts';
 import { createFailureView, type DiagnosticTextLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { formatResourceAndFileCounts, formatSeverityCounts } from '../view/wording.ts';
 import { createPainter, type TextRole, wrapWithPrefix } from './layout.ts';
@@ -74,12 +74,6 @@ export function renderFailureText(failure: Failure, options: FormatOptions): str
 
 export function formatErrorWithRemedy(message: string, remedy: string | undefined): string {
   return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;
-}
-
-/** The result of a check of manifests. Throws an InvariantError for any other report. */
-export function renderValidationReport(report: Report, options: FormatOptions): string {
-  if (report.about !== 'validation') throw new InvariantError(`This format shows no ${report.about}`);
-  return renderValidationText(report.validation, options);
 }
 
 /** The result of a check of manifests: its diagnostics and, without errors, the number of resources. */

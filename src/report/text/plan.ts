@@ -43,13 +43,10 @@ export function renderPlanText(view: PlanView, options: PlanTextOptions): string
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     renderList(PLAN_LIST_HEADINGS.lint, view.lint.map(formatLintRuleLine), options),
     options.verbose ? renderWrites(view.writes, options) : [],
-    // The empty last line gives the final line break. Appending one to the joined text would copy megabytes.
-    [...renderTotals(view, options), ...listCommandLines(view, options), ''],
+    [...renderTotals(view, options), ...listCommandLines(view, options)],
   ];
-  return sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n');
+  const texts = sections.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'));
+  return `${texts.join('\n\n')}\n`;
 }
 
 function renderViolation(
@@ -106,16 +103,15 @@ function renderCompactChanges(
   return [lines];
 }
 
-/** Groups changes into blocks. Each element of a block contains all lines of one change. */
+/** Groups the lines of changes into blocks. */
 function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
   const blocks: string[][] = [];
   let isDense = false;
   for (const change of changes) {
     const shown = listShownFields(change, layout);
-    // Join the lines of a change, because a string for each line would take more memory than the text.
-    const text = renderChange(change, shown, layout).join('\n');
-    if (isDense && shown.length === 0) blocks.at(-1)?.push(text);
-    else blocks.push([text]);
+    const lines = renderChange(change, shown, layout);
+    if (isDense && shown.length === 0) blocks.at(-1)?.push(...lines);
+    else blocks.push([...lines]);
     isDense = shown.length === 0;
   }
   return blocks;

@@ -32,5 +32,5 @@ export function renderTextReport(report: Report, options: FormatOptions): string
 }
 
 function renderPlanReport({ plan, blocking }: PlanReport, options: FormatOptions): string {
-  return renderPlanText(createPlanView({ ...plan, violations: blocking }, { ...options, isReadOnce: true }), options);
+  return renderPlanText(createPlanView({ ...plan, violations: blocking }, options), options);
 }

@@ -155,80 +155,23 @@ interface ChangeExtras {
   readonly warnings?: readonly Diagnostic[] | undefined;
 }
 
-type StoredFacts = Omit<ChangeView, keyof LazyFields>;
-
-/** Fields and traits, computed on each access. A class, because an object with getters has a closure for each of them. */
-class LazyFields {
-  readonly #share: ChangeShare;
-  readonly #names: ResourceNames;
-
-  constructor(share: ChangeShare, names: ResourceNames) {
-    this.#share = share;
-    this.#names = names;
-  }
-
-  get traits(): readonly SummaryClauseView[] {
-    const { change } = this.#share;
-    const spec = this.#created ?? this.#deleted;
-    return spec === undefined ? [] : listResourceSummaryClauses(findKind(change.kind), spec, this.#names);
-  }
-
-  get fields(): readonly FieldView[] {
-    const { change, differences, isContinued } = this.#share;
-    const created = this.#created;
-    const own =
-      created === undefined
-        ? differences.map((difference) => createDifferenceView(difference, this.#context))
-        : listNonDefaultFieldViews(created, 'added', this.#context);
-    return isContinued ? own : [...own, ...listTokenCommandFields(change.token)];
-  }
-
-  get lost(): readonly FieldView[] {
-    const deleted = this.#deleted;
-    return deleted === undefined ? [] : listNonDefaultFieldViews(deleted, 'removed', this.#context);
-  }
-
-  get #context(): ValueRenderingContext {
-    return createFieldContext(this.#share, this.#names);
-  }
-
-  get #created(): Spec | undefined {
-    const { action, change } = this.#share;
-    return action === 'create' ? change.desired : undefined;
-  }
-
-  get #deleted(): Spec | undefined {
-    const { action, change } = this.#share;
-    return action === 'delete' ? change.live?.spec : undefined;
-  }
-}
-
 /**
  * Creates the view of a change in one part of a plan. Only the first part of a change shows facts about the whole
  * change.
  */
-export function createChangeView(share: ChangeShare, names: ResourceNames, extras: ChangeExtras = {}): ChangeView {
-  const { traits, fields, lost } = new LazyFields(share, names);
-  return { ...createStoredFacts(share, names, extras), traits, fields, lost };
-}
-
-/**
- * Creates a view that computes its fields and traits on each access, because storing them for ten thousand changes
- * would take as much memory as the plan. Do not spread it: a copy would lack them.
- */
-export function createUncachedChangeView(
+export function createChangeView(
   share: ChangeShare,
   names: ResourceNames,
-  extras: ChangeExtras = {},
+  { warnings = [] }: ChangeExtras = {},
 ): ChangeView {
-  return Object.assign(new LazyFields(share, names), createStoredFacts(share, names, extras));
-}
-
-function createStoredFacts(share: ChangeShare, names: ResourceNames, { warnings = [] }: ChangeExtras): StoredFacts {
   const { change, action, differences, isContinued } = share;
   const said = change.duplicateOf === undefined ? warnings.map(formatWarningNote) : [];
   const reason = formatReason(change);
   const [first] = differences;
+  const context = createFieldContext(share, names);
+  const created = action === 'create' ? change.desired : undefined;
+  const deleted = action === 'delete' ? change.live?.spec : undefined;
+  const described = created ?? deleted;
   return {
     action,
     glyph: GLYPHS[action],
@@ -240,12 +183,18 @@ function createStoredFacts(share: ChangeShare, names: ResourceNames, { warnings 
     warnings: isContinued ? [] : said,
     dangers: isContinued ? [] : listDangerViews([change], names),
     protect: isProtected(change),
+    traits: described === undefined ? [] : listResourceSummaryClauses(findKind(change.kind), described, names),
     ...(change.owner !== undefined && { owner: toPrintable(change.owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
     change,
-    ...(first !== undefined && {
-      manifestPath: formatPathWithTargetName(first.path, createFieldContext(share, names)),
-    }),
+    ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
+    fields: [
+      ...(created === undefined
+        ? differences.map((difference) => createDifferenceView(difference, context))
+        : listNonDefaultFieldViews(created, 'added', context)),
+      ...(isContinued ? [] : listTokenCommandFields(change.token)),
+    ],
+    lost: deleted === undefined ? [] : listNonDefaultFieldViews(deleted, 'removed', context),
     unchanged: isContinued ? 0 : countUnchanged(change),
     isContinued,
   };

@@ -12,13 +12,7 @@ import type { Plan, SafetyViolation, SuppressedDelete } from '../../model/plan.t
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import type { FormatOptions } from '../report.ts';
-import {
-  type ChangeView,
-  createChangeView,
-  createUncachedChangeView,
-  listPlanParts,
-  type PlanPart,
-} from './change-view.ts';
+import { type ChangeView, createChangeView, listPlanParts, type PlanPart } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -104,15 +98,8 @@ export interface WriteView {
   readonly last: boolean;
 }
 
-interface PlanViewOptions extends Pick<FormatOptions, 'isPart'> {
-  /**
-   * Whether the caller reads each change only once. If so, its fields and traits are not stored but computed when read.
-   */
-  readonly isReadOnce?: boolean;
-}
-
 /** Creates the view of a plan: printable texts without secrets. Has no side effects. */
-export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewOptions = {}): PlanView {
+export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPart'> = {}): PlanView {
   const redacted = redactPlan(plan);
   const { changes, diagnostics, violations, suppressedDeletes = [], writes, files } = redacted;
   const totals = countActions(changes);
@@ -129,10 +116,9 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
     dangerCount: formatDangerCountsOfChanges(changes),
     parts: listPlanParts(changes).map((part) => ({
       ...part,
-      changes: part.changes.map((share) => {
-        const extras = { warnings: caused.get(share.change.address) };
-        return isReadOnce ? createUncachedChangeView(share, names, extras) : createChangeView(share, names, extras);
-      }),
+      changes: part.changes.map((share) =>
+        createChangeView(share, names, { warnings: caused.get(share.change.address) }),
+      ),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
@@ -144,15 +130,10 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
     requests: [formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), formatRehearsalSentence(plan)]
       .filter(Boolean)
       .join(' '),
-    // The writes and their order are computed when read, because the text of a plan rarely shows them.
-    get writes() {
-      return createWriteViews(writes);
-    },
+    writes: createWriteViews(writes),
     files: files.map(formatPlannedFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
-    get isOrderTelling() {
-      return hasSurprisingOrder(writes);
-    },
+    isOrderTelling: hasSurprisingOrder(writes),
     isEmpty,
     isApplicable: !isEmpty && isValid && violations.length === 0,
   };

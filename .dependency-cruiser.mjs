@@ -95,7 +95,9 @@ const EFFECTS = [
   'stack/render',
   'stack/process-host',
   'stack/run-plan',
+  'repository/commit-checkout',
   'repository/read-changes',
+  'repository/read-contents',
   'repository/git',
 ];
 

@@ -1,9 +1,8 @@
-import { lstatSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path';
 import { readInput } from '../files/read-input.ts';
 import { resolveLinks } from '../files/real-path.ts';
-import { isManifestName } from '../manifest/load.ts';
-import { hasStackDocument, mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
+import { isFileOfOtherTool } from '../manifest/load.ts';
 import {
   type ChangedStack,
   createNearestFolderSearch,
@@ -11,152 +10,225 @@ import {
   type StackTree,
   type TreeChanges,
 } from '../model/stack-tree.ts';
-import type { Host } from '../stack/host.ts';
+import { type Host, StackError } from '../stack/host.ts';
 import { readManifests } from '../stack/read-manifests.ts';
-import { type ChangesSinceCommit, readChangesSinceCommit } from './git.ts';
+import { type CommitCheckout, openCommitCheckout } from './commit-checkout.ts';
+import { isReadPath, type WantedFiles } from './file-selection.ts';
+import { type GitRepository, openGitRepository, resolveCommit } from './git.ts';
+import { compileInputPattern, type InputPattern, isAtOrBelow } from './input-pattern.ts';
+import {
+  type Contents,
+  listDifferences,
+  type ManifestContents,
+  readDefaultsContents,
+  readDigest,
+  readManifestContents,
+  readMatchingContents,
+  withoutFolders,
+} from './read-contents.ts';
 
-/** Finds the stacks of a tree that changed since a commit, with the changed files of each stack. */
-export async function readChangedStacks(tree: StackTree, since: string, context: Host): Promise<TreeChanges> {
-  const files = await readChangesSinceCommit(tree.root, since, context);
-  const places = new Map(tree.stacks.map((stack) => [resolveRealPath(stack.folder, context), stack]));
-  const causes: Causes = new Map(tree.stacks.map((stack) => [stack, new Set()]));
-  const findOwner = createNearestFolderSearch(places.keys());
-  for (const file of files.all) await assignToOwners(file, files, { places, findOwner, causes, context });
-  await assignDefaults(files, places, causes);
-  await assignInputs(files, causes);
-  assignPolicies(files, causes, context);
-  await assignNamed(files, { causes, context });
-  return {
-    since,
-    changed: listChanges(causes, context),
-    filesWithoutStack: listFilesWithoutStack(files, {
-      root: resolveRealPath(tree.root, context),
-      findOwner,
-      causes,
-      context,
-    }),
-  };
+/**
+ * Finds the stacks of a tree that changed since a commit, with the changed files of each stack. Compares what edgewise
+ * reads now with what it would read in a checkout of the commit: the contents of files, whether git tracks, ignores or
+ * overlooks them.
+ */
+export async function readChangedStacks(tree: StackTree, since: string, host: Host): Promise<TreeChanges> {
+  const repository = openGitRepository(tree.root, host);
+  const before = await openCommitCheckout(repository, await resolveCommit(repository, since), host);
+  try {
+    const comparison = await createComparison(tree, repository, { before, host });
+    await before.add(comparison.places.flatMap(listWanted));
+    const causes = await listCauses(comparison);
+    return {
+      since,
+      changed: listChanges(causes, comparison),
+      filesWithoutStack: await listFilesWithoutStack(causes, comparison),
+    };
+  } finally {
+    await before.remove();
+  }
 }
 
 /** Maps a stack to the changed files that it uses. */
 type Causes = ReadonlyMap<StackFolder, Set<string>>;
 
-interface Places {
-  /** Maps the real path of a stack's folder to the stack. */
-  readonly places: ReadonlyMap<string, StackFolder>;
-  readonly findOwner: ReturnType<typeof createNearestFolderSearch>;
-  readonly causes: Causes;
-  readonly context: Pick<Host, 'cwd'>;
+/** Paths are relative to the root of the repository, and have slashes. */
+interface Comparison {
+  readonly tree: StackTree;
+  readonly places: readonly Place[];
+  /** The root of the repository: what is there now. */
+  readonly top: string;
+  readonly before: CommitCheckout;
+  /** Folders called `node_modules` with files that git tracks, now or in the commit. Others are not compared. */
+  readonly trackedModules: ReadonlySet<string>;
+  readonly host: Host;
+}
+
+/** Where a stack reads files. */
+interface Place {
+  readonly stack: StackFolder;
+  readonly folder: string;
+  readonly policies: readonly string[];
+  readonly inputs: readonly InputPattern[];
+}
+
+async function createComparison(
+  tree: StackTree,
+  { top, run }: GitRepository,
+  { before, host }: Pick<Comparison, 'before' | 'host'>,
+): Promise<Comparison> {
+  const places = tree.stacks.map((stack) => createPlace(stack, top, host));
+  const areAllFilesRead = places.some(({ stack, inputs }) => stack.isRendered || inputs.length > 0);
+  const tracked = areAllFilesRead ? await run(['ls-files', '-z', '--', ':(glob)**/node_modules/**']) : '';
+  const trackedModules = new Set([...before.paths, ...tracked.split('\0')].flatMap(listModuleFolders));
+  return { tree, places, top, before, trackedModules, host };
+}
+
+/** Lists the folders called `node_modules` on a path. */
+function listModuleFolders(path: string): readonly string[] {
+  return Array.from(path.matchAll(/(?<=^|\/)node_modules(?=\/)/g), ({ index, 0: name }) =>
+    path.slice(0, index + name.length),
+  );
+}
+
+function createPlace(stack: StackFolder, top: string, { cwd }: Host): Place {
+  const folder = toPath(resolve(cwd, stack.folder), top);
+  const policies = stack.policies.map((path) => toPath(resolve(cwd, stack.folder, path), top));
+  const inputs = stack.inputs.map((pattern) => {
+    const compiled = compileInputPattern(pattern, folder);
+    if (compiled !== undefined) return compiled;
+    throw new StackError(
+      `spec.inputs of the stack ${stack.name} names ${pattern}, which lies outside of the repository.`,
+      {
+        reason: 'invalid',
+        remedy: 'Name files of the repository.',
+      },
+    );
+  });
+  return { stack, folder, policies: policies.filter(isInside), inputs };
+}
+
+/** Returns a path relative to the root of the repository. Starts with `..` if the path is outside. */
+function toPath(file: string, top: string): string {
+  const way = relative(top, join(resolveLinks(dirname(file)), basename(file)));
+  return isAbsolute(way) ? '..' : way.split(sep).join('/');
+}
+
+function isInside(path: string): boolean {
+  return path !== '..' && !path.startsWith('../');
+}
+
+/** Lists what a stack may read in the commit, except files that its fields name. */
+function listWanted({ stack, folder, policies, inputs }: Place): readonly WantedFiles[] {
+  return [
+    { path: folder, below: stack.isRendered ? 'all' : 'manifests' },
+    ...listAbove(folder).map((path): WantedFiles => ({ path, below: 'beside' })),
+    ...policies.map((path): WantedFiles => ({ path, below: 'manifests' })),
+    ...inputs.map(({ fixed, matches }): WantedFiles => ({ path: fixed, below: matches })),
+  ];
+}
+
+/** Lists the folders above a folder, up to the root of the repository. */
+function listAbove(folder: string): readonly string[] {
+  const parts = folder.split('/');
+  return folder === '' ? [] : parts.map((_, index) => parts.slice(0, index).join('/'));
+}
+
+/** Returns the folder of a file. `''` is the root of the repository. */
+function toFolder(path: string): string {
+  return path.includes('/') ? posix.dirname(path) : '';
+}
+
+async function listCauses(comparison: Comparison): Promise<Causes> {
+  const { places, top, before } = comparison;
+  const folders = places.map(({ folder }) => folder);
+  const defaults = listDifferences(readDefaultsContents(top, folders), readDefaultsContents(before.folder, folders));
+  const causes: Causes = new Map(places.map(({ stack }) => [stack, new Set()]));
+  const unchanged: Place[] = [];
+  for (const place of places) {
+    const { stack, folder, policies } = place;
+    const manifests = compareManifests(place, comparison);
+    const found = [
+      ...manifests.paths,
+      ...defaults.filter((path) => isAtOrBelow(folder, toFolder(path))),
+      ...policies.flatMap((path) => comparePolicies(path, comparison)),
+      ...compareInputs(place, comparison),
+    ];
+    for (const path of found) causes.get(stack)?.add(path);
+    if (found.length === 0 && (stack.isRendered || manifests.mayNameFiles)) unchanged.push(place);
+  }
+  await addNamedFiles(unchanged, causes, comparison);
+  return causes;
 }
 
 /**
- * Assigns a file to the nearest stack above it. If the file contains a new `Stack` document, its folder was part of an
- * outer stack before, so the file is assigned to the outer stack too.
+ * Compares the manifests of a stack; with `spec.render`, all files in its folder. Files of a stack inside of it do not
+ * count if that was a stack in the commit too. Otherwise these files were manifests of the outer stack, or its command
+ * may have read them.
  */
-async function assignToOwners(
-  file: string,
-  files: ChangesSinceCommit,
-  { places, findOwner, causes, context }: Places,
+function compareManifests(
+  { stack, folder }: Place,
+  { top, before, places, trackedModules }: Comparison,
+): Pick<ManifestContents, 'mayNameFiles'> & { readonly paths: readonly string[] } {
+  const [now, then] = [readManifestContents(top, folder), readManifestContents(before.folder, folder)];
+  const inner = places.map((place) => place.folder).filter((one) => one !== folder && isAtOrBelow(one, folder));
+  const always = inner.filter((one) => then.stacks.has(one));
+  const filter = {
+    matches: () => true,
+    isSkipped: (path: string) => posix.basename(path) === 'node_modules' && !trackedModules.has(path),
+  };
+  const read = (root: string): Contents => withoutFolders(readMatchingContents(root, folder, filter), always);
+  const paths = stack.isRendered
+    ? listDifferences(read(top), read(before.folder))
+    : listDifferences(withoutFolders(now.contents, inner), withoutFolders(then.contents, always));
+  return { paths, mayNameFiles: now.mayNameFiles };
+}
+
+function comparePolicies(path: string, { top, before }: Comparison): readonly string[] {
+  return listDifferences(readManifestContents(top, path).contents, readManifestContents(before.folder, path).contents);
+}
+
+function compareInputs({ inputs }: Place, { top, before, trackedModules }: Comparison): readonly string[] {
+  const isSkipped = (path: string): boolean => posix.basename(path) === 'node_modules' && !trackedModules.has(path);
+  return inputs.flatMap(({ fixed, matches }) => {
+    const read = (root: string): Contents => readMatchingContents(root, fixed, { matches, isSkipped });
+    const isPart = (path: string): boolean => isAtOrBelow(path, fixed) || isAtOrBelow(fixed, path);
+    const unknown = [...before.unknown].filter(([place, path]) => place !== path && isPart(path));
+    return [...listDifferences(read(top), read(before.folder)), ...unknown.map(([place]) => place)];
+  });
+}
+
+/**
+ * Compares the files that the fields of stacks name. Must read their manifests, so it does this only for stacks of which
+ * nothing else changed: then the fields name the same files in the commit.
+ */
+async function addNamedFiles(
+  places: readonly Place[],
+  causes: Causes,
+  { top, before, host }: Comparison,
 ): Promise<void> {
-  const owner = findOwner(dirname(file));
-  const stack = owner === undefined ? undefined : places.get(owner);
-  if (owner === undefined || stack === undefined) return;
-  if (!stack.isRendered && !files.submodules.has(file) && !isRead(relative(owner, file))) return;
-  causes.get(stack)?.add(file);
-  if (resolveRealPath(stack.file, context) !== file) return;
-  const around = findOwner(dirname(owner));
-  const outer = around === undefined ? undefined : places.get(around);
-  if (outer !== undefined && !(await wasStack(owner, files))) causes.get(outer)?.add(file);
+  const named = new Map<StackFolder, ReadonlySet<string>>();
+  for (const { stack } of places) named.set(stack, await listNamedFiles(stack, top, host));
+  await before.add([...named.values()].flatMap((paths) => [...paths].map((path) => ({ path, below: 'beside' }))));
+  for (const [stack, paths] of named)
+    for (const path of paths)
+      if (readDigest(top, path) !== readDigest(before.folder, path)) causes.get(stack)?.add(path);
 }
 
-/** Assigns each changed file with a `Defaults` document, even a deleted file, to all stacks in and below its folder. */
-async function assignDefaults(files: ChangesSinceCommit, places: Places['places'], causes: Causes): Promise<void> {
-  for (const file of files.all) {
-    if (!isManifestName(basename(file))) continue;
-    const below = [...places].filter(([folder]) => `${folder}${sep}`.startsWith(`${dirname(file)}${sep}`));
-    const found = below.flatMap(([, stack]) => causes.get(stack) ?? []).filter((known) => !known.has(file));
-    if (found.length === 0 || !(await heldDefaults(file, files))) continue;
-    for (const known of found) known.add(file);
-  }
+async function listNamedFiles(stack: StackFolder, top: string, host: Host): Promise<ReadonlySet<string>> {
+  const { onSubject: _, ...quiet } = host;
+  const named = new Set<string>();
+  const add = (file: string): void => {
+    const path = toPath(resolve(host.cwd, file), top);
+    if (isInside(path)) named.add(path);
+  };
+  const { state } = await readManifests([stack.folder], { ...quiet, onInput: add });
+  const { caFile } = state?.stack.api ?? {};
+  if (caFile !== undefined) add(caFile);
+  return named;
 }
 
-/**
- * Whether a file contains a `Defaults` document now or did so in the commit. Returns true if the file is not a regular
- * file: a link, for example, may lead to a `Defaults` document.
- */
-async function heldDefaults(file: string, { readBefore }: ChangesSinceCommit): Promise<boolean> {
-  const stats = lstatSync(file, { throwIfNoEntry: false });
-  if (stats !== undefined && (!stats.isFile() || mayContainDefaultsDocument(readInput(file)))) return true;
-  const before = await readBefore(file);
-  return before !== undefined && mayContainDefaultsDocument(Buffer.from(before));
-}
-
-/** Whether a changed file in the folder contained a `Stack` document in the commit. */
-async function wasStack(folder: string, { all, readBefore }: ChangesSinceCommit): Promise<boolean> {
-  for (const file of all) {
-    if (dirname(file) !== folder || !isManifestName(basename(file))) continue;
-    const text = await readBefore(file);
-    if (text !== undefined && hasStackDocument(Buffer.from(text))) return true;
-  }
-  return false;
-}
-
-/** Whether edgewise reads a file when it loads a folder. `path`: the path of the file, relative to the folder. */
-function isRead(path: string): boolean {
-  const hidden = path.split(sep).some((part) => part.startsWith('.') || part === 'node_modules');
-  return !hidden && isManifestName(basename(path));
-}
-
-async function assignInputs(files: ChangesSinceCommit, causes: Causes): Promise<void> {
-  for (const [{ folder, inputs }, found] of causes) {
-    if (inputs.length === 0) continue;
-    for (const file of await files.match(folder, inputs)) found.add(file);
-  }
-}
-
-/**
- * Assigns changed policy files to the stacks whose `spec.policies` names the file or a folder above it. The file may be
- * outside of the stack's folder.
- */
-function assignPolicies({ all }: ChangesSinceCommit, causes: Causes, context: Pick<Host, 'cwd'>): void {
-  for (const [{ folder, policies }, found] of causes) {
-    for (const named of policies.map((path) =>
-      resolveRealPath(isAbsolute(path) ? path : join(folder, path), context),
-    )) {
-      const isNamed = (file: string): boolean =>
-        file === named || (file.startsWith(`${named}${sep}`) && isRead(relative(named, file)));
-      for (const file of all) if (isNamed(file)) found.add(file);
-    }
-  }
-}
-
-/**
- * Assigns changed files to the stacks that name the files in fields of their manifests. Must read manifests to find
- * these fields, so it runs only if a changed file has no stack yet, and only for stacks without a changed file.
- */
-async function assignNamed({ all }: ChangesSinceCommit, { causes, context }: AssignContext): Promise<void> {
-  const known = new Set([...causes.values()].flatMap((found) => [...found]));
-  if ([...all].every((file) => known.has(file))) return;
-  for (const [{ folder }, found] of causes) {
-    if (found.size > 0) continue;
-    const named = new Set<string>();
-    const { onSubject: _, ...quiet } = context;
-    const read = await readManifests([folder], {
-      ...quiet,
-      onInput: (file) => named.add(resolveRealPath(file, context)),
-    });
-    const { caFile } = read.state?.stack.api ?? {};
-    if (caFile !== undefined) named.add(resolveRealPath(caFile, context));
-    for (const file of named) if (all.has(file)) found.add(file);
-  }
-}
-
-interface AssignContext {
-  readonly causes: Causes;
-  readonly context: Host;
-}
-
-function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly ChangedStack[] {
+function listChanges(causes: Causes, comparison: Comparison): readonly ChangedStack[] {
   const stacks = [...causes.keys()];
   const changed = new Set(stacks.filter((stack) => (causes.get(stack)?.size ?? 0) > 0));
   // A loop over a set also visits members that are added during the loop.
@@ -165,9 +237,14 @@ function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly Chang
     .filter((stack) => changed.has(stack))
     .map((stack) => ({
       stack,
-      files: [...(causes.get(stack) ?? [])].map((file) => relative(cwd, file)).sort(),
+      files: [...new Set(Array.from(causes.get(stack) ?? [], (path) => toShown(path, comparison)))].sort(),
       through: [...changed].filter((one) => refersToStack(stack, one)).map(({ name }) => name),
     }));
+}
+
+/** Returns the real path of a changed file or submodule, relative to the working folder. */
+function toShown(path: string, { top, before, host }: Comparison): string {
+  return relative(host.cwd, resolveLinks(join(top, before.unknown.get(path) ?? path)));
 }
 
 /** Whether `stack` refers to resources of `other`. Both must have the same base URL. */
@@ -175,18 +252,31 @@ export function refersToStack(stack: StackFolder, other: StackFolder): boolean {
   return stack !== other && stack.dependsOn.includes(other.name) && stack.baseUrl === other.baseUrl;
 }
 
-function listFilesWithoutStack(
-  { all }: ChangesSinceCommit,
-  { root, findOwner, causes, context }: Omit<Places, 'places'> & { readonly root: string },
-): readonly string[] {
-  const known = new Set([...causes.values()].flatMap((found) => [...found]));
-  return [...all]
-    .filter((file) => file.startsWith(`${root}${sep}`) && !known.has(file))
-    .filter((file) => findOwner(dirname(file)) === undefined)
-    .map((file) => relative(context.cwd, file))
+/**
+ * Lists changed manifest files below the root that belong to no stack, and are not Defaults or policies of one. Not all
+ * files: only those that edgewise would read.
+ */
+async function listFilesWithoutStack(causes: Causes, comparison: Comparison): Promise<readonly string[]> {
+  const { tree, places, top, before, host } = comparison;
+  const root = toPath(resolve(host.cwd, tree.root), top);
+  const findOwner = createNearestFolderSearch(places.map(({ folder }) => folder || '.'));
+  const present = tree.filesWithoutStack.map((file) => toPath(resolve(host.cwd, file), top));
+  const removed = before.paths.filter(
+    (path) =>
+      isAtOrBelow(path, root) &&
+      isReadPath(path.slice(root === '' ? 0 : root.length + 1)) &&
+      findOwner(posix.dirname(path)) === undefined &&
+      !existsSync(join(top, path)),
+  );
+  await before.add([...present, ...removed].map((path) => ({ path, below: 'beside' })));
+  const isOther = (path: string): boolean =>
+    existsSync(join(before.folder, path)) && isFileOfOtherTool(path, readInput(join(before.folder, path)));
+  const known = new Set([...causes.values()].flatMap((paths) => [...paths]));
+  return [
+    ...present.filter((path) => readDigest(top, path) !== readDigest(before.folder, path)),
+    ...removed.filter((path) => !isOther(path)),
+  ]
+    .filter((path) => !known.has(path))
+    .map((path) => toShown(path, comparison))
     .sort();
-}
-
-function resolveRealPath(path: string, { cwd }: Pick<Host, 'cwd'>): string {
-  return resolveLinks(resolve(cwd, path));
 }

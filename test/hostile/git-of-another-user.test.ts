@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, lchownSync, readdirSync } from 'node:fs';
+import { existsSync, lchownSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -166,9 +166,21 @@ describe('a folder that git does not know as a repository', () => {
   });
 
   it('is named if there is no repository at all', async () => {
-    const { folder, edgewise } = await createWorkspace(toRepository(1));
+    const { edgewise } = await createWorkspace(toRepository(1));
     const { exitCode, stderr } = await edgewise('stacks live --changed-since HEAD');
-    expect(stderr).toContain(`${folder}/live is in no git repository.`);
+    expect(stderr).toContain('live is in no git repository.');
     expect(exitCode).toBe(3);
+  });
+});
+
+describe('git', () => {
+  it('is started in one file of the program', () => {
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+    const starting = files.filter((name) => readFileSync(join('src', name), 'utf8').includes('node:child_process'));
+    expect(starting.sort()).toEqual(['apply/run-command.ts', 'repository/git.ts', 'stack/render.ts']);
+    const naming = files.filter((name) =>
+      /(?:run|execFile|spawn)\('git'/.test(readFileSync(join('src', name), 'utf8')),
+    );
+    expect(naming).toEqual(['repository/git.ts']);
   });
 });

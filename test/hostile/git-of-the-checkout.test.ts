@@ -64,18 +64,6 @@ describe('git runs no program of the checkout', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
-  it.each(['core.fsmonitor', 'diff.external'])('that the settings of the repository name: %s', async (name) => {
-    const { folder, edgewise } = await createRepository();
-    git(folder, 'config', name, join(folder, 'ran.sh'));
-    git(folder, ...(name === 'diff.external' ? ['diff', '--ext-diff', 'HEAD'] : ['status']));
-    await writeFile(join(folder, 'live/edgewise.yaml'), `${STACK}spec: {}\n`);
-    execFileSync('rm', ['-f', join(folder, 'ran')]);
-    const { exitCode, stdout } = await edgewise('stacks . --changed-since main --format folder');
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'live\n' });
-    await edgewise('plan live --report json=live/plan.json');
-    expect(existsSync(join(folder, 'ran'))).toBe(false);
-  });
-
   it('that attributes of the commit name, as a text conversion or a comparison', async () => {
     const { folder, edgewise, write } = await createRepository();
     await write({ '.gitattributes': '*.yaml diff=evil\n' });
@@ -83,6 +71,123 @@ describe('git runs no program of the checkout', () => {
     await edgewise('stacks . --changed-since main --format folder');
     await edgewise('plan -R . --changed-since main');
     expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+});
+
+/**
+ * What settings of git can name a program in. `PROGRAM` is the path of one, `MARKER` a command line that leaves the same
+ * mark.
+ */
+const PROGRAMS: readonly (readonly [name: string, value: string])[] = [
+  ...['core.fsmonitor', 'core.pager', 'core.editor', 'core.askPass', 'core.sshCommand', 'core.gitProxy'].map(
+    (name) => [name, 'PROGRAM'] as const,
+  ),
+  ...['pager.ls-tree', 'pager.ls-files', 'pager.cat-file', 'pager.rev-parse'].map((name) => [name, 'PROGRAM'] as const),
+  ...['filter.evil.clean', 'filter.evil.smudge', 'filter.evil.process'].map((name) => [name, 'PROGRAM'] as const),
+  ...['diff.external', 'diff.evil.command', 'diff.evil.textconv', 'interactive.diffFilter'].map(
+    (name) => [name, 'PROGRAM'] as const,
+  ),
+  ...['merge.evil.driver', 'trailer.evil.command', 'sequence.editor', 'credential.helper'].map(
+    (name) => [name, 'PROGRAM'] as const,
+  ),
+  ...['gpg.program', 'gpg.ssh.program', 'gpg.ssh.defaultKeyCommand', 'gpg.x509.program'].map(
+    (name) => [name, 'PROGRAM'] as const,
+  ),
+  ...['core.alternateRefsCommand', 'uploadpack.packObjectsHook', 'remote.origin.uploadpack', 'remote.origin.proxy'].map(
+    (name) => [name, 'PROGRAM'] as const,
+  ),
+  ...['alias.ls-tree', 'alias.ls-files', 'alias.checkout-index', 'submodule.live.update'].map(
+    (name) => [name, '!MARKER'] as const,
+  ),
+  ['core.hooksPath', 'hooks'],
+  ['remote.origin.vcs', 'evil'],
+  ['remote.origin.url', 'ext::MARKER'],
+  ['log.showSignature', 'true'],
+  ['checkout.workers', '8'],
+  ['index.sparse', 'true'],
+  ['core.splitIndex', 'true'],
+  ['core.untrackedCache', 'true'],
+  ['protocol.allow', 'always'],
+  ['protocol.ext.allow', 'always'],
+  ['protocol.file.allow', 'always'],
+  ['safe.directory', '*'],
+];
+
+const HOOKS = ['post-checkout', 'post-index-change', 'reference-transaction', 'pre-commit', 'pre-auto-gc', 'fsmonitor'];
+
+/** Sets everything, in a file that git reads. */
+async function setPrograms({ folder }: Workspace, file: string, names = PROGRAMS): Promise<void> {
+  for (const hook of HOOKS) await cp(join(folder, 'ran.sh'), join(folder, 'hooks', hook), { recursive: true });
+  for (const [name, value] of names) {
+    const text = value.replace('PROGRAM', join(folder, 'ran.sh')).replace('MARKER', `touch ${folder}/ran`);
+    git(folder, 'config', '--file', file, name, name === 'core.hooksPath' ? join(folder, value) : text);
+  }
+}
+
+/** Each command that asks git something, with attributes that name each of the drivers. */
+async function runAll(
+  { folder, edgewise, write }: Workspace,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await write({ '.gitattributes': '*.yaml filter=evil diff=evil merge=evil\n', 'live/plan.json': 'x' });
+  await writeFile(join(folder, 'live/edgewise.yaml'), `${STACK}spec: { inputs: ["*.yaml"] }\n`);
+  const { exitCode, stdout, stderr } = await edgewise('stacks . --changed-since main --format folder', { env });
+  expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: 'live\n' });
+  await edgewise('plan -R . --changed-since main', { env });
+  await edgewise('plan live -o live/plan.json', { env });
+  await edgewise('apply live --yes', { env });
+  await write({ 'live/edge.yaml': '' });
+  await edgewise('plan live', { env });
+}
+
+describe('git runs no program', () => {
+  it('in the test, before edgewise has run, although the settings work', async () => {
+    const workspace = await createRepository();
+    const { folder } = workspace;
+    await setPrograms(workspace, join(folder, '.git/config'));
+    spawnSync('git', ['status'], { cwd: folder });
+    expect(existsSync(join(folder, 'ran'))).toBe(true);
+  });
+
+  it.each(['.git/config', '.git/config.worktree', 'included'])('that %s names', async (file) => {
+    const workspace = await createRepository();
+    const { folder } = workspace;
+    if (file === '.git/config.worktree') git(folder, 'config', 'extensions.worktreeConfig', 'true');
+    if (file === 'included') git(folder, 'config', 'include.path', join(folder, file));
+    await setPrograms(workspace, join(folder, file));
+    await runAll(workspace);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+
+  it('that the user’s own settings name', async () => {
+    const workspace = await createRepository();
+    const { folder } = workspace;
+    await setPrograms(workspace, join(folder, 'gitconfig'));
+    await runAll(workspace, { GIT_CONFIG_GLOBAL: join(folder, 'gitconfig'), PATH: process.env['PATH'] ?? '' });
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+
+  it('that the environment names', async () => {
+    const workspace = await createRepository();
+    const program = join(workspace.folder, 'ran.sh');
+    const names = ['GIT_PAGER', 'PAGER', 'GIT_EDITOR', 'GIT_ASKPASS', 'SSH_ASKPASS', 'GIT_SSH', 'GIT_SSH_COMMAND'];
+    const more = ['GIT_EXTERNAL_DIFF', 'GIT_PROXY_COMMAND', 'GIT_SEQUENCE_EDITOR', 'EDITOR', 'VISUAL'];
+    await runAll(workspace, Object.fromEntries([...names, ...more].map((name) => [name, program])));
+    expect(existsSync(join(workspace.folder, 'ran'))).toBe(false);
+  });
+
+  it('with the key or a token in its environment', async () => {
+    const workspace = await createRepository();
+    const { folder, write } = workspace;
+    await write({ 'bin/git': `#!/bin/sh\nenv >> ${folder}/seen\nexec "$REAL" "$@"\n` });
+    await chmod(join(folder, 'bin/git'), 0o755);
+    const path = process.env['PATH'] ?? '';
+    const REAL = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    const secrets = { EDGEWISE_API_KEY: KEY, OTHER: KEY, GITHUB_TOKEN: TOKEN };
+    await runAll(workspace, { ...secrets, MARK: 'visible', REAL, PATH: `${folder}/bin:${path}` });
+    const seen = readFileSync(join(folder, 'seen'), 'utf8');
+    expect(seen).toContain('MARK=visible');
+    expectNoSecret(seen);
   });
 });
 
@@ -117,19 +222,5 @@ describe('a submodule that is another one than before', () => {
     git(folder, 'add', '--force', 'live/sub');
     const { exitCode, stdout } = await edgewise('stacks . --changed-since main --format folder');
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'live\nlive/sub/live\n' });
-  });
-});
-
-describe('a program that git starts because the machine says so', () => {
-  it('gets neither the key nor a token', async () => {
-    const { folder, edgewise } = await createRepository();
-    git(folder, 'config', 'filter.evil.clean', 'env >> seen; cat');
-    await writeFile(join(folder, 'live/edgewise.yaml'), `${STACK}spec: { inputs: ["*.yaml"] }\n`);
-    const env = { ...process.env, EDGEWISE_API_KEY: KEY, OTHER: KEY, GITHUB_TOKEN: TOKEN, MARK: 'visible' };
-    await edgewise('stacks . --changed-since main --format folder', { env });
-    await edgewise('plan live --report json=live/edgewise.yaml', { env });
-    const seen = readFileSync(join(folder, 'seen'), 'utf8');
-    expect(seen).toContain('MARK=visible');
-    expectNoSecret(seen);
   });
 });

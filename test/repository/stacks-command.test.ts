@@ -151,7 +151,8 @@ describe('what changed since a commit', () => {
       stderr: expect.stringContaining('nope is not a commit of this repository.'),
     });
     expect((await edgewise('stacks --changed-since --output=x')).exitCode).toBe(3);
-    await write({ 'live/README.md': 'x', 'live/s01/notes.md': 'x', 'live/s01/new.yaml': toEdge('new', 1) });
+    await write({ 'live/lost.yaml': toEdge('lost', 2), 'live/README.md': 'x', 'live/s01/notes.md': 'x' });
+    await write({ 'live/s01/new.yaml': toEdge('new', 1) });
     expect(toTranscript(await edgewise('stacks live --changed-since HEAD'))).toMatchInlineSnapshot(`
       "exit code 0
       --- stdout
@@ -159,7 +160,7 @@ describe('what changed since a commit', () => {
       s01    live/s01  https://api.test  live/s01/new.yaml
 
       1 of 3 stacks below live changed since HEAD.
-      Changed, but not part of a stack: live/README.md.
+      Changed, but not part of a stack: live/lost.yaml.
       "
     `);
   });

@@ -17,7 +17,8 @@ import type { FormatFlags } from './present.ts';
  * older content is not taken for its result.
  */
 
-export type OutputFileContext = Pick<Context, 'cwd' | 'uid'> & Partial<Pick<Context, 'env' | 'root' | 'inputs'>>;
+export type OutputFileContext = Pick<Context, 'cwd' | 'uid'> &
+  Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'secrets'>>;
 
 interface NamedOutputs extends Pick<FormatFlags, 'report'> {
   readonly out?: string;
@@ -61,7 +62,7 @@ async function isOfCommit(file: string, real: string, context: OutputFileContext
   if (top === undefined) return false;
   const { isTracked } = await import('../../repository/git.ts');
   try {
-    return await isTracked(real, top, { env: context.env ?? {} });
+    return await isTracked(real, top, { env: {}, ...context });
   } catch (error) {
     if (!(error instanceof StackError)) throw error;
     const { message, remedy, reason } = error;

@@ -1,0 +1,87 @@
+import { compileRe2 } from '../kinds/re2.ts';
+
+/**
+ * Patterns of `spec.inputs`, with the rules of git's `:(glob)`: `*` and `?` match no slash, `**` as a whole part of a
+ * path matches any number of folders, `[…]` is a set of characters, and a path without wildcards selects a file or
+ * everything below a folder. Matching takes time linear in the length of a path.
+ */
+
+export interface InputPattern {
+  /** The folder that the pattern names before its first wildcard, or the whole path if it has none. */
+  readonly fixed: string;
+  /** Whether the pattern selects a file, given by its path relative to the root of the repository. */
+  readonly matches: (path: string) => boolean;
+}
+
+/**
+ * Compiles a pattern. `folder`: the folder that the pattern is relative to. Paths are relative to the root of the
+ * repository and have slashes. `undefined` if the pattern leads out of the repository.
+ */
+export function compileInputPattern(pattern: string, folder: string): InputPattern | undefined {
+  const parts = resolveParts(pattern, folder);
+  if (parts === undefined) return undefined;
+  const isFixed = ({ text, isLiteral }: Part): boolean => isLiteral || !/[*?[\\]/.test(text);
+  const count = parts.findIndex((part) => !isFixed(part));
+  const fixed = toPath(count < 0 ? parts : parts.slice(0, count));
+  if (count < 0) return { fixed, matches: (path) => isAtOrBelow(path, fixed) };
+  const whole = toPath(parts);
+  const expression = parts.map((part, index) => translate(part, index === parts.length - 1)).join('');
+  const compiled = compileRe2(`(?s)^${expression}$`);
+  // Git finds nothing with a set that is never closed, or a range from high to low.
+  const isFound = 'finding' in compiled ? () => false : compiled.isFoundIn;
+  return { fixed, matches: (path) => isAtOrBelow(path, whole) || (isAtOrBelow(path, fixed) && isFound(path)) };
+}
+
+/** Whether a path equals a folder or is below it. The root of the repository is the folder `''`. */
+export function isAtOrBelow(path: string, folder: string): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** A part of a path between slashes. The parts of the folder are literal: their names may contain wildcards. */
+interface Part {
+  readonly text: string;
+  readonly isLiteral: boolean;
+}
+
+function resolveParts(pattern: string, folder: string): readonly Part[] | undefined {
+  const parts: Part[] = folder === '' ? [] : folder.split('/').map((text) => ({ text, isLiteral: true }));
+  for (const text of pattern.split('/')) {
+    if (text === '' || text === '.') continue;
+    if (text !== '..') parts.push({ text, isLiteral: false });
+    else if (parts.pop() === undefined) return undefined;
+  }
+  return parts;
+}
+
+function toPath(parts: readonly Part[]): string {
+  return parts.map(({ text }) => text).join('/');
+}
+
+/** Translates a part to RE2, with the slash after it. */
+function translate({ text, isLiteral }: Part, isLast: boolean): string {
+  if (text === '**' && !isLiteral) return isLast ? '.*' : '(?:.*/)?';
+  return `${isLiteral ? quote(text) : text.replaceAll(TOKEN, translateToken)}${isLast ? '' : '/'}`;
+}
+
+/** A set of characters (`]` may be its first), an escaped character, several `*` at the end, or any other character. */
+const TOKEN = /\[[!^]?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]|\\.|\*{2,}$|./gs;
+
+function translateToken(token: string): string {
+  if (token === '*') return '[^/]*';
+  if (token.startsWith('**')) return '.*';
+  if (token === '?') return '[^/]';
+  if (token.length > 1 && token.startsWith('[')) return translateSet(token);
+  return quote(token.length > 1 && token.startsWith('\\') ? token.slice(1) : token);
+}
+
+function translateSet(token: string): string {
+  const isNegated = /^\[[!^]/.test(token);
+  const members = token
+    .slice(isNegated ? 2 : 1, -1)
+    .replaceAll(/\[:\w+:\]|\\.|[^\w-]/gs, (one) => (one.startsWith('[:') ? one : quote(one.replace(/^\\(?=.)/s, ''))));
+  return isNegated ? `[^/${members}]` : `[${members}]`;
+}
+
+function quote(text: string): string {
+  return text.replaceAll(/[^\w/]/gu, (one) => (one.charCodeAt(0) < 0x80 ? `\\${one}` : one));
+}

@@ -91,6 +91,7 @@ export const DIAGNOSTIC_CODES = {
   'certificate-expiring': 'A certificate has expired or is about to, and no apply replaces it before its end.',
   'rehearsal-failed': 'In the rehearsal of the plan, a write failed, or a second plan was not empty.',
   'write-left-out': 'A change is left out, because the service would reject it or something that it depends on.',
+  excluded: 'A change is left out, because --exclude names it or something that it depends on.',
   'rehearsal-gap': 'The rehearsal of the plan found a gap: between two writes, something is missing.',
   'created-twice': 'Two concurrent applies of one stack created the same resource.',
   'concurrent-apply': 'A concurrent apply of the stack has created a resource that this one was about to create.',

@@ -117,6 +117,8 @@ export interface Drift {
   readonly commit?: string;
   /** The addresses to which the comparison was limited. Empty if it was not limited. */
   readonly targets: readonly string[];
+  /** The addresses that are left out, together with everything that depends on them. Absent if there are none. */
+  readonly exclusions?: readonly string[];
   /** Sorted by address. */
   readonly resources: readonly ResourceDrift[];
   /** The kinds that were read. Resources of other kinds are unknown. */

@@ -34,7 +34,7 @@ export interface SuppressedDelete {
 
 /** A safety rule that the plan breaks. */
 export interface SafetyViolation {
-  readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy' | 'rejected-write';
+  readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy' | 'rejected-write' | 'claimed-elsewhere';
   readonly message: string;
   /** What the user can do, such as the flag that allows the violation. No flag allows a violation of a policy. */
   readonly remedy: string;
@@ -88,6 +88,8 @@ export interface Plan {
   readonly settings: PlanSettings;
   /** The addresses to which the plan is limited. Empty if it is not limited. */
   readonly targets: readonly string[];
+  /** The addresses that the plan leaves out, together with everything that depends on them. Absent if there are none. */
+  readonly exclusions?: readonly string[];
   /** Names of other stacks whose resources the plan may take over. */
   readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestFileDigest[];

@@ -1,9 +1,9 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { toAddress } from '../model/address.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Address, toAddress } from '../model/address.ts';
+import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { Mark } from '../model/mark.ts';
-import type { Plan, SuppressedDelete } from '../model/plan.ts';
+import type { Plan, SafetyViolation, SuppressedDelete } from '../model/plan.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -19,15 +19,27 @@ interface ConflictContext {
   readonly findTaker?: FindTakingOverStack | undefined;
 }
 
-/**
- * Returns an error for each claim of a unique value if another live resource still has the value after this plan: the
- * service would reject the write. Returns a warning instead if a stack of the same run will free the value.
- */
+/** A unique value that another live resource still has after the plan, so that the service will reject the write. */
+export interface ClaimConflict {
+  readonly address: Address;
+  /** The reason, as a clause: `hostports … is claimed by …`. */
+  readonly why: string;
+  readonly remedy: string;
+  readonly place: SourcePlace;
+}
+
+interface CheckedClaims {
+  readonly conflicts: readonly ClaimConflict[];
+  /** Warnings on values that a stack of the same run will free. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Finds each claim of a unique value that another live resource still has after this plan. */
 export function checkClaimsAgainstLive(
   decisions: readonly ChangeDecision[],
   live: LiveState,
   { stack, suppressedDeletes, isInRun = () => false, findTaker }: ConflictContext,
-): readonly Diagnostic[] {
+): CheckedClaims {
   // An account may have thousands of other resources, so resources without a claimed value are skipped.
   const claimed = new Map(
     decisions.flatMap((decision) => listClaimed(decision).map(({ key }) => [key, decision.pair])),
@@ -49,7 +61,35 @@ export function checkClaimsAgainstLive(
           owners.set(key, { resource, isOurs, isOutsideTargets, taker, isWithheld: kept.has(resource.id) });
     }
   }
-  return decisions.flatMap((decision) => listConflictsOf(decision, owners, isInRun));
+  const found = decisions.flatMap((decision) => listConflictsOf(decision, owners, isInRun));
+  return {
+    conflicts: found.filter(({ isLate }) => !isLate),
+    diagnostics: found.filter(({ isLate }) => isLate).map(createLateWarning),
+  };
+}
+
+/** Returns the safety rules that a plan breaks because the service will reject claims of unique values. */
+export function listClaimViolations(
+  conflicts: readonly ClaimConflict[],
+  mode: Plan['mode'],
+): readonly SafetyViolation[] {
+  return conflicts.map(({ address, why, remedy, place }) => ({
+    rule: 'claimed-elsewhere',
+    message: `${address}: ${why}.`,
+    remedy: joinSentences(remedy, describeRejectionConsents(address, mode)),
+    addresses: [address],
+    places: [{ message: address, place }],
+  }));
+}
+
+/** Lines after the first are for the user to copy, so the consents come before a remedy with such lines. */
+function joinSentences(remedy: string, consents: string): string {
+  return remedy.includes('\n') ? `${consents} ${remedy}` : `${remedy} ${consents}`;
+}
+
+/** How to apply a plan although the service will reject a write to this address. */
+export function describeRejectionConsents(address: string, mode: Plan['mode']): string {
+  return `To ${mode} everything that does not depend on it, use --skip-rejected. To send it anyway, use --allow-rejected ${address}.`;
 }
 
 /** Lists the unique values that the resource has after the change. Empty if the change is a no-op or a delete. */
@@ -78,14 +118,19 @@ interface ClaimOwner {
   readonly isWithheld: boolean;
 }
 
+interface FoundConflict extends ClaimConflict {
+  /** Whether a stack of the same run will free the value. */
+  readonly isLate: boolean;
+}
+
 function listConflictsOf(
   decision: ChangeDecision,
   owners: ReadonlyMap<string, ClaimOwner>,
   isInRun: (stack: string) => boolean,
-): readonly Diagnostic[] {
+): readonly FoundConflict[] {
   const { pair } = decision;
   const { desired, address } = pair;
-  return listClaimed(decision).flatMap(({ field, value, key }): Diagnostic[] => {
+  return listClaimed(decision).flatMap(({ field, value, key }): FoundConflict[] => {
     const owner = owners.get(key);
     if (desired === undefined || owner === undefined || owner.resource.id === pair.live?.id) return [];
     const { resource } = owner;
@@ -95,15 +140,18 @@ function listConflictsOf(
     const isLate = stack !== undefined && isInRun(stack);
     return [
       {
-        code: LATE_CLAIM.code,
-        severity: isLate ? LATE_CLAIM.severity : 'error',
-        message: `${address}: ${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
-        remedy: isLate ? LATE : formatRemedy(owner, pair),
         address,
+        isLate,
+        why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
+        remedy: formatRemedy(owner, pair),
         place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
       },
     ];
   });
+}
+
+function createLateWarning({ address, why, place }: ClaimConflict): Diagnostic {
+  return { ...LATE_CLAIM, message: `${address}: ${why}`, remedy: LATE, address, place };
 }
 
 const LATE =

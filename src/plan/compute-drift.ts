@@ -26,12 +26,14 @@ export interface DriftInput {
  * changed. `plan` covers the whole stack and is never applied.
  */
 export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
-  const { stack, baseUrl, made, targets, externals, diagnostics, violations, requests } = plan;
+  const { stack, baseUrl, made, targets, exclusions, externals, diagnostics, violations, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const taken = new Set(plan.changes.map((change) => change.live?.id));
   const findCandidate = createAdoptionCandidateSearch(live, taken);
   const findHolder = createUnownedHolderSearch(live, { taken, stack });
-  const refused = new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address));
+  const conflicts = violations.filter(({ rule }) => rule === 'claimed-elsewhere').flatMap(({ addresses }) => addresses);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address);
+  const refused = new Set([...errors, ...conflicts]);
   const resources = plan.changes.map((change) => {
     const found = all.get(change.live?.id ?? '');
     const isNew = change.action === 'create';
@@ -49,6 +51,7 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
     at: now.toISOString(),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
+    ...(exclusions !== undefined && { exclusions }),
     resources: sortDriftByAddress(resources.map((resource) => addEndedDangerToDrift(resource, now))),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
@@ -91,10 +94,11 @@ function findUnowned(
     return { ...base, id: candidate.id, reason, next: 'create' };
   }
   if (holder === undefined) return undefined;
+  const hint = holder.mark === undefined ? `; to adopt it, add to the manifest: ${formatAdoptLine(holder)}` : '';
   return {
     ...base,
     id: holder.id,
-    reason: `${describeUnownedReason(holder)}, and has a unique value that the manifest claims`,
+    reason: `${describeUnownedReason(holder)}, and has a unique value that the manifest claims${hint}`,
     next: 'create',
   };
 }

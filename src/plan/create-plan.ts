@@ -5,6 +5,7 @@ import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STATE_MS } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { Write } from '../model/write.ts';
+import { listClaimViolations } from './claims.ts';
 import { createChange } from './create-change.ts';
 import { computeChangesWithDangers } from './dangers.ts';
 import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes } from './decide.ts';
@@ -21,8 +22,8 @@ import { countReliantWrites } from './relied-writes.ts';
  * input, if they were made already.
  */
 export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(input)): Plan {
-  const { desired, mode, targets, takeOver = [] } = input;
-  const { decisions, suppressedDeletes, diagnostics } = decided;
+  const { desired, mode, targets, exclusions = [], takeOver = [] } = input;
+  const { decisions, suppressedDeletes, diagnostics, conflicts } = decided;
   const isInvalid = hasErrors(diagnostics);
   const listed = listChanges(decisions, input);
   const writes = isInvalid ? [] : createOrderedWrites(listed, desired.stack.name);
@@ -42,6 +43,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     mode,
     settings: input.settings,
     targets: targets.toSorted(),
+    ...(exclusions.length > 0 && { exclusions: exclusions.toSorted() }),
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
     ...(desired.paths !== undefined && { manifests: desired.paths }),
     inputs: listInputs(desired),
@@ -53,7 +55,10 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     writes,
     files: isInvalid ? [] : listPlannedWriteToFiles(decisions, input.files),
     diagnostics: limitWarningsPerLintRule(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
-    violations: listViolations(changes, input),
+    violations: [
+      ...listViolations(changes, input, decided),
+      ...listClaimViolations(listOpenConflicts(conflicts, changes), mode),
+    ],
     requests: estimateRequests(writes, changes, input),
   };
 }
@@ -91,7 +96,11 @@ function listChanges(decisions: readonly ChangeDecision[], input: PlanInput): re
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
 }
 
-function listViolations(changes: readonly Change[], { desired, live, mode, targets }: PlanInput): Plan['violations'] {
+function listViolations(
+  changes: readonly Change[],
+  { desired, live, mode, targets }: PlanInput,
+  { leavesOutDescribed }: DecidedPlan,
+): Plan['violations'] {
   return listGuardAndProtectionViolations({
     changes,
     owned: countOwnedByKind(live, desired.stack.name),
@@ -99,7 +108,14 @@ function listViolations(changes: readonly Change[], { desired, live, mode, targe
     stack: desired.stack.name,
     mode,
     isTargeted: targets.length > 0,
+    leavesOutDescribed,
   });
+}
+
+/** The conflicts of the changes in the plan: a rehearsal may have left out others. */
+function listOpenConflicts(conflicts: DecidedPlan['conflicts'], changes: readonly Change[]): DecidedPlan['conflicts'] {
+  const changed = new Set<string>(changes.flatMap(({ address, action }) => (action === 'no-op' ? [] : [address])));
+  return conflicts.filter(({ address }) => changed.has(address));
 }
 
 function estimateRequests(

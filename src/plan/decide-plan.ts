@@ -3,12 +3,13 @@ import type { FieldType } from '../kinds/field.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { isReferable, listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { toAddress } from '../model/address.ts';
+import { formatAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { SuppressedDelete } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
-import { checkClaimsAgainstLive } from './claims.ts';
+import { type ClaimConflict, checkClaimsAgainstLive } from './claims.ts';
+import { createChange } from './create-change.ts';
 import {
   type ChangeDecision,
   decideActions,
@@ -19,7 +20,15 @@ import {
 } from './decide.ts';
 import { listAdoptionHints, listMissingFormerNameWarnings, listRenameHints } from './duplicates.ts';
 import { checkDeletesTakenOverElsewhere, createHandOverCheck, listKeptForHandOverWarnings } from './handed-over.ts';
+import {
+  addDependents,
+  createLeftOutWarning,
+  excludeChanges,
+  formatDecidedAddress,
+  type LeftOut,
+} from './leave-out.ts';
 import { matchResources } from './match.ts';
+import { createOrderedWrites } from './order.ts';
 import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
 import { selectTargetPairs } from './select-targets.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
@@ -28,6 +37,10 @@ export interface DecidedPlan {
   readonly decisions: readonly ChangeDecision[];
   readonly suppressedDeletes: readonly SuppressedDelete[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Claims of unique values that the service will reject. */
+  readonly conflicts: readonly ClaimConflict[];
+  /** Whether an owned resource that the manifests describe is left out. */
+  readonly leavesOutDescribed: boolean;
 }
 
 interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDeletes'> {
@@ -46,23 +59,80 @@ export function decideChanges(input: PlanInput): DecidedChanges {
   return { matched, selected, ...suppressDeletes(decided, input.noDelete === true) };
 }
 
-/** Decides the changes, and adds the diagnostics on them. */
+/**
+ * Decides the changes, and adds the diagnostics on them. Leaves out what `--exclude` names and, with `--skip-rejected`,
+ * changes that claim a value which another resource has; both with everything that depends on them.
+ */
 export function decidePlan(input: PlanInput): DecidedPlan {
+  const { live, desired } = input;
+  const changes = decideChanges(input);
+  const stack = desired.stack.name;
+  const owned = [...live.resources.values()].flat().filter(({ mark }) => mark?.stack === stack);
+  const known = new Set<string>(owned.map(({ kind, mark }) => toAddress(kind, mark?.name ?? '')));
+  const excluded = excludeChanges(changes.decisions, input, known);
+  const kept = withoutLeftOut(changes, excluded.leftOut);
+  const skipped = input.skipRejected === true ? skipConflicts(kept, input) : new Map();
+  const decided = describeDecisions(withoutLeftOut(kept, skipped), input);
+  const isLeftOut = (address = ''): boolean => excluded.leftOut.has(address) || skipped.has(address);
+  const isOfManifests = (found: Diagnostic) => found.severity === 'error' && input.diagnostics.includes(found);
+  const isOwned = ({ pair }: ChangeDecision): boolean =>
+    pair.by === 'mark' && pair.desired !== undefined && pair.live !== undefined;
+  return {
+    ...decided,
+    leavesOutDescribed: changes.decisions.some((one) => isOwned(one) && isLeftOut(formatDecidedAddress(one))),
+    diagnostics: [
+      ...decided.diagnostics.filter((found) => !isLeftOut(found.address) || isOfManifests(found)),
+      ...excluded.diagnostics,
+      ...Array.from(skipped, ([address, reason]) => createLeftOutWarning(address, reason)),
+    ],
+  };
+}
+
+function withoutLeftOut(changes: DecidedChanges, leftOut: LeftOut): DecidedChanges {
+  if (leftOut.size === 0) return changes;
+  const { decisions, suppressedDeletes } = changes;
+  return {
+    ...changes,
+    decisions: decisions.filter((decision) => !leftOut.has(formatDecidedAddress(decision))),
+    suppressedDeletes: suppressedDeletes.filter((one) => !leftOut.has(formatAddress(one))),
+  };
+}
+
+/** The changes whose claims the service would reject, and everything that depends on them. */
+function skipConflicts({ decisions, suppressedDeletes }: DecidedChanges, input: PlanInput): LeftOut {
+  const { conflicts } = checkClaims(decisions, suppressedDeletes, input);
+  if (conflicts.length === 0) return new Map();
+  const changes = decisions.map((decision) => createChange(decision, []));
+  const writes = createOrderedWrites(changes, input.desired.stack.name);
+  return addDependents(new Map(conflicts.map(({ address, why, remedy }) => [address, { why, help: remedy }])), {
+    writes,
+  });
+}
+
+function checkClaims(
+  decisions: readonly ChangeDecision[],
+  suppressedDeletes: readonly SuppressedDelete[],
+  { live, desired, isInRun, findTaker }: PlanInput,
+): ReturnType<typeof checkClaimsAgainstLive> {
+  const stack = desired.stack.name;
+  return checkClaimsAgainstLive(decisions, live, { stack, suppressedDeletes, isInRun, findTaker });
+}
+
+/** Adds the diagnostics on the changes. */
+function describeDecisions(
+  { matched, selected, decisions, suppressedDeletes }: DecidedChanges,
+  input: PlanInput,
+): Omit<DecidedPlan, 'leavesOutDescribed'> {
   const { desired, live, tokens, now } = input;
   const stack = desired.stack.name;
-  const { matched, selected, decisions, suppressedDeletes } = decideChanges(input);
+  const claims = checkClaims(decisions, suppressedDeletes, input);
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
     ...selected.diagnostics,
     ...listReplacingAdoptionErrors(decisions),
     ...listValidityAndRotationDiagnostics(decisions, input),
-    ...checkClaimsAgainstLive(decisions, live, {
-      stack,
-      suppressedDeletes,
-      isInRun: input.isInRun,
-      findTaker: input.findTaker,
-    }),
+    ...claims.diagnostics,
     ...listCrossStackUsers(decisions, live, stack),
     ...listKeptForHandOverWarnings(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(
       selected.concerns,
@@ -78,7 +148,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listMissingSinkWarnings(decisions, tokens),
     ...decisions.filter(canLockOut).map(createLockoutWarning),
   ];
-  return { decisions, suppressedDeletes, diagnostics };
+  return { decisions, suppressedDeletes, diagnostics, conflicts: claims.conflicts };
 }
 
 /**

@@ -13,6 +13,8 @@ export interface GuardInput {
   readonly stack: string;
   readonly mode: Plan['mode'];
   readonly isTargeted: boolean;
+  /** Whether `--exclude` leaves out an owned resource that the manifests describe. Default: false. */
+  readonly leavesOutDescribed?: boolean;
 }
 
 export function countOwnedByKind(live: LiveState, stack: string): ReadonlyMap<string, number> {
@@ -57,6 +59,7 @@ export function listBlockingViolations(
 const CONSENTS = {
   protect: { flag: '--allow-protected', allowance: 'protected' },
   'rejected-write': { flag: '--allow-rejected', allowance: 'rejected' },
+  'claimed-elsewhere': { flag: '--allow-rejected', allowance: 'rejected' },
 } as const;
 
 /** Extends the remedy if an address in the flag resembles an address of the violation and is probably misspelled. */
@@ -102,10 +105,16 @@ const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
  * probably belong to another stack. Resources to adopt do not count, because they are not owned yet. The rule does not
  * apply with targets: they name the deleted resources, and described resources may be of kinds that were not read.
  */
-function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): readonly SafetyViolation[] {
+function listNothingDescribed({
+  changes,
+  stack,
+  isTargeted,
+  leavesOutDescribed = false,
+}: GuardInput): readonly SafetyViolation[] {
   const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');
   const deleted = owned.filter(({ action }) => action === 'delete');
-  if (isTargeted || deleted.length === 0 || owned.some(({ action }) => DESCRIBED.has(action))) return [];
+  const isDescribed = leavesOutDescribed || owned.some(({ action }) => DESCRIBED.has(action));
+  if (isTargeted || deleted.length === 0 || isDescribed) return [];
   const [count, all] = deleted.length === 1 ? ['1 resource', 'it'] : [`${deleted.length} resources`, 'all of them'];
   const texts =
     deleted.length === owned.length

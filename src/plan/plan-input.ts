@@ -20,6 +20,10 @@ export interface PlanInput {
   readonly tokens: TokenSettings;
   /** Addresses to which the plan is limited. Empty: the whole stack. */
   readonly targets: readonly string[];
+  /** Addresses that the plan leaves out, together with everything that depends on them (`--exclude`). */
+  readonly exclusions?: readonly string[] | undefined;
+  /** Leaves out changes that the service would reject because another resource has a unique value that they claim. */
+  readonly skipRejected?: boolean | undefined;
   /** Names of the stacks from which resources may be taken over. */
   readonly takeOver?: readonly string[];
   /** The time of planning. Resources that have expired or are due for renewal at this time are replaced. */

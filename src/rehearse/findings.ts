@@ -13,7 +13,7 @@ import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
-import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
+import { describeRejectionConsents, listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 import { createHandOverCheck } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import type { AcceptedSimulatedWrite, SimulatedAccount, SimulatedResourceId } from './simulated-account.ts';
@@ -133,11 +133,7 @@ function createRejection(
   const violation: SafetyViolation = {
     rule: 'rejected-write',
     message: `The service will reject the request to ${write.id}: ${said}.`,
-    remedy: [
-      help,
-      `To ${plan.mode === 'apply' ? 'apply' : plan.mode} everything that does not depend on it, use --skip-rejected.`,
-      `To send it anyway, use --allow-rejected ${write.address}.`,
-    ].join(' '),
+    remedy: `${help} ${describeRejectionConsents(write.address, plan.mode)}`,
     addresses: [write.address],
     ...(place !== undefined && { places: [{ message: write.address, place }] }),
   };

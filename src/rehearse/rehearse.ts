@@ -1,16 +1,23 @@
 import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import { isValueHidden } from '../kinds/read-response.ts';
-import { formatAddress, stripDuplicateId, toAddress } from '../model/address.ts';
+import { stripDuplicateId, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
 import { createChange } from '../plan/create-change.ts';
 import { createPlan } from '../plan/create-plan.ts';
-import type { ChangeDecision } from '../plan/decide.ts';
 import { type DecidedPlan, decideChanges, decidePlan } from '../plan/decide-plan.ts';
+import {
+  addDependents,
+  createLeftOutWarning,
+  formatDecidedAddress,
+  type LeftOut,
+  type LeftOutReason,
+  listLeftOutAddresses,
+} from '../plan/leave-out.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
@@ -59,9 +66,12 @@ async function tryPlan(
 ): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly CertainRejection[] }> {
   if (plan.writes.length === 0) return { rehearsed: plan, rejections: [] };
   const { live, ...tried } = await applyAndRead(plan, input);
-  const again = { ...input, live, targets: [], rotate: [], diagnostics: [] };
+  const again = { ...input, live, targets: [], exclusions: [], rotate: [], diagnostics: [] };
+  const leftOut = listLeftOutAddresses(plan);
   const remaining = decideChanges(narrowInput(again, listTouched(plan)))
-    .decisions.filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
+    .decisions.filter(
+      ({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address) && !leftOut.has(pair.address),
+    )
     .map((decision) => createChange(decision, []));
   const { rejections, diagnostics } = collectRehearsalFindings({
     ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerQueries(input) },
@@ -73,7 +83,10 @@ async function tryPlan(
   const rehearsed = {
     ...plan,
     diagnostics: [...plan.diagnostics, ...diagnostics],
-    violations: [...plan.violations, ...rejections.map(({ violation }) => violation)],
+    violations: [
+      ...plan.violations,
+      ...rejections.map(({ violation }) => violation).filter((one) => !isKnown(plan, one)),
+    ],
     rehearsal: {
       writes: plan.writes.length,
       rejected,
@@ -83,6 +96,11 @@ async function tryPlan(
     },
   };
   return { rehearsed, rejections };
+}
+
+/** Whether the plan has a violation for the same write already: its claim of a unique value is known to be rejected. */
+function isKnown({ violations }: Plan, { addresses }: SafetyViolation): boolean {
+  return violations.some((one) => one.rule === 'claimed-elsewhere' && one.addresses.join() === addresses.join());
 }
 
 /** The result of applying a plan to the copy, and the live state after it. */
@@ -226,7 +244,7 @@ async function readCopy(
 /** Creates plans without the changes that the service will reject and without their dependents (`--skip-rejected`). */
 export class RejectedChangeSkipper {
   readonly #input: PlanInput;
-  readonly #diagnostics = new Map<string, Diagnostic>();
+  #leftOut: LeftOut = new Map();
   #decided: DecidedPlan | undefined;
 
   constructor(input: PlanInput) {
@@ -234,11 +252,11 @@ export class RejectedChangeSkipper {
   }
 
   readonly isLeftOut = (address: string): boolean =>
-    [...this.#diagnostics.keys()].some((shown) => stripDuplicateId(shown) === address);
+    [...this.#leftOut.keys()].some((shown) => stripDuplicateId(shown) === address);
 
   /** Returns a warning for each change that is left out. */
   listDiagnostics(): readonly Diagnostic[] {
-    return [...this.#diagnostics.values()];
+    return Array.from(this.#leftOut, ([address, reason]) => createLeftOutWarning(address, reason));
   }
 
   /**
@@ -246,46 +264,16 @@ export class RejectedChangeSkipper {
    * every change that depends on one of these writes.
    */
   leaveOut({ writes }: Plan, rejections: readonly CertainRejection[]): Plan {
-    for (const { write, why, help } of rejections)
-      this.#note(write, `the service would reject the request to ${write.id}, because ${why}`, help);
-    const addresses = new Map<string, string>(writes.map((write) => [write.id, formatWriteAddress(write)]));
-    // Repeat until nothing is added. One pass is not enough: a rejected write also removes the earlier writes of its
-    // change, on which writes of other changes may depend.
-    for (let before = -1; before < this.#diagnostics.size; ) {
-      before = this.#diagnostics.size;
-      for (const write of writes) {
-        const needed = [...write.dependsOn.map((id) => addresses.get(id) ?? ''), ...listKept(write)];
-        const cause = needed.find((address) => this.#diagnostics.has(address));
-        if (cause !== undefined) this.#note(write, `it depends on ${cause}`, `See the finding about ${cause}.`);
-      }
-    }
+    const rejected = rejections.map(({ write, why, help }): readonly [string, LeftOutReason] => [
+      formatWriteAddress(write),
+      { why: `the service would reject the request to ${write.id}, because ${why}`, help },
+    ]);
+    const all = new Map(this.#leftOut);
+    for (const [address, reason] of rejected) if (!all.has(address)) all.set(address, reason);
+    this.#leftOut = addDependents(all, { writes });
     const decided = this.#decided ?? decidePlan(this.#input);
     this.#decided = decided;
-    const decisions = decided.decisions.filter((decision) => !this.#diagnostics.has(formatDecidedAddress(decision)));
+    const decisions = decided.decisions.filter((decision) => !this.#leftOut.has(formatDecidedAddress(decision)));
     return createPlan(this.#input, { ...decided, decisions });
   }
-
-  #note(write: Write, why: string, help: string): void {
-    const address = formatWriteAddress(write);
-    if (this.#diagnostics.has(address)) return;
-    this.#diagnostics.set(address, {
-      code: 'write-left-out',
-      severity: 'warning',
-      message: `${address} is left out: ${why}.`,
-      remedy: help,
-      address,
-    });
-  }
-}
-
-/**
- * A write to a duplicate depends on the change of the resource that is kept. Returns the address of this resource, or
- * an empty list for other writes.
- */
-function listKept(write: Write): readonly string[] {
-  return 'duplicateOf' in write && write.duplicateOf !== undefined ? [write.address] : [];
-}
-
-function formatDecidedAddress({ pair: { address, duplicateOf, live } }: ChangeDecision): string {
-  return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
 }

@@ -30,7 +30,7 @@ const place = z.strictObject({
 });
 
 export const VIOLATION_SCHEMA = z.strictObject({
-  rule: z.enum(['protect', 'delete-share', 'nothing-described', 'policy', 'rejected-write']),
+  rule: z.enum(['protect', 'delete-share', 'nothing-described', 'policy', 'rejected-write', 'claimed-elsewhere']),
   message: z.string(),
   remedy: z.string(),
   addresses: texts,
@@ -252,6 +252,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
       ),
     }),
     targets: texts,
+    exclusions: optional(texts),
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
     manifests: optional(z.array(z.string())).describe(
       'The paths of the manifests, as they were given. An apply uses them by default.',

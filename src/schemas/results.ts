@@ -86,6 +86,7 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   plannedAt: optional(text),
   commit: optional(text),
   targets: z.array(text),
+  exclusions: optional(z.array(text)),
   kinds: z.array(text),
   requests: count,
   externals: z.record(text, text),

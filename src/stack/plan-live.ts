@@ -26,6 +26,8 @@ export interface PlanOptions {
   readonly mode?: Plan['mode'];
   /** Addresses to plan, together with their dependencies. Default: all addresses. */
   readonly targets?: readonly string[];
+  /** Addresses to leave out, together with everything that depends on them. Default: no addresses. */
+  readonly exclusions?: readonly string[];
   /** Addresses to replace even if nothing differs. Default: no addresses. */
   readonly rotate?: readonly string[];
   /** Names of other stacks whose resources this stack may take over. Default: no stacks. */
@@ -117,6 +119,8 @@ export async function createLivePlanWithInput(
     version: request.version,
     mode,
     targets,
+    exclusions: request.exclusions,
+    skipRejected: request.skipRejected,
     takeOver: request.takeOver ?? [],
     now,
     ...(request.commit !== undefined && { commit: request.commit }),

@@ -95,7 +95,7 @@ function refuseDifferent(name: string, lines: readonly string[]): void {
   throw new StackError(message, {
     reason: 'stale',
     remedy:
-      'Nothing was written. Apply with the options that the plan was made with (such as --target, --rotate, --take-over), or make a new plan and have it approved.',
+      'Nothing was written. Apply with the options that the plan was made with (such as --target, --exclude, --rotate, --take-over), or make a new plan and have it approved.',
   });
 }
 

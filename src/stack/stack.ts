@@ -386,7 +386,10 @@ export interface Stack extends AsyncDisposable {
 /** Options, consents and callbacks of an apply. */
 export interface ApplyOptions
   extends ApplyRunOptions,
-    Pick<PlanOptions, 'targets' | 'rotate' | 'takeOver' | 'revertDrift' | 'delete' | 'rehearsal' | 'skipRejected'> {
+    Pick<
+      PlanOptions,
+      'targets' | 'exclusions' | 'rotate' | 'takeOver' | 'revertDrift' | 'delete' | 'rehearsal' | 'skipRejected'
+    > {
   /** Consents to more deletes than the guard allows. Default: false. */
   readonly allowDeletes?: boolean;
   /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
@@ -410,7 +413,8 @@ export interface GetOptions {
 }
 
 /** Options of `Stack.drift`. */
-export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | 'findTaker' | 'findPlanned'> {
+export interface DriftOptions
+  extends Pick<PlanOptions, 'targets' | 'exclusions' | 'signal' | 'findTaker' | 'findPlanned'> {
   /** Called with the plan that would revert the drift, unless `against` is set. */
   readonly onPlanned?: (plan: Plan) => void;
   /**
@@ -509,6 +513,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
 /** Selects the options of an apply that planning uses too. */
 function selectPlanOptions({
   targets,
+  exclusions,
   rotate,
   takeOver,
   revertDrift,
@@ -519,6 +524,7 @@ function selectPlanOptions({
 }: ApplyOptions): PlanOptions {
   return {
     ...(targets !== undefined && { targets }),
+    ...(exclusions !== undefined && { exclusions }),
     ...(rotate !== undefined && { rotate }),
     ...(takeOver !== undefined && { takeOver }),
     ...(revertDrift !== undefined && { revertDrift }),

@@ -122,7 +122,7 @@ describe('a resource that bears no mark', () => {
     expect(stdout).toContain(`it has no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`);
     expect(stdout).toContain('0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');
-    expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /error\[claimed-elsewhere\]/ : /warning\[adopt-suggested\]/);
+    expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /refused\[claimed-elsewhere\]/ : /warning\[adopt-suggested\]/);
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);
     await write({ 'edgewise.yaml': STACK + toAdopting(manifest, id) });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });

@@ -91,7 +91,9 @@ describe('drift', () => {
     await call('POST', '/edges/tcp', { hostports: lost?.['hostports'] });
     recorder.take();
     const taken = await edgewise('drift edgewise.yaml --report metrics=taken.prom --report json=taken.json');
-    expect(taken).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('error[claimed-elsewhere]') });
+    const refused =
+      'The next apply would be refused: TCPEdge/a: hostports 1.tcp.example.net:20001 is claimed by TCPEdge';
+    expect(taken).toMatchObject({ exitCode: 2, stdout: expect.stringContaining(refused) });
     expect(await readFile(join(folder, 'taken.prom'), 'utf8')).toContain('edgewise_run_success{stack="test"} 1\n');
     const json = JSON.parse(await readFile(join(folder, 'taken.json'), 'utf8'));
     expect(json).toMatchObject({ ok: true, drifted: true });

@@ -10,7 +10,8 @@ const PRINTED: Readonly<Record<string, string>> = OUTPUTS;
 
 /** The codes of the diagnostics in an output, each once. */
 function listCodes(output: string): readonly string[] {
-  return [...new Set(Array.from(output.matchAll(/^ *(?:error|warning)\[([\w-]+)\]/gm), ([, code = '']) => code))];
+  const found = Array.from(output.matchAll(/^ *(?:error|warning|refused)\[([\w-]+)\]/gm), ([, code = '']) => code);
+  return [...new Set(found)].filter((code) => Object.hasOwn(DIAGNOSTIC_CODES, code));
 }
 
 describe('the example of a code', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listReferences } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
+import { formatChangeAddress } from '../../src/model/change.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
@@ -26,6 +27,36 @@ describe('a plan for targets', () => {
       const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
       if (!isWhole) expectInUse(outcomes);
       if (isWhole) expect(listTouched(await world.plan(second, { targets }))).toEqual([]);
+      await world.migrate(second);
+      expect(listTouched(await world.plan(second))).toEqual([]);
+    });
+    await holds(property, 40);
+  });
+});
+
+describe('a plan with exclusions', () => {
+  it('leaves them and what depends on them as they are, and can be applied', LONG, async () => {
+    const picks = fc.array(fc.nat(15), { minLength: 1, maxLength: 2 });
+    const property = fc.asyncProperty(arbitraryHistory(1), picks, async ([first = [], second = []], at) => {
+      const world = new World();
+      await world.migrate(first);
+      const known = [...first, ...second].filter(({ kind }) => getKind(kind).role === 'owned').map(toAddress);
+      const exclusions = [...new Set(at.flatMap((index) => known[index % known.length] ?? []))];
+      if (exclusions.length === 0) return;
+      const whole = await world.plan(second);
+      const plan = await world.plan(second, { exclusions });
+      expect(hasErrors(plan.diagnostics)).toBe(false);
+      const left = new Set(plan.changes.map(formatChangeAddress));
+      const reasons = plan.diagnostics.filter(({ code }) => code === 'excluded').map(({ address }) => address);
+      const missing = whole.changes.map(formatChangeAddress).filter((address) => !left.has(address));
+      expect(missing.toSorted()).toEqual(reasons.toSorted());
+      for (const address of exclusions) expect([...left]).not.toContain(address);
+      for (const { kind, name, spec } of second)
+        if (listReferences(getKind(kind), spec).some(({ value }) => exclusions.includes(value)))
+          expect([...left]).not.toContain(`${kind}/${name}`);
+      const { outcomes } = await world.apply(plan);
+      expect(outcomes.filter(({ outcome }) => outcome !== 'applied')).toEqual([]);
+      expect(listTouched(await world.plan(second, { exclusions }))).toEqual([]);
       await world.migrate(second);
       expect(listTouched(await world.plan(second))).toEqual([]);
     });

@@ -53,6 +53,7 @@ export interface PlanOptions {
   readonly keepDrift?: boolean;
   readonly mode?: Plan['mode'];
   readonly targets?: readonly string[];
+  readonly exclusions?: readonly string[];
   readonly layout?: Layout;
   /** Reads with this client, which then knows what it has just read. */
   readonly client?: Client;
@@ -130,6 +131,7 @@ export class World {
     {
       mode = 'apply',
       targets = [],
+      exclusions = [],
       keepDrift = false,
       takeOver = [],
       layout,
@@ -162,6 +164,7 @@ export class World {
       version: '0.0.0',
       mode,
       targets,
+      exclusions,
       takeOver,
       diagnostics: [],
       now: this.now(),

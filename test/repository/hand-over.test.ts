@@ -153,7 +153,7 @@ describe('a hand-over in git', () => {
       'live/b/edgewise.yaml': `${toStack('b')}${taken}`,
     });
     const alone = await edgewise('plan -R live --stack a');
-    expect(alone.exitCode).toBe(3);
+    expect(alone.exitCode).toBe(5);
     expect(alone.stdout).toContain('Apply the stack b first, which takes it over, or both in one run.');
     expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);

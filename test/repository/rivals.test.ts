@@ -60,7 +60,7 @@ describe('what two stacks of one run claim', () => {
     const { edgewise } = await createRivals();
     await edgewise('apply live/a --yes');
     const { stdout, exitCode } = await edgewise('plan live/b');
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(5);
     expect(stdout).toMatch(
       /TCPEdge\/pay: hostports 1\.tcp\.example\.net:20001 is claimed by TCPEdge \w+, which is TCPEdge\/shop of the stack a/,
     );

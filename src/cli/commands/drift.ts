@@ -32,6 +32,7 @@ import {
 interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly target: readonly string[];
+  readonly exclude: readonly string[];
   readonly against?: string;
   /** With `--against`: the manifests of the plan, whose Stack document sets the connection. */
   readonly manifests?: readonly string[];
@@ -73,7 +74,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
   await refuseOverwrittenInputs(flags, { files: [], settings }, context);
   const { tokens } = state.stack;
   const found = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
-    stack.drift({ targets: flags.target, signal }),
+    stack.drift({ targets: flags.target, exclusions: flags.exclude, signal }),
   );
   const publication = { flags, exitCode: exitCodeOfDrift(found), locate };
   return outputReport({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
@@ -86,8 +87,8 @@ function exitCodeOfDrift(found: Drift): ExitCode {
 
 async function driftAgainst(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { against: file = '' } = flags;
-  if (isRecursive(flags) || paths.length > 0 || flags.target.length > 0) {
-    const message = '--against compares with a whole plan. Leave out paths, -R and --target.';
+  if (isRecursive(flags) || paths.length > 0 || flags.target.length + flags.exclude.length > 0) {
+    const message = '--against compares with a whole plan. Leave out paths, -R, --target and --exclude.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
   const saved = { plan: await readPlanFile(file, context), name: file };

@@ -82,7 +82,7 @@ export function addScopeOptions(command: Command): Command {
 function addRejectedOptions(command: Command): Command {
   const skip = new Option(
     '--skip-rejected',
-    'leave out changes that the service will reject according to the rehearsal, and what depends on them',
+    'leave out changes that the service will reject, and what depends on them',
   );
   return command.addOption(inTopic('safety', skip.conflicts('rehearsal'))).addOption(
     inTopic(
@@ -119,10 +119,20 @@ export function addProtectedOption(command: Command): Command {
   );
 }
 
+/** Adds the options that limit a plan to some resources. */
 export function addTargetOption(command: Command): Command {
-  return command.addOption(
-    createRepeatableOption('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
-  );
+  return command
+    .addOption(
+      createRepeatableOption('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
+    )
+    .addOption(
+      inTopic(
+        'safety',
+        createRepeatableOption('--exclude <address>', 'leave out this resource and everything that depends on it', {
+          parse: parseTarget,
+        }),
+      ),
+    );
 }
 
 /** Adds `--rotate`, which replaces resources even if nothing differs. */

@@ -144,7 +144,7 @@ export async function validateAndReportStacks(
 /** Compares every stack below a folder with the live state. Sends GET requests only. */
 export async function showDriftOfStacks(
   paths: readonly string[],
-  flags: StacksFlags & { readonly target: readonly string[] },
+  flags: StacksFlags & { readonly target: readonly string[]; readonly exclude: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
   return runTaskOnSelectedStacks(paths, { flags, command: 'drift' }, context, async (run) => {
@@ -154,6 +154,7 @@ export async function showDriftOfStacks(
       const drift = await stack.drift({
         signal: run.signal,
         targets: flags.target,
+        exclusions: flags.exclude,
         ...createOtherStacksLookUps(run, folder),
         onPlanned,
       });

@@ -342,18 +342,21 @@ export function computeWorstExitCode(codes: readonly number[]): ExitCode {
 }
 
 /** Flags that are allowed only for a single stack. */
-type SingleFlags = Partial<Pick<PlanFlags, 'target' | 'rotate' | 'takeOver' | 'allowProtected' | 'allowRejected'>>;
+type SingleFlags = Partial<
+  Pick<PlanFlags, 'target' | 'exclude' | 'rotate' | 'takeOver' | 'allowProtected' | 'allowRejected'>
+>;
 
 /**
  * Throws for flags about single resources, unless `--stack NAME` selects one stack, because several stacks may have the
  * same address. Other filters do not suffice: the number of stacks that they select may change.
  */
 export function refuseSingleResourceFlags(
-  { target = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
+  { target = [], exclude = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
   { names, count }: { readonly names: readonly string[]; readonly count: number },
 ): void {
   const given = [
     ...(target.length > 0 ? ['--target'] : []),
+    ...(exclude.length > 0 ? ['--exclude'] : []),
     ...(rotate.length > 0 ? ['--rotate'] : []),
     ...(takeOver.length > 0 ? ['--take-over'] : []),
     ...(allowProtected.length > 0 ? ['--allow-protected'] : []),

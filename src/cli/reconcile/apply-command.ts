@@ -105,7 +105,11 @@ export function findPlanFileApplyCommand(
   const isEnough =
     manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(isTokenCreatingWrite)));
   if (hasMissingTokenSinkDiagnostic(plan) || !isEnough) return undefined;
-  return createSavedPlanCommandLine(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
+  return createSavedPlanCommandLine(file, {
+    paths,
+    flags: { target: plan.targets, exclude: plan.exclusions ?? [], allowProtected: [] },
+    env,
+  });
 }
 
 /** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */
@@ -157,6 +161,7 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
   return [
     ...(flags.render === true ? ['--render'] : []),
     ...flags.target.flatMap((address) => ['--target', address]),
+    ...(flags.exclude ?? []).flatMap((address) => ['--exclude', address]),
     ...(flags.rotate ?? []).flatMap((address) => ['--rotate', address]),
     ...(flags.takeOver ?? []).flatMap((stack) => ['--take-over', stack]),
     ...(flags.delete === false ? ['--no-delete'] : []),

@@ -188,9 +188,17 @@ export function announceSkippedManifestCheck(file: string, { stderr }: Context):
 }
 
 /** Throws for flags that only affect planning, because the saved plan already fixes its scope. */
-function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...flags }: ApplyFlags): void {
+function refusePlanFlags({
+  target,
+  exclude = [],
+  rotate = [],
+  takeOver = [],
+  revertDrift,
+  ...flags
+}: ApplyFlags): void {
   const given = [
     ...(target.length > 0 ? ['--target'] : []),
+    ...(exclude.length > 0 ? ['--exclude'] : []),
     ...(rotate.length > 0 ? ['--rotate'] : []),
     ...(takeOver.length > 0 ? ['--take-over'] : []),
     ...(revertDrift === false ? ['--no-revert-drift'] : []),

@@ -21,6 +21,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 /** Flags that say what a plan covers and what it may do. */
 export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly target: readonly string[];
+  readonly exclude?: readonly string[];
   readonly allowDeletes?: boolean;
   readonly allowProtected: readonly string[];
   readonly allowRejected?: readonly string[];
@@ -53,12 +54,13 @@ export function resolveStackConnection(
 }
 
 export function toPlanOptions(
-  { target, rotate = [], takeOver = [], ...flags }: Partial<PlanFlags> & Pick<PlanFlags, 'target'>,
+  { target, exclude = [], rotate = [], takeOver = [], ...flags }: Partial<PlanFlags> & Pick<PlanFlags, 'target'>,
   mode: Plan['mode'] = 'apply',
 ): PlanOptions {
   return {
     mode,
     targets: target,
+    exclusions: exclude,
     rotate,
     takeOver,
     revertDrift: flags.revertDrift !== false,

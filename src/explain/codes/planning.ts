@@ -223,7 +223,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'The resource already has a mark: of another stack, or of another address in this stack. Adopting it would take it away from there.',
     remedy:
-      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
+      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource. To apply everything that does not depend on it, use `--skip-rejected`, or `--exclude` with its address.',
     bad: createPlanExample(formatPool('lifecycle:', '  adopt: bkdwd_pool'), {
       live: createLivePools({ bkdwd_pool: ['staging', 'pool'] }),
     }),
@@ -299,7 +299,7 @@ export const PLANNING_EXPLANATIONS = {
   },
   'claimed-elsewhere': {
     meaning:
-      'The value must be unique at the service. It is claimed by a resource of another owner, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning if another stack of the run gives the value up: the write comes after that.',
+      'The value must be unique at the service. It is claimed by a resource of another owner, or by a resource of this stack that the plan does not change. The service would reject the write, so the plan breaks a safety rule, and everything else waits too. With `-R` it is a warning if another stack of the run gives the value up: the write comes after that.',
     remedy:
       'Choose another value, or remove it from the other resource. A resource that no stack manages can be adopted. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: createPlanExample(formatIngress('agents.example.com'), {
@@ -316,11 +316,18 @@ export const PLANNING_EXPLANATIONS = {
   },
   'write-left-out': {
     meaning:
-      'According to the rehearsal, the service will reject a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
+      'The service will reject a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
     remedy:
       'Correct what the message names as the reason. To send the write anyway, use --allow-rejected ADDRESS instead of --skip-rejected.',
     bad: createPlanExample(formatIngress('agents.example.com'), { command: 'plan --skip-rejected', live: USED_POOL }),
     good: { files: { 'manifest.yaml': formatIngress('agents.example.com'), 'pool.yaml': POOL } },
+  },
+  excluded: {
+    meaning:
+      '--exclude leaves a resource out of a plan, so that it stays as it is. Everything that depends on it is left out too: resources that refer to it, and writes that would have to wait for its writes. What is left out is planned again without the flag.',
+    remedy: 'Plan without --exclude once the reason is gone.',
+    bad: createPlanExample(POOL, { command: 'plan --exclude WeightedBackend/pool' }),
+    good: { command: 'plan' },
   },
   'rehearsal-gap': {
     meaning:

@@ -213,9 +213,10 @@ function formatShort(value: Json | undefined): string {
 type PlanFacts = Readonly<Record<string, Json>>;
 
 /** The settings that limit a plan. A partial apply does not change them. */
-function collectScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): PlanFacts {
+function collectScope({ targets, exclusions = [], takeOver, settings: { guard, kinds }, ownerLabel }: Plan): PlanFacts {
   return {
     'the targets': [...targets].sort(),
+    'the exclusions': [...exclusions].sort(),
     'the stacks to take over from': [...takeOver].sort(),
     'the guard': { ...guard },
     'the kinds in use': kinds === undefined ? null : [...kinds].sort(),

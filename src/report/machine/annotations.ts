@@ -23,7 +23,7 @@ import {
   UNMANAGED_WORDING,
   type UnmanagedResourceView,
 } from '../view/drift-view.ts';
-import { quoteIfNeeded } from '../view/escape.ts';
+import { quoteIfNeeded, toPrintableLines } from '../view/escape.ts';
 import { formatShortField, type ResourceNames } from '../view/field-view.ts';
 import { collectPlanAddressesById } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
@@ -63,6 +63,7 @@ export const NON_DIAGNOSTIC_RULES = {
   'nothing-described': 'The plan would delete resources, and its manifests describe nothing that the stack owns.',
   policy: 'The plan breaks a rule that a Policy document states.',
   'rejected-write': 'The service will reject a write of the plan.',
+  'claimed-elsewhere': 'A resource of another owner has a unique value that the plan claims.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
   danger: 'A change concerns access, traffic, secrets, protection or ownership.',
@@ -164,7 +165,7 @@ function createViolationAnnotation({ rule, message, remedy, addresses, places = 
     level: 'error',
     nature: 'finding',
     message: toPrintable(said),
-    remedy: toPrintable(remedy),
+    remedy: toPrintableLines(remedy).join('\n'),
     ...(address !== undefined && { address }),
     ...(own !== undefined && { place: own.place }),
     ...(related.length > 0 && { related }),

@@ -45,7 +45,7 @@ export function listDriftHeadSections(
 
 /** Returns the sentences that name the saved plan and the targets. The commit is in the last line of the comment. */
 function listLimits({ compared, isAgainstPlan, notes }: DriftView): readonly string[] {
-  return [...(isAgainstPlan ? [compared] : []), ...notes.slice(0, 1)];
+  return [...(isAgainstPlan ? [compared] : []), ...notes];
 }
 
 function createParagraph(text: string): Section {

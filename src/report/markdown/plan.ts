@@ -107,7 +107,10 @@ function createViolationSection({ rule, message, remedy, addresses, places = [] 
       : ['>', `> ${addresses.slice(0, MAX_LISTED).map(renderCodeSpan).join(', ')}${more}`]),
     ...(places.length === 0 ? [] : ['>', `> ${places.map(formatPosition).join(', ')}`]),
     '>',
-    `> ${toShortProse(remedy)}`,
+    remedy
+      .split('\n')
+      .map((line) => `> ${toShortProse(line)}`)
+      .join('\n>\n'),
   ];
   return { text: `${lines.join('\n')}\n\n`, priority: 'refusal', names: ['safety rule', 'safety rules'] };
 }

@@ -127,7 +127,7 @@ export function createDriftView(
     title: formatDriftTitle(drift),
     compared: formatComparedSentence(drift),
     isAgainstPlan: drift.against !== undefined,
-    notes: describeTargetLimit(drift.targets),
+    notes: describeTargetLimit(drift.targets, drift.exclusions),
     dangers: listDriftDangerViews(drift.resources, scene),
     dangerCount: formatDangerCountsOfChanges(drift.resources),
     groups,

@@ -15,7 +15,7 @@ import type { FormatOptions } from '../report.ts';
 import { type ChangeView, createChangeView, listPlanParts, type PlanPart } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
-import { quoteIfNeeded } from './escape.ts';
+import { quoteIfNeeded, toPrintableLines } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
 import {
   describeTargetLimit,
@@ -156,12 +156,12 @@ function hasSurprisingOrder(writes: readonly Write[]): boolean {
 }
 
 /** A release needs no note on its targets, because it is always limited to some addresses. */
-function listNotes({ targets, mode, crossStackReferences = {} }: Plan): readonly string[] {
+function listNotes({ targets, exclusions, mode, crossStackReferences = {} }: Plan): readonly string[] {
   if (mode === 'release') return [];
   const waits = Object.entries(crossStackReferences).map(([address, { stack, resource }]) => {
     return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
   });
-  return [...describeTargetLimit(targets), ...waits];
+  return [...describeTargetLimit(targets, exclusions), ...waits];
 }
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {
@@ -218,7 +218,7 @@ function createViolationView(violation: SafetyViolation): SafetyViolation {
     message: toPrintable(one.message),
     place: toPrintablePlace(one.place),
   }));
-  const remedy = toPrintable(violation.remedy);
+  const remedy = toPrintableLines(violation.remedy).join('\n');
   return { ...violation, message, remedy, addresses, ...(places !== undefined && { places }) };
 }
 

@@ -32,11 +32,20 @@ export function formatPlanOrApplyTitle(about: keyof typeof TITLES, plan: Reporte
   return `${TITLES[about][plan.mode]} ${formatReportSubject(plan)}`;
 }
 
-/** Says which addresses a report is limited to. Empty if it has no limit. */
-export function describeTargetLimit(targets: readonly string[]): readonly string[] {
-  if (targets.length === 0) return [];
+/** Says which addresses a report is limited to, and which it leaves out by name. Empty if it has no limit. */
+export function describeTargetLimit(targets: readonly string[], exclusions: readonly string[] = []): readonly string[] {
+  const isOne = exclusions.length === 1;
   return [
-    `Limited to ${targets.map(quoteIfNeeded).join(', ')} and ${targets.length === 1 ? 'its' : 'their'} dependencies.`,
+    ...(targets.length === 0
+      ? []
+      : [
+          `Limited to ${targets.map(quoteIfNeeded).join(', ')} and ${targets.length === 1 ? 'its' : 'their'} dependencies.`,
+        ]),
+    ...(exclusions.length === 0
+      ? []
+      : [
+          `Without ${exclusions.map(quoteIfNeeded).join(', ')} and what depends on ${isOne ? 'it' : 'them'} (--exclude).`,
+        ]),
   ];
 }
 
@@ -120,9 +129,9 @@ function formatNothingToDo({ totals, suppressedDeletes, diagnostics }: PlanNumbe
   return `Nothing to do: ${formatCount(number, 'resource matches', 'resources match')} the manifests.`;
 }
 
-/** The number of changes that `--skip-rejected` left out. */
+/** The number of changes that `--skip-rejected` and `--exclude` left out. */
 function countLeftOut(diagnostics: readonly Diagnostic[]): number {
-  return diagnostics.filter(({ code }) => code === 'write-left-out').length;
+  return diagnostics.filter(({ code }) => code === 'write-left-out' || code === 'excluded').length;
 }
 
 /** Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Omits rare actions that do not occur. */

@@ -100,6 +100,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     now,
     ids: new Map(context.ids),
     texts: new Map(context.texts),
+    storedForms: new Map(),
     unrecorded: new Set(),
     judge: reach.judge,
     by: context.by,

@@ -7,7 +7,7 @@ import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '
 import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { type Mark, type MarkDraft, renderMetadata, splitMetadata } from '../model/mark.ts';
+import { type Mark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
 import { alignMembers, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
@@ -21,38 +21,51 @@ export function parseWriteResponse(write: Write, answer: JsonObject): LiveResour
     : readResource(kind, answer);
 }
 
+/** The body of a request and the resource in its response. */
+interface ComparedResponse {
+  readonly body: JsonObject | undefined;
+  readonly live: LiveResource;
+  /** Names of fields that need no comparison (see `checkStoredForms`). */
+  readonly accepted: ReadonlySet<string>;
+}
+
 /**
  * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
  * service did not accept as sent; empty if it accepted everything.
  */
-export function listUnacceptedFieldMessages(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
-  if (write.type !== 'set-module') return listUnpersistedValueMessages(write, sent, live);
-  return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
+export function listUnacceptedFieldMessages(write: Write, compared: ComparedResponse): readonly string[] {
+  if (write.type !== 'set-module') return listUnpersistedValueMessages(write, compared);
+  return compareFields(write, { [write.module]: compared.body ?? null }, compared.live.spec);
 }
 
 /**
  * Like `listUnacceptedFieldMessages`, for a response that contains the whole resource. Reports a lost mark first, because later runs
  * do not recognize a resource without its mark.
  */
-export function listUnpersistedValueMessages(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+export function listUnpersistedValueMessages(
+  write: Write,
+  { body = {}, live, accepted }: ComparedResponse,
+): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
   const isKept = write.type === 'release' && live.mark !== undefined;
   return [
     ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),
-    ...(isMarked && !isKept && isOtherMetadata(sent, live) ? ['the service did not accept metadata'] : []),
+    ...(isMarked && !isKept && isOtherMetadata(body, live, accepted) ? ['the service did not accept metadata'] : []),
     ...(isKept ? ['the service did not change the metadata, which still has the mark'] : []),
-    ...compareFields(write, sent.body ?? {}, live.spec),
+    ...compareFields(write, omitNames(body, accepted), live.spec),
   ];
 }
 
-function isOtherMetadata({ body }: ResolvedWrite, { mark, spec }: LiveResource): boolean {
-  if (typeof body?.['metadata'] !== 'string') return false;
-  const sent = splitMetadata(body['metadata']);
-  return (
-    (sent.mark !== mark && !isSameJson(toJson(sent.mark), toJson(mark))) ||
-    !isSameJson(sent.user, spec['metadata'] ?? '')
-  );
+function omitNames(body: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name)));
+}
+
+function isOtherMetadata(body: JsonObject, { mark, spec }: LiveResource, accepted: ReadonlySet<string>): boolean {
+  if (typeof body[METADATA] !== 'string') return false;
+  const sent = splitMetadata(body[METADATA]);
+  if (sent.mark !== mark && !isSameJson(toJson(sent.mark), toJson(mark))) return true;
+  return !accepted.has(METADATA) && !isSameJson(sent.user, spec[METADATA] ?? '');
 }
 
 function toJson(mark: Mark | undefined): JsonObject | null {
@@ -106,8 +119,8 @@ export interface ResolvedWrite extends WriteRequestLine {
  * Creates the request of a write. Replaces addresses by ids that earlier writes returned, and turns the length of a
  * validity into a start and an end. `ids` must contain every address to which the write refers.
  */
-export function resolveWriteRequest(write: Write, { ids, now, by }: WriteRequestContext): ResolvedWrite {
-  return { ...createWriteRequestLine(write, ids), body: resolveBody(write, { ids, now, by }) };
+export function resolveWriteRequest(write: Write, context: WriteRequestContext): ResolvedWrite {
+  return { ...createWriteRequestLine(write, context.ids), body: resolveBody(write, context) };
 }
 
 /** Facts that are known only when a write is sent. */
@@ -116,17 +129,19 @@ export interface WriteRequestContext {
   readonly now: Date;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
+  /** The forms in which the service stores texts of the resource, to record in the mark. */
+  readonly stored: Mark['stored'];
 }
 
-function resolveBody(write: Write, { ids, now, by }: WriteRequestContext): JsonObject | undefined {
+function resolveBody(write: Write, { ids, now, by, stored }: WriteRequestContext): JsonObject | undefined {
   const kind = getKind(write.kind);
   const createMetadata = (draft: MarkDraft) => {
-    const mark = completeMarkDraft(kind, draft, ids);
+    const mark = completeMarkDraft(kind, stored === undefined ? draft : { ...draft, stored }, ids);
     const known = by === undefined ? mark : { ...mark, by };
     const type = kind.fields[METADATA]?.type;
     const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;
-    const metadata = renderMetadata(draft.user, known);
-    return { metadata: Buffer.byteLength(metadata) <= most ? metadata : renderMetadata(draft.user, mark) };
+    // Metadata that is too long all the same is sent, so that the service says so.
+    return { metadata: renderFittingMetadata(draft.user, known, most) ?? renderMetadata(draft.user, mark) };
   };
   switch (write.type) {
     case 'create':

@@ -27,6 +27,11 @@ export class ConcurrentChangeDetector {
     }
   }
 
+  /** The spec of a resource when the plan was made. `undefined` if the plan creates the resource. */
+  findPlannedSpec(id: string): Spec | undefined {
+    return this.#before.get(id)?.spec;
+  }
+
   /**
    * Compares the resource in the response to a write with the same resource in the plan. Returns a warning with the
    * fields that changed although no write of the plan sends them; `undefined` if there are none. Ignored fields are not

@@ -15,8 +15,9 @@ export interface JournalEntry {
   /**
    * `look-up`: a list request that checks whether a creation took effect, or whether a concurrent apply created a
    * duplicate, or the read of a resource right before a write to it. `undo`: a request that deletes a creation of this run, or marks a credential as undelivered.
+   * `record`: a request that records in the mark in which form the service stored a text.
    */
-  readonly request: 'write' | 'look-up' | 'undo';
+  readonly request: 'write' | 'look-up' | 'undo' | 'record';
   /** Id of the write in the plan to which the request belongs. Absent for a look-up. */
   readonly write?: string;
   readonly method: string;

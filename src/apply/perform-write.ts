@@ -7,6 +7,7 @@ import { findMemberType } from '../kinds/walk.ts';
 import { ApiError, assertNever, NetworkError, StaleStateError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { Mark } from '../model/mark.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import {
@@ -22,6 +23,7 @@ import {
   listUnpersistedValueMessages,
   type ResolvedWrite,
   resolveWriteRequest,
+  type WriteRequestContext,
 } from './check-response.ts';
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
 import { type ConflictWaits, isConflict } from './conflicts.ts';
@@ -41,6 +43,14 @@ import {
   isNotFoundError,
   markReplacementsUndelivered,
 } from './requests.ts';
+import {
+  checkStoredForms,
+  createRecordBody,
+  createStoredOtherwiseWarning,
+  describeMissingRoom,
+  type StoredForm,
+  toStoredDigests,
+} from './stored-forms.ts';
 import type { TokenDeliveries } from './token-sinks.ts';
 
 /** The functions that the writes of a run use, and the results that writes store for later writes. */
@@ -55,6 +65,8 @@ export interface WriteContext {
   readonly ids: Map<string, string>;
   /** Contents for planned files, by address. Each creation of a resource with a file adds an entry. */
   readonly texts: Map<string, string>;
+  /** Digests of the stored forms that a later write of a new credential records, by address. */
+  readonly storedForms: Map<string, NonNullable<Mark['stored']>>;
   /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
   readonly conflicts: ConflictWaits;
@@ -125,7 +137,7 @@ async function change(write: PatchWrite, context: WriteContext): Promise<Outcome
   const { live } = exchanged;
   const concurrentChange = live && context.concurrentChanges.find(write, live);
   if (concurrentChange !== undefined) context.settle.note(concurrentChange);
-  const outcome = accept(write, exchanged, context);
+  const outcome = await accept(write, exchanged, context);
   return outcome.outcome !== 'applied' || live === undefined ? outcome : { ...outcome, computed: live.computed };
 }
 
@@ -135,21 +147,72 @@ interface Shown {
   readonly live: LiveResource | undefined;
 }
 
-async function exchange(
-  write: Write,
-  { requests, settle, ids, now, by, reliances }: WriteContext,
-): Promise<Shown | undefined> {
-  const resolve = (one: Write) => resolveWriteRequest(one, { ids, now: now(), by });
+async function exchange(write: Write, context: WriteContext): Promise<Shown | undefined> {
+  const { requests, settle, ids, reliances } = context;
+  const resolve = (one: Write) => resolveWriteRequest(one, toRequestContext(one, context));
   const exchanged = await requests.send(write, resolve, reliances?.find(write, ids));
   if (exchanged === undefined) return undefined;
   const { sent, answer } = exchanged;
   return { sent, live: answer === null ? undefined : settle.duplicates.lookUps.readResponseBody(write, answer) };
 }
 
-function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Outcome {
-  const failures = live === undefined ? [] : listUnacceptedFieldMessages(write, sent, live);
+function toRequestContext({ address }: Write, { ids, now, by, storedForms }: WriteContext): WriteRequestContext {
+  return { ids, now: now(), by, stored: storedForms.get(address) };
+}
+
+async function accept(write: Write, { sent, live }: Shown, context: WriteContext): Promise<Outcome> {
+  const failures = live === undefined ? [] : await acceptValues(write, { body: sent.body, live }, context);
   if (failures.length > 0) return createFailure(write, failures.join('; '));
-  return { outcome: 'applied', write, id: findResourceIdOfWrite(write) ?? ids.get(write.address) };
+  return { outcome: 'applied', write, id: findResourceIdOfWrite(write) ?? context.ids.get(write.address) };
+}
+
+interface SentAndShown {
+  readonly body: JsonObject | undefined;
+  readonly live: LiveResource;
+}
+
+/**
+ * Compares the response with the request, and records texts that the service stores in another form. Returns a message
+ * for each value that the service did not accept.
+ */
+async function acceptValues(
+  write: Write,
+  { body, live }: SentAndShown,
+  context: WriteContext,
+): Promise<readonly string[]> {
+  const before = context.concurrentChanges.findPlannedSpec(live.id);
+  const { accepted, found } = checkStoredForms(write, { body, live, before });
+  const failures = listUnacceptedFieldMessages(write, { body, live, accepted });
+  if (failures.length > 0 || found.length === 0) return failures;
+  const failure = await recordStoredForms(write, { body, live, found }, context);
+  if (failure !== undefined) return [failure];
+  for (const form of found) context.settle.note(createStoredOtherwiseWarning(write, form));
+  return [];
+}
+
+/**
+ * Records the stored forms in the mark: with one more PATCH or, for a new credential, with the one that records the
+ * delivery of its token. Returns a message if that fails.
+ */
+async function recordStoredForms(
+  write: Write,
+  { body, live, found }: SentAndShown & { readonly found: readonly StoredForm[] },
+  { requests, settle, storedForms }: WriteContext,
+): Promise<string | undefined> {
+  if (write.type === 'create' && getKind(write.kind).oneTimeFields.length > 0) {
+    storedForms.set(write.address, toStoredDigests(found));
+    return undefined;
+  }
+  const recording = createRecordBody(write, { body, live }, found);
+  if (recording === undefined) return describeMissingRoom(found);
+  const answer = await requests.record(write, live.id, recording);
+  if (answer === null) return undefined;
+  const recorded = settle.duplicates.lookUps.readResponseBody(write, answer);
+  const again = checkStoredForms(write, { body: recording, live: recorded, before: undefined });
+  if (again.found.length > 0)
+    return `the service stores ${again.found.map(({ name }) => name).join(' and ')} in another form each time`;
+  const failures = listUnacceptedFieldMessages(write, { body: recording, live: recorded, accepted: again.accepted });
+  return failures.length === 0 ? undefined : failures.join('; ');
 }
 
 /**
@@ -160,7 +223,7 @@ async function recordDelivery(write: DeliverOrRedeliverWrite, context: WriteCont
   try {
     const exchanged = await exchange(write, context);
     if (exchanged === undefined) return createInterrupted(write);
-    const outcome = accept(write, exchanged, context);
+    const outcome = await accept(write, exchanged, context);
     if (outcome.outcome === 'failed') context.unrecorded.add(write.id);
     return outcome;
   } catch (error) {
@@ -190,10 +253,10 @@ async function redeliver(write: RedeliverWrite, context: WriteContext): Promise<
 
 /** Creates a resource exactly once. A retry sends the same body, with the same times. Rejects as the client does. */
 async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
-  const { requests, ids, now, by, settle } = context;
+  const { requests, settle } = context;
   let sent: ResolvedWrite | undefined;
   const resolve = (): ResolvedWrite => {
-    sent ??= resolveWriteRequest(write, { ids, now: now(), by });
+    sent ??= resolveWriteRequest(write, toRequestContext(write, context));
     return sent;
   };
   const created = await createResourceOnce({
@@ -210,13 +273,17 @@ async function createResource(write: CreateWrite, context: WriteContext): Promis
  * Accepts a resource that a look-up found after its creation got no response. If the kind has a token, the write fails:
  * the token was lost with the response, and only a new credential can replace it.
  */
-function acceptFound(write: CreateWrite, { sent, live }: CreationResult, context: WriteContext): Outcome {
+async function acceptFound(
+  write: CreateWrite,
+  { sent, live }: CreationResult,
+  context: WriteContext,
+): Promise<Outcome> {
   const [field] = getKind(write.kind).oneTimeFields;
   if (field !== undefined) {
     const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
     return createFailure(write, message);
   }
-  const failures = storeCreation(write, { sent, live }, context);
+  const failures = await storeCreation(write, { sent, live }, context);
   if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed, found: true };
 }
@@ -240,7 +307,7 @@ async function acceptAnswer(
       write,
       [...undelivered, 'the service did not return its id, or returned an invalid one'].join('; '),
     );
-  const failures = [...undelivered, ...storeCreation(write, { sent, live }, context)];
+  const failures = [...undelivered, ...(await storeCreation(write, { sent, live }, context))];
   if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
@@ -251,15 +318,16 @@ interface CreationResult {
 }
 
 /** Stores the id and file content of a created resource. Returns a message for each difference from the request. */
-function storeCreation(
+async function storeCreation(
   write: CreateWrite,
   { sent, live }: CreationResult,
-  { ids, texts }: WriteContext,
-): readonly string[] {
+  context: WriteContext,
+): Promise<readonly string[]> {
+  const { ids, texts } = context;
   ids.set(write.address, live.id);
   const text = formatTextAsFileContent(live.computed[getKind(write.kind).fileField ?? '']);
   if (text !== undefined) texts.set(write.address, text);
-  return listUnpersistedValueMessages(write, sent, live);
+  return acceptValues(write, { body: sent.body, live }, context);
 }
 
 /** `T`: the response to the creation. */
@@ -363,7 +431,7 @@ async function verifyCreation(
   const isHidden = field !== undefined && token === undefined;
   const failures = [
     ...(isHidden ? [`the service did not show its ${field}`] : []),
-    ...(isRotatable(kind) ? listUnpersistedValueMessages(write, sent, live) : []),
+    ...(isRotatable(kind) ? listCreationFailures(write, { body: sent.body, live }) : []),
   ];
   if (failures.length > 0) {
     const message = await deleteOwnCreation(made, context, 'Delete it by hand, unless the next plan deletes it');
@@ -371,6 +439,14 @@ async function verifyCreation(
   }
   const lost = field === undefined ? undefined : await withdrawCredentialIfDuplicate(made, context);
   return lost ?? { live, token };
+}
+
+/** Returns a message for each value of a new credential or certificate that cannot be accepted. */
+function listCreationFailures(write: CreateWrite, { body, live }: SentAndShown): readonly string[] {
+  const { accepted, found } = checkStoredForms(write, { body, live, before: undefined });
+  const failures = listUnpersistedValueMessages(write, { body, live, accepted });
+  const hasRoom = found.length === 0 || createRecordBody(write, { body, live }, found) !== undefined;
+  return hasRoom ? failures : [...failures, describeMissingRoom(found)];
 }
 
 /**

@@ -51,6 +51,8 @@ export interface ApplyRequests {
    */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   readonly remove: (made: CreatedResource) => Promise<void>;
+  /** Sends a PATCH that records in the mark of a resource how the service stores its texts. */
+  readonly record: (write: Write, id: string, body: JsonObject) => Promise<JsonObject | null>;
   /** Marks a credential as undelivered. `write`: the write to which the journal assigns the request. */
   readonly markUndelivered: (write: DeliverOrRedeliverWrite, marked: LiveResource) => Promise<void>;
 }
@@ -70,6 +72,12 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
       return sendAside(context, entry, () => client.list(kind, undefined, signal));
     },
     listNewest: get && ((kind) => listNewest(context, kind, get)),
+    record: (write, id, body) => {
+      const path = toResourcePath(getKind(write.kind), { id });
+      const entry = { request: 'record', write: write.id, method: 'PATCH', path, address: write.address, id } as const;
+      const send = () => client.send('PATCH', path, body, { waitSignal: signal });
+      return client.limit(() => sendAside(context, { ...entry, ...computeBodyDigest(body) }, send));
+    },
     remove: async ({ write, id }) => {
       const { path, check } = createUndoReliance(write, id, client.shown);
       const prepare = async (shown: JsonObject | null) => {

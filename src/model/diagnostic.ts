@@ -95,6 +95,7 @@ export const DIAGNOSTIC_CODES = {
   'rehearsal-gap': 'The rehearsal of the plan found a gap: between two writes, something is missing.',
   'created-twice': 'Two concurrent applies of one stack created the same resource.',
   'concurrent-apply': 'A concurrent apply of the stack has created a resource that this one was about to create.',
+  'stored-otherwise': 'The service stores a description or metadata in another form than it was sent.',
   'changed-since-plan': 'A field was changed at the service after the plan and before the write.',
   ...LINT_CODES,
   lockout: 'A write may lock out the user who applies it.',

@@ -1,5 +1,13 @@
 import { isResourceName } from './address.ts';
-import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson, toDigest } from './json.ts';
+import {
+  computeUtf8ByteLength,
+  isJsonObject,
+  isSameJson,
+  type Json,
+  type JsonObject,
+  toCanonicalJson,
+  toDigest,
+} from './json.ts';
 import { withoutHiddenNumbers } from './secret-value.ts';
 
 /**
@@ -30,6 +38,11 @@ export interface Mark {
    * `IGNORED_FIELD_DIGEST`: another owner managed the field.
    */
   readonly fields: Readonly<Record<string, string>>;
+  /**
+   * Digests of the values that the service gave back for the values in `fields`, if it stored them in another form.
+   * Absent if there are none.
+   */
+  readonly stored?: Readonly<Record<string, string>>;
 }
 
 /** Returns the mark without `by`, because plans ignore a difference in `by`. */
@@ -37,10 +50,16 @@ export function toComparableMark({ by: _, ...mark }: Mark): Mark {
   return mark;
 }
 
-/** Whether two marks are equal apart from `by`. Two absent marks are equal. */
+/**
+ * Whether two marks say the same about a resource: all but `by`, and `stored`, which only says how the service stored
+ * it. Two absent marks are equal.
+ */
 export function isEqualMarkIgnoringBy(left: Mark | undefined, right: Mark | undefined): boolean {
-  const toJson = (mark: Mark | undefined): JsonObject | null =>
-    mark === undefined ? null : { ...toComparableMark(mark) };
+  const toJson = (mark: Mark | undefined): JsonObject | null => {
+    if (mark === undefined) return null;
+    const { stored: _, ...rest } = toComparableMark(mark);
+    return { ...rest };
+  };
   return isSameJson(toJson(left), toJson(right));
 }
 
@@ -60,6 +79,8 @@ export interface MarkDraft {
    * later.
    */
   readonly pending: JsonObject;
+  /** As in the mark. An apply adds the forms in which the service stores the values of the write. */
+  readonly stored?: Readonly<Record<string, string>>;
 }
 
 /** In a mark, this text replaces the digest of a field that another owner managed when the mark was written. */
@@ -109,9 +130,23 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     ...(mark.owner !== undefined && { owner: mark.owner }),
     ...(mark.by !== undefined && { by: mark.by }),
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
+    ...(mark.stored !== undefined && Object.keys(mark.stored).length > 0 && { stored: mark.stored }),
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
   return JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
+}
+
+/**
+ * Renders the metadata of a resource in at most `maxBytes` bytes: without the pipeline, and then without the owner, if it
+ * is longer with them. `undefined` if it is too long all the same.
+ */
+export function renderFittingMetadata(user: string | JsonObject, mark: Mark, maxBytes: number): string | undefined {
+  const { by: _, ...withoutBy } = mark;
+  const { owner: __, ...least } = withoutBy;
+  const candidates: readonly Mark[] = [mark, withoutBy, least];
+  return candidates
+    .map((candidate) => renderMetadata(user, candidate))
+    .find((text) => computeUtf8ByteLength(text) <= maxBytes);
 }
 
 /**
@@ -153,7 +188,7 @@ function withoutSpace(json: string): string {
 
 function parseMark(value: Json): Mark | string {
   if (!isJsonObject(value)) return 'it is not an object';
-  const { stack, name, fields = {}, protect = false, delivered = false, was, owner, by } = value;
+  const { stack, name, fields = {}, stored = {}, protect = false, delivered = false, was, owner, by } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
   if (!isJsonObject(fields)) return 'its fields are not an object';
@@ -166,6 +201,7 @@ function parseMark(value: Json): Mark | string {
     ...(typeof owner === 'string' && { owner }),
     ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),
+    ...(isJsonObject(stored) && Object.keys(stored).length > 0 && { stored: keepTexts(stored) }),
   };
 }
 

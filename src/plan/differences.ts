@@ -45,7 +45,8 @@ export type FieldDifference = Difference & { readonly field: string };
  * no mark that shows what was last applied: a part that the manifest sets is written each time, as a hidden difference.
  */
 export function listSpecDifferences(compared: ComparedResource): readonly FieldDifference[] {
-  const { kind, live, normal } = compared;
+  const { kind, normal } = compared;
+  const live = { ...compared.live, spec: alignStoredForms(kind, compared.live, normal) };
   const spec = assumeApplied(compared, live, normal);
   const stated = diffSpecs(kind, spec, normal).map((difference) => {
     const sides = { desired: normal, live: spec, mark: live.mark };
@@ -142,7 +143,8 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   if (applied === IGNORED_FIELD_DIGEST) return 'unknown';
   // A time that the service may store earlier has another digest. The API cannot change it afterwards.
   const isFixed = (kind.fields[name]?.earlierByMs ?? 0) > 0;
-  const isDrifted = !isFixed && live[name] !== undefined && toFieldDigest(live[name]) !== applied;
+  const asApplied = [applied, mark.stored?.[name]];
+  const isDrifted = !isFixed && live[name] !== undefined && !asApplied.includes(toFieldDigest(live[name]));
   const value = desired[name] ?? null;
   const isChanged = toFieldDigest(value) !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
   // A digest depends on the name of a secret, whose value may have changed. A hidden value may be the one last applied.
@@ -185,6 +187,20 @@ export function computeMarkDigests(
 export function findFieldDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
   return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getNormalUnsetFieldValue(field));
+}
+
+/**
+ * Returns the live spec for the comparison with a desired one: a text that the service stored in another form is as in
+ * the manifest, if both are as they were when the mark recorded that form.
+ */
+export function alignStoredForms(kind: Kind, { spec, mark }: Live, desired: Spec): Spec {
+  const aligned = Object.entries(mark?.stored ?? {}).flatMap(([name, stored]): [string, Json][] => {
+    const [from, to] = [spec[name], desired[name]];
+    if (kind.fields[name]?.mayBeStoredOtherwise !== true || from === undefined || to === undefined) return [];
+    const sent = mark?.fields[name] ?? findFieldDefaultDigest(kind, name);
+    return toFieldDigest(from) === stored && toFieldDigest(to) === sent ? [[name, to]] : [];
+  });
+  return aligned.length === 0 ? spec : { ...spec, ...Object.fromEntries(aligned) };
 }
 
 /**

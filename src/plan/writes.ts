@@ -315,8 +315,20 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
       ignored,
       kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])),
     }),
+    ...pickStoredForms(kind, change),
   };
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
+}
+
+/** The stored forms that stay in the mark: those of the texts that are live and that the change does not replace. */
+function pickStoredForms(kind: Kind, change: Change): Pick<MarkDraft, 'stored'> {
+  const { action, live } = change;
+  if (action === 'create' || action === 'replace') return {};
+  const changed = listChangedFields(kind, change);
+  const kept = Object.entries(live?.mark?.stored ?? {}).filter(
+    ([name, digest]) => !changed.includes(name) && toFieldDigest(live?.spec?.[name] ?? null) === digest,
+  );
+  return kept.length === 0 ? {} : { stored: Object.fromEntries(kept) };
 }
 
 /** The maximum length of an owner in a mark, even if the metadata has space for more. Names of teams are shorter. */
@@ -355,7 +367,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 
 /** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
 export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
-  const { stack, name, protect, delivered, previousName, owner } = draft;
+  const { stack, name, protect, delivered, previousName, owner, stored } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -367,5 +379,6 @@ export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: Created
     ...(previousName !== undefined && { previousName }),
     ...(owner !== undefined && { owner }),
     fields,
+    ...(stored !== undefined && { stored }),
   };
 }

@@ -64,6 +64,7 @@ const mark = z.strictObject({
   previousName: optional(z.string()).describe('Former name of the resource.'),
   owner: optional(z.string()).describe('Owner of the resource, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
+  stored: optional(digests).describe('Digest of each field that the service stored in another form than it was sent.'),
 });
 
 /**
@@ -163,6 +164,7 @@ const markDraft = z
     user: z.union([z.string(), spec]).describe("The user's own metadata."),
     fields: digests,
     pending: spec.describe('Fields that have no digest yet, because they contain an id that is known after apply.'),
+    stored: optional(digests).describe('Digests of the forms in which the service stores fields.'),
   })
   .describe('The mark after the write. It is sent as the metadata of the body.');
 

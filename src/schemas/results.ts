@@ -321,9 +321,9 @@ const JOURNAL_LINE_SCHEMA = z
       .enum(['before', 'after'])
       .describe('Whether the line was written before the request was sent or after it ended.'),
     request: z
-      .enum(['write', 'look-up', 'undo'])
+      .enum(['write', 'look-up', 'undo', 'record'])
       .describe(
-        '`write`: a write of the plan. `look-up`: a list that shows whether a creation took effect, or whether another apply created the same resource, or the read of a resource right before a write. `undo`: a delete of the resource that this apply created, because a concurrent apply was first.',
+        '`write`: a write of the plan. `look-up`: a list that shows whether a creation took effect, or whether another apply created the same resource, or the read of a resource right before a write. `undo`: a delete of the resource that this apply created, because a concurrent apply was first. `record`: an update of the mark that records in which form the service stored a text.',
       ),
     write: optional(z.string()).describe(
       'The write of the plan that the request belongs to, such as `create Kind/name`. Absent for a look-up.',

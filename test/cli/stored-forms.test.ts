@@ -205,3 +205,141 @@ describe('a certificate that the service backdates', () => {
     expect(stdout).toContain('"2027-01-01T00:00:00Z" was sent, "2026-12-31T23:54:59Z" came back');
   });
 });
+
+describe('a description or metadata that the service stores in another form', () => {
+  const toPool = (description: string, more: object = {}): string =>
+    `${STACK}${toManifest('WeightedBackend', 'pool', { description, backends: { bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA: 1 }, ...more })}`;
+  const toWrites = (workspace: Workspace): readonly string[] =>
+    workspace.recorder
+      .take()
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, body }) => `${method} ${Object.keys(JSON.parse(body)).sort().join(' ')}`);
+
+  it('is said once, and matches from then on', async () => {
+    const workspace = await createWorkspace({
+      'edgewise.yaml': toPool(' Blue pool', { metadata: { team: ' data ' } }),
+    });
+    const edgewise = withForms(workspace, 'trimmed', 'lower_case');
+    const first = await edgewise('apply --yes');
+    expect(first.exitCode, first.stdout).toBe(0);
+    expect(first.stdout + first.stderr).toContain(
+      'warning[stored-otherwise]: WeightedBackend/pool: the service stores description in another form: " Blue pool" was sent, "blue pool" came back',
+    );
+    expect(first.stdout + first.stderr).toContain('{"team":" data "} was sent, {"team":"data"} came back');
+    expect(toWrites(workspace)).toEqual(['POST backends description metadata', 'PATCH backends metadata']);
+    for (let times = 0; times < 2; times += 1) {
+      const again = await edgewise('apply --yes');
+      expect(again.stdout).toContain('Nothing to do');
+      expect(again.stdout + again.stderr).not.toContain('stored-otherwise');
+    }
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+    expect((await edgewise('drift')).exitCode).toBe(0);
+    expect((await edgewise('get --verbose')).stdout).toMatch(/^ {2}stored in another form +description, metadata$/m);
+    expect((await edgewise('get')).stdout).not.toContain('another form');
+    expect(toWrites(workspace)).toEqual([]);
+  });
+
+  it('stays so when another field changes, without another request', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
+    const edgewise = withForms(workspace, 'lower_case');
+    await edgewise('apply --yes');
+    toWrites(workspace);
+    await workspace.write({ 'edgewise.yaml': toPool('Blue', { backends: { bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA: 2 } }) });
+    const { stdout, exitCode } = await edgewise('apply --yes');
+    expect(exitCode, stdout).toBe(0);
+    expect(toWrites(workspace)).toEqual(['PATCH backends metadata']);
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('is a difference again when the manifest changes, and when somebody changes it at the service', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
+    const edgewise = withForms(workspace, 'lower_case');
+    await edgewise('apply --yes');
+    await workspace.write({ 'edgewise.yaml': toPool('Green') });
+    expect((await edgewise('plan')).stdout).toMatch(/description: +"?blue"? → "?Green"?$/m);
+    await workspace.write({ 'edgewise.yaml': toPool('Blue') });
+    const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
+    await callServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'by hand' });
+    const drift = await edgewise('drift');
+    expect(drift.exitCode).toBe(2);
+    expect(drift.stdout).toContain('changed at the service');
+    expect((await edgewise('apply --yes')).exitCode).toBe(0);
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('is recorded by the next apply if the first one died before it could', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
+    const edgewise = withForms(workspace, 'lower_case');
+    const dying: Transport = async (request) =>
+      request.method === 'PATCH' ? Promise.reject(new TypeError('killed')) : forms(request);
+    const { handle: forms } = withFaults(workspace.server, {
+      rules: [{ on: '*', fault: 'normalise', forms: ['lower_case'] }],
+    });
+    expect((await workspace.edgewise('apply --yes', { transport: dying })).exitCode).toBe(1);
+    const next = await edgewise('apply --yes');
+    expect(next.exitCode, next.stdout).toBe(0);
+    expect(next.stdout + next.stderr).toContain('stored-otherwise');
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('fails if the service keeps the old value or stores nothing', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('old') });
+    await workspace.edgewise('apply --yes');
+    await workspace.write({ 'edgewise.yaml': toPool('new') });
+    for (const kept of ['old', '']) {
+      const transport: Transport = async (request) => {
+        const response = await workspace.server.handle(request);
+        const text = await response.text();
+        return new Response(request.method === 'PATCH' ? text.replaceAll('"new"', `"${kept}"`) : text, response);
+      };
+      const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
+      expect(exitCode).toBe(1);
+      expect(stdout).toContain(`the service did not accept description: "new" was sent, "${kept}" came back`);
+      const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
+      await callServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'old' });
+    }
+  });
+
+  it('fails if the metadata has no room to remember it', async () => {
+    const metadata = { text: 'x'.repeat(3960) };
+    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue', { metadata }) });
+    expect((await workspace.edgewise('validate')).exitCode).toBe(0);
+    const { exitCode, stdout } = await withForms(workspace, 'lower_case')('apply --yes');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('the metadata has no room to record that');
+  });
+
+  it.each([
+    ['Credential', { description: 'Agent', acl: ['bind:*.example.com'] }, {}],
+    ['SSHUserCertificate', { ...CERTIFICATE, description: 'Alice' }, { lifecycle: { valid_for: '30d' } }],
+  ])('of a %s leaves one, which is delivered', async (kind, spec, more) => {
+    const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
+    const workspace = await createWorkspace({
+      'edgewise.yaml': `${STACK}${tokens}${toManifest(kind, 'a', spec, more)}`,
+    });
+    const edgewise = withForms(workspace, 'lower_case');
+    const first = await edgewise('apply --yes');
+    expect(first.exitCode, first.stdout).toBe(0);
+    expect(first.stdout + first.stderr).toContain('stored-otherwise');
+    const writes = toWrites(workspace);
+    expect(writes.slice(1)).toEqual(['PATCH metadata']);
+    expect((await edgewise('apply --yes')).stdout).toContain('Nothing to do');
+    expect(workspace.server.snapshot().resources[kind]).toHaveLength(1);
+  });
+
+  it('does not make a saved plan stale that was applied in part', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
+    const edgewise = withForms(workspace, 'lower_case');
+    await edgewise('plan -o plan.json');
+    expect((await edgewise('apply plan.json --yes')).exitCode).toBe(0);
+    const again = await edgewise('apply plan.json --yes');
+    expect(again.exitCode, again.stdout + again.stderr).toBe(0);
+    expect((await edgewise('drift --against plan.json')).stdout).toContain('No drift');
+  });
+});
+
+async function callServer({ server }: Workspace, path: string, body: object): Promise<void> {
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const request = new Request(`https://api.test${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
+  expect((await server.handle(request)).status).toBe(200);
+}

@@ -1,21 +1,44 @@
 import { expect } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { alignLiveSpec } from '../../src/kinds/read-response.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import type { Action, DifferenceCause } from '../../src/model/change.ts';
 import { parsePath } from '../../src/model/field-path.ts';
-import { isSameJson } from '../../src/model/json.ts';
+import { isJsonObject, isSameJson, type Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import type { Spec } from '../../src/model/state.ts';
 import { toExternalId } from './settle-stack.ts';
 import type { TestResource } from './stack.ts';
 
-/** Whether one field of two specs means the same. */
-export function isSameField(kind: Kind, field: string, specs: readonly [TestResource, TestResource]): boolean {
-  const [left, right] = specs.map(({ spec }) => {
-    const resolved = mapReferences(kind, spec, ({ value }) => toExternalId(value));
-    return normalizeSpec(kind, resolved)[field] ?? null;
+/** Whether a field that is live as one manifest states it is as another manifest states it. */
+export function isSameField(
+  kind: Kind,
+  field: string,
+  [live, desired]: readonly [TestResource, TestResource],
+): boolean {
+  const [from = {}, to = {}] = [live, desired].map(({ spec }) =>
+    normalizeSpec(
+      kind,
+      mapReferences(kind, spec, ({ value }) => toExternalId(value)),
+    ),
+  );
+  const isOpen = from[field] === undefined || to[field] === undefined;
+  const shown = isOpen ? from : alignLiveSpec(kind, withChosenNumbers(kind, from), to);
+  return isSameJson(shown[field] ?? null, to[field] ?? null);
+}
+
+/** What the bundled server chooses for the parts of modules that are left to it. */
+function withChosenNumbers(kind: Kind, spec: Spec): Spec {
+  const filled = kind.specFields.flatMap(([name, { type }]): [string, Json][] => {
+    const value = spec[name];
+    if (type.type !== 'object' || value === undefined || !isJsonObject(value)) return [];
+    const chosen = type.namedFields.flatMap(([part, { serviceDefault, type: inner }]): [string, Json][] =>
+      serviceDefault && inner.type === 'number' && value[part] === undefined ? [[part, inner.min]] : [],
+    );
+    return [[name, { ...value, ...Object.fromEntries(chosen) }]];
   });
-  return isSameJson(left ?? null, right ?? null);
+  return { ...spec, ...Object.fromEntries(filled) };
 }
 
 /** Expects that a plan touches one resource, and of that one field. */

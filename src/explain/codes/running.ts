@@ -116,6 +116,17 @@ export const LIVE_STATE_EXPLANATIONS = {
     },
     good: { files: { 'manifest.yaml': formatCertificate('lifecycle:', '  renew_before: 4h') } },
   },
+  'stored-otherwise': {
+    meaning:
+      'The response to a write shows a description, or your part of the metadata, in another form than it was sent: trimmed, in lower case, or otherwise rewritten. It is neither empty nor the old value. The mark of the resource remembers what was sent and what came back, with one more request. From then on, both count as equal; a change of either is a difference again.',
+    remedy: 'Nothing has to be done. To avoid the request, write the text as the service stores it.',
+    bad: {
+      command: 'apply --yes',
+      files: inStack(formatPool('pool', 1, '  description: Blue Pool')),
+      faults: 'rules: [{ on: "*", fault: normalise, forms: [lower_case] }]\n',
+    },
+    good: { files: inStack(formatPool('pool', 1, '  description: blue pool')) },
+  },
   'changed-since-plan': {
     meaning:
       'After the plan and before a write, another user changed a field that the plan does not touch. The write left that field alone, and its response shows the difference.',

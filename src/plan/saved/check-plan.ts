@@ -13,6 +13,7 @@ import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
 import { listUnresolvedAddresses } from '../desired-form.ts';
+import { alignStoredForms } from '../differences.ts';
 import { formatTextAsFileContent } from '../plan-input.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { completeMarkDraft } from '../writes.ts';
@@ -269,8 +270,9 @@ function listStaleFields(subject: SavedChange, live: LiveResource, { ids }: Live
   const address = formatChangeAddress(change);
   const desired = resolveAndNormalizeSpec(change.kind, change.desired ?? {}, ids);
   const start = change.live?.id === live.id ? change.live : undefined;
+  const spec = alignStoredForms(kind, live, desired);
   const fields = listCheckedFieldNames(subject).flatMap((field): StaleItem[] => {
-    const now = live.spec[field];
+    const now = spec[field];
     const planned = start?.spec?.[field];
     const known = [
       planned ?? fillLeftOut(kind, field, undefined),
@@ -307,7 +309,7 @@ function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json |
 
 function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: LiveResourceLookUp): boolean {
   const desired = resolveAndNormalizeSpec(subject.change.kind, subject.change.desired ?? {}, ids);
-  const known = alignLiveSpec(subject.kind, live.spec, desired);
+  const known = alignLiveSpec(subject.kind, alignStoredForms(subject.kind, live, desired), desired);
   return listCheckedFieldNames(subject).every(
     (name) => desired[name] === undefined || isSameJson(known[name] ?? null, desired[name]),
   );

@@ -21,7 +21,7 @@ import { computeLiveDigest } from '../create-change.ts';
 import { addEndedDangerToDrift, listDangersCausedByDrift, listDangersOfDriftedDelete } from '../dangers.ts';
 import { type ComparableLiveSpec, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
-import { findFieldDefaultDigest } from '../differences.ts';
+import { alignStoredForms, findFieldDefaultDigest } from '../differences.ts';
 import { formatTextAsFileContent } from '../plan-input.ts';
 import { listKindsEnabledForStack, type ReadRequest } from '../select-targets.ts';
 import {
@@ -164,11 +164,13 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: LiveResourceL
   const desired = Object.fromEntries(Object.entries(desiredSpec).filter(([name]) => names.has(name)));
   const before = start && fillAllOmittedFields(kind, start);
   const now = fillAllOmittedFields(kind, live.spec);
-  const differences = diffSpecs(kind, alignLiveSpec(kind, live.spec, desired), desired).map((difference) => {
-    const { field } = difference;
-    const isBefore = before !== undefined && isSameJson(before[field] ?? null, now[field] ?? null);
-    return toDriftedField({ ...difference, origin: isBefore ? 'manifest' : 'drift' });
-  });
+  const differences = diffSpecs(kind, alignLiveSpec(kind, alignStoredForms(kind, live, desired), desired), desired).map(
+    (difference) => {
+      const { field } = difference;
+      const isBefore = before !== undefined && isSameJson(before[field] ?? null, now[field] ?? null);
+      return toDriftedField({ ...difference, origin: isBefore ? 'manifest' : 'drift' });
+    },
+  );
   differences.push(...compareProtection(change, live));
   const dangers = listDangersCausedByDrift({ kind: kind.name, fields: differences, expected: desired, live: now });
   if (differences.length > 0)
@@ -228,7 +230,7 @@ function listDriftedFields(kind: Kind, { spec }: LiveResource, mark: Mark | unde
   const isMoved = (name: string, field: Field): boolean =>
     field.earlierByMs === 0 &&
     !isValueHidden(field.type, spec[name]) &&
-    toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
+    ![findAppliedDigest(kind, name, mark), mark?.stored?.[name]].includes(toFieldDigest(spec[name] ?? null));
   const applied = new Set(listApplied(kind, mark));
   return kind.specFields.flatMap(([name, field]) => (applied.has(name) && isMoved(name, field) ? [name] : []));
 }

@@ -6,6 +6,7 @@ import { formatAddress } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
+import { toFieldDigest } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -73,7 +74,7 @@ function createRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
     id: quoteIfNeeded(live.id),
     createdAt: live.createdAt === '' ? '' : quoteIfNeeded(live.createdAt),
     state: listStates(kind, resource, scope.now),
-    fields: listFields(kind, live, scope),
+    fields: [...listFields(kind, live, scope), ...(scope.inDetail ? listStoredOtherwise(live) : [])],
     findings: kind.checkHealth(live.computed).map(({ message, remedy }) => toPrintable(`${message}. ${remedy}`)),
   };
 }
@@ -114,6 +115,14 @@ function listFields(
       ? value.map((one) => formatValue(one, names)).join(', ')
       : renderScalar(type, value, names),
   }));
+}
+
+/** The fields that the service stores in another form than they were sent. */
+function listStoredOtherwise({ spec, mark }: LiveResource): readonly InventoryField[] {
+  const names = Object.entries(mark?.stored ?? {}).flatMap(([name, digest]) =>
+    toFieldDigest(spec[name] ?? null) === digest ? [toPrintable(name)] : [],
+  );
+  return names.length === 0 ? [] : [{ path: 'stored in another form', text: names.join(', ') }];
 }
 
 /** If the path ends with a known id, adds its name in parentheses. */

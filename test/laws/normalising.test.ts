@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readLive } from '../../src/client/read-live.ts';
+import { getNormalUnsetFieldValue, normalizeField } from '../../src/kinds/normalize.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
+import { isSameJson, type Json } from '../../src/model/json.ts';
+import { STORED_FORMS, type StoredForm } from '../../src/model/server-faults.ts';
+import { type Transport, toSend } from '../../src/model/transport.ts';
+import { createReadRequest } from '../../src/plan/select-targets.ts';
+import { withFaults } from '../../src/server/index.ts';
+import { arbitraryDrift } from './arbitrary-drift.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { changeField, listChangeable } from './behind-the-back.ts';
+import { expectOnlyDifference } from './field-change.ts';
+import { holds, LONG } from './properties.ts';
+import type { TestResource, TestStack } from './stack.ts';
+import { SUBJECTS } from './subjects.ts';
+import { listTouched, loadStack, World } from './world.ts';
+
+/** A service that stores values in forms of its own: all of them, or those given. */
+function normalising({ server }: World, forms?: readonly StoredForm[]): (inner: Transport) => Transport {
+  return (handle) =>
+    withFaults(
+      server.behind(() => toSend(handle)),
+      { rules: [{ on: '*', fault: 'normalise', ...(forms && { forms }) }] },
+    ).handle;
+}
+
+/** Texts of nothing but white space are stored as nothing, which no form of them is. */
+function isStorable(stack: TestStack): boolean {
+  return stack.every(({ kind, spec }) => {
+    const field = getKind(kind).fields['metadata'];
+    return field === undefined || !isBlank(normalizeField(field, spec['metadata']));
+  });
+}
+
+function isBlank(value: Json): boolean {
+  return typeof value === 'string' && value !== '' && value.trim() === '';
+}
+
+describe('with a service that stores values in forms of its own', () => {
+  it.each(SUBJECTS)('one apply leaves nothing to do, and nothing comes back: $name', LONG, async (kind) => {
+    const property = fc.asyncProperty(arbitraryHistory(2, { kinds: [kind] }), async (stacks) => {
+      fc.pre(stacks.every(isStorable));
+      const world = new World();
+      world.interpose(normalising(world));
+      for (const stack of stacks) {
+        await world.migrate(stack);
+        for (let times = 0; times < 2; times += 1) {
+          const plan = await world.plan(stack);
+          expect(listTouched(plan)).toEqual([]);
+          world.takeRequests();
+          await world.apply(plan);
+          expect(world.takeRequests()).toEqual([]);
+        }
+      }
+    });
+    await holds(property, 8);
+  });
+
+  it('one apply leaves nothing to do for stacks of every kind', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(3), async (stacks) => {
+      fc.pre(stacks.every(isStorable));
+      const world = new World();
+      world.interpose(normalising(world));
+      for (const stack of stacks) {
+        await world.migrate(stack);
+        expect(listTouched(await world.plan(stack))).toEqual([]);
+      }
+    });
+    await holds(property, 30);
+  });
+});
+
+const FIELDS = SUBJECTS.flatMap((kind) =>
+  listChangeable(kind).map((field) => ({ kind, label: `${kind.name} ${field}`, field })),
+);
+
+/** All forms but what is left out, which is not seen if no answer shows it. */
+const SHOWN_FORMS = STORED_FORMS.filter((form) => form !== 'left_out');
+
+/** The value of a field as the service shows it. */
+async function readField(world: World, stack: TestStack, { kind, name }: TestResource, field: string): Promise<Json> {
+  const live = await readLive(world.connect(), createReadRequest(loadStack(stack), []));
+  const owned = (live.resources.get(kind) ?? []).find(({ mark }) => mark?.name === name);
+  const attached = [...live.attachments].find(([address]) => address === `${kind}/${name}`)?.[1];
+  const [, table] = getKind(kind).specFields.find(([one]) => one === field) ?? [];
+  return (owned ?? attached)?.spec[field] ?? (table === undefined ? null : getNormalUnsetFieldValue(table));
+}
+
+describe('with such a service, a field that somebody else changes', () => {
+  it.each(FIELDS)(
+    'is seen if it is shown otherwise than before, and put back: $label',
+    LONG,
+    async ({ kind, field }) => {
+      const property = fc.asyncProperty(arbitraryDrift(kind, field), async ({ stack, drifted }) => {
+        const [subject] = stack;
+        if (subject === undefined || drifted === undefined || subject.lifecycle.ignore.includes(field)) return;
+        fc.pre(isStorable([...stack, drifted]));
+        const world = new World();
+        world.interpose(normalising(world, SHOWN_FORMS));
+        await world.migrate(stack);
+        const before = await readField(world, stack, subject, field);
+        await changeField(world, { resource: drifted, stack }, field);
+        const after = await readField(world, stack, subject, field);
+        const plan = await world.plan(stack);
+        if (isSameJson(before, after)) expect(listTouched(plan)).toEqual([]);
+        else if (kind.role === 'owned') expectOnlyDifference(plan, subject, { field, origin: 'drift' });
+        await world.migrate(stack);
+        expect(listTouched(await world.plan(stack))).toEqual([]);
+      });
+      await holds(property, 5);
+    },
+  );
+});
+
+describe('with such a service, a description that changes in its manifest', () => {
+  const DESCRIBED = SUBJECTS.filter(({ fields }) => fields['description'] !== undefined);
+
+  it.each(DESCRIBED)('is written, and matches then: $name', LONG, async (kind) => {
+    const property = fc.asyncProperty(arbitraryHistory(1, { kinds: [kind] }), async (stacks) => {
+      const [stack = []] = stacks;
+      fc.pre(isStorable(stack));
+      const world = new World();
+      world.interpose(normalising(world, ['lower_case', 'trimmed']));
+      const subjects = stack.filter(({ kind: one, lifecycle }) => one === kind.name && lifecycle.ignore.length === 0);
+      const toStack = (description: string): TestStack =>
+        stack.map((one) => (subjects.includes(one) ? { ...one, spec: { ...one.spec, description } } : one));
+      await world.migrate(toStack(' First'));
+      const next = toStack(' Second');
+      const plan = await world.plan(next);
+      expect(listTouched(plan)).toHaveLength(subjects.length);
+      expect(plan.changes.flatMap(({ differences }) => differences.map(({ path, origin }) => [path, origin]))).toEqual(
+        subjects.map(() => ['description', 'manifest']),
+      );
+      await world.migrate(next);
+      expect(listTouched(await world.plan(next))).toEqual([]);
+    });
+    await holds(property, 4);
+  });
+});

@@ -33,7 +33,7 @@ function withChosenNumbers(kind: Kind, spec: Spec): Spec {
   const filled = kind.specFields.flatMap(([name, { type }]): [string, Json][] => {
     const value = spec[name];
     if (type.type !== 'object' || value === undefined || !isJsonObject(value)) return [];
-    const chosen = type.namedFields.flatMap(([part, { serviceDefault, type: inner }]): [string, Json][] =>
+    const chosen = Object.entries(type.fields).flatMap(([part, { serviceDefault, type: inner }]): [string, Json][] =>
       serviceDefault && inner.type === 'number' && value[part] === undefined ? [[part, inner.min]] : [],
     );
     return [[name, { ...value, ...Object.fromEntries(chosen) }]];

@@ -216,12 +216,13 @@ function createMapSchema(type: MapType, use: SchemaUse): z.ZodType {
   return type.caseInsensitive ? checked.superRefine(refuseSameKeys) : checked;
 }
 
-/** Creates a check of the values whose keys have a type of their own. */
-function createValueTypesCheck({ valueTypes }: MapType, use: SchemaUse) {
+/** Creates a check of the values whose keys have a type of their own. The map itself refuses values of a wrong type. */
+function createValueTypesCheck({ valueTypes, of }: MapType, use: SchemaUse) {
+  const value = createTypeSchema(of, use);
   const schemas = Object.entries(valueTypes).map(([key, type]) => [key, createTypeSchema(type, use)] as const);
   return (map: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void => {
     for (const [key, schema] of schemas)
-      for (const issue of Object.hasOwn(map, key) ? (schema.safeParse(map[key]).error?.issues ?? []) : [])
+      for (const issue of value.safeParse(map[key]).success ? (schema.safeParse(map[key]).error?.issues ?? []) : [])
         context.addIssue({ ...issue, path: [key, ...issue.path] });
   };
 }

@@ -153,7 +153,7 @@ describe('a token for a forge', () => {
     const { edgewise } = await createReport();
     const forge = await startListener((path) => {
       if (path.includes('/user')) return { status: 200, headers: {}, body: '{"id":1,"login":"me"}' };
-      return { status: 200, headers: { link: `<${forge.url}${path}>; rel="next"` } };
+      return { status: 200, headers: { link: `<${forge.url}${path}>; rel="next"`, 'x-next-page': '2' }, body: '[]' };
     });
     const { exitCode, stderr } = await edgewise('post drift.md --number 7', { env: toEnv(forge.url, PERSONAL_TOKEN) });
     expect(stderr).toContain('the forge names too many pages');

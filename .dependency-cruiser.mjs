@@ -96,6 +96,7 @@ const EFFECTS = [
   'stack/process-host',
   'stack/run-plan',
   'repository/commit-checkout',
+  'repository/missing-manifests',
   'repository/read-changes',
   'repository/read-contents',
   'repository/git',

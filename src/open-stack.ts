@@ -3,7 +3,7 @@ import type { ClientOptions } from './client/client.ts';
 import type { ManifestContent } from './manifest/load.ts';
 import type { TokenSettings } from './model/stack.ts';
 import type { Transport } from './model/transport.ts';
-import type { Host, OpenTakeOverLookUp, Rehearse } from './stack/host.ts';
+import type { Host, ListMissingManifests, OpenTakeOverLookUp, Rehearse } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
 import {
@@ -113,6 +113,8 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
     ...own,
     // Imported only if a plan is rehearsed, because the import loads the whole bundled server.
     rehearse: async (...tried: Parameters<Rehearse>) => (await import('./rehearse/rehearse.ts')).rehearsePlan(...tried),
+    listMissingManifests: async (...asked: Parameters<ListMissingManifests>) =>
+      (await import('./repository/missing-manifests.ts')).listMissingManifests(...asked),
     openNeighbours: async (...asked: Parameters<OpenTakeOverLookUp>) =>
       (await import('./repository/read-stack-tree.ts')).openTakeOverLookUp(...asked),
     ...(cwd !== undefined && { cwd }),

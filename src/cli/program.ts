@@ -36,6 +36,8 @@ function createContext(cwd: string): Context {
     onInterrupt,
     exitNow: (code) => process.exit(code),
     rehearse: async (...tried) => (await import('../rehearse/rehearse.ts')).rehearsePlan(...tried),
+    listMissingManifests: async (...asked) =>
+      (await import('../repository/missing-manifests.ts')).listMissingManifests(...asked),
     openNeighbours: async (...asked) => (await import('../repository/read-stack-tree.ts')).openTakeOverLookUp(...asked),
     openTransport: async (settings) => (await import('../stack/process-host.ts')).openTransport(settings),
   };

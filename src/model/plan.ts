@@ -32,9 +32,24 @@ export interface SuppressedDelete {
   readonly reason: string;
 }
 
+/** Manifests that git has, but did not check out. A plan must not take them for removed. */
+export interface MissingManifests {
+  /** Files that a sparse checkout leaves out, and folders of submodules that are not there. */
+  readonly files: readonly string[];
+  /** Why more may be missing. Absent if the list is complete. */
+  readonly doubt?: string;
+}
+
 /** A safety rule that the plan breaks. */
 export interface SafetyViolation {
-  readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy' | 'rejected-write' | 'claimed-elsewhere';
+  readonly rule:
+    | 'protect'
+    | 'delete-share'
+    | 'nothing-described'
+    | 'manifests-missing'
+    | 'policy'
+    | 'rejected-write'
+    | 'claimed-elsewhere';
   readonly message: string;
   /** What the user can do, such as the flag that allows the violation. No flag allows a violation of a policy. */
   readonly remedy: string;

@@ -98,7 +98,7 @@ function listChanges(decisions: readonly ChangeDecision[], input: PlanInput): re
 
 function listViolations(
   changes: readonly Change[],
-  { desired, live, mode, targets }: PlanInput,
+  { desired, live, mode, targets, missing }: PlanInput,
   { leavesOutDescribed }: DecidedPlan,
 ): Plan['violations'] {
   return listGuardAndProtectionViolations({
@@ -108,6 +108,7 @@ function listViolations(
     stack: desired.stack.name,
     mode,
     isTargeted: targets.length > 0,
+    missing,
     leavesOutDescribed,
   });
 }

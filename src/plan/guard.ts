@@ -1,7 +1,7 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { type Action, type Change, formatAction, formatChangeAddress, isProtected } from '../model/change.ts';
-import type { Plan, SafetyViolation } from '../model/plan.ts';
+import type { MissingManifests, Plan, SafetyViolation } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 
@@ -13,6 +13,8 @@ export interface GuardInput {
   readonly stack: string;
   readonly mode: Plan['mode'];
   readonly isTargeted: boolean;
+  /** Manifests that are not there, although git has them. Absent: none is known to be missing. */
+  readonly missing?: MissingManifests | undefined;
   /** Whether `--exclude` leaves out an owned resource that the manifests describe. Default: false. */
   readonly leavesOutDescribed?: boolean;
 }
@@ -36,7 +38,7 @@ export interface Allowances {
 export function listGuardAndProtectionViolations(input: GuardInput): readonly SafetyViolation[] {
   const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
-  return [...protect, ...listNothingDescribed(input), ...listDeleteShare(input)];
+  return [...protect, ...listMissing(input), ...listNothingDescribed(input), ...listDeleteShare(input)];
 }
 
 /** Returns the violations that the given flags do not allow. No flag allows a violated policy. */
@@ -46,7 +48,11 @@ export function listBlockingViolations(
 ): readonly SafetyViolation[] {
   return violations.flatMap((violation) => {
     if (violation.rule === 'policy') return [violation];
-    if (violation.rule === 'delete-share' || violation.rule === 'nothing-described')
+    if (
+      violation.rule === 'delete-share' ||
+      violation.rule === 'nothing-described' ||
+      violation.rule === 'manifests-missing'
+    )
       return allowances.deletes ? [] : [violation];
     const consent = CONSENTS[violation.rule];
     const allowed = allowances[consent.allowance];
@@ -99,6 +105,32 @@ const BEFORE_DESTROY = 'Set lifecycle.protect: false in its manifest';
 const BEFORE_DELETE = 'Restore its manifest with lifecycle.protect: false';
 
 const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
+
+/**
+ * Returns a violation if a plan deletes resources whose manifests may be missing: git has more manifests than it checked
+ * out. Also with targets, because the user may not know that the manifest of a target is missing.
+ */
+function listMissing({ changes, missing }: GuardInput): readonly SafetyViolation[] {
+  const deleted = changes.filter(({ action, duplicateOf }) => action === 'delete' && duplicateOf === undefined);
+  if (missing === undefined || deleted.length === 0) return [];
+  const { files, doubt } = missing;
+  if (files.length === 0 && doubt === undefined) return [];
+  const named = files.length === 1 ? `${files[0]} is` : `${files.length} files and folders, such as ${files[0]}, are`;
+  const why =
+    files.length > 0
+      ? `Manifests are missing: ${named} in git, but not checked out.`
+      : `Manifests may be missing, because git cannot be asked what it has: ${doubt}`;
+  const what = deleted.length === 1 ? '1 resource' : `${deleted.length} resources`;
+  return [
+    {
+      rule: 'manifests-missing',
+      message: `${why} This plan would delete ${what}, which a missing manifest may describe.`,
+      remedy:
+        'Check everything out: git submodule update --init for a submodule, git sparse-checkout disable for a sparse checkout. If the deletes are intended, use --allow-deletes.',
+      addresses: deleted.map(formatChangeAddress),
+    },
+  ];
+}
 
 /**
  * Returns a violation if a plan deletes although the manifests describe no resource that the stack owns: the manifests

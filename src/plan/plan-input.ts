@@ -2,7 +2,7 @@ import { isModule } from '../kinds/kind.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
-import type { Plan, PlannedFile, PlanSettings } from '../model/plan.ts';
+import type { MissingManifests, Plan, PlannedFile, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
@@ -50,6 +50,8 @@ export interface PlanInput {
    * resource nevertheless, and warns.
    */
   readonly findNeighbour?: FindTakingOverStack | undefined;
+  /** Manifests that are not there, although git has them. Absent: none is known to be missing. */
+  readonly missing?: MissingManifests | undefined;
   /** Whether the stack with this name is part of the run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Diagnostics of the manifests, which become part of the plan. */

@@ -194,7 +194,14 @@ export class GitError extends StackError {
   get isQuiet(): boolean {
     return this.said === '' && !this.isAbsent;
   }
+
+  /** Whether git looked at no repository: it is absent, or refuses the owner. */
+  get isUnanswered(): boolean {
+    return this.isAbsent || OWNER_REFUSED.test(this.said);
+  }
 }
+
+const OWNER_REFUSED = /dubious ownership|unsafe repository/;
 
 type GitErrorOptions = ConstructorParameters<typeof StackError>[1] & {
   readonly said: string;
@@ -211,7 +218,7 @@ function createGitError(top: string, cause: unknown): GitError {
       cause,
     });
   const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
-  if (/dubious ownership|unsafe repository/.test(said))
+  if (OWNER_REFUSED.test(said))
     return new GitError(`git refuses ${top}, because the repository belongs to another user.`, {
       reason: 'invalid',
       remedy: `If you trust that user, allow it: git config --global --add safe.directory ${top}`,

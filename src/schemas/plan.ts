@@ -30,7 +30,15 @@ const place = z.strictObject({
 });
 
 export const VIOLATION_SCHEMA = z.strictObject({
-  rule: z.enum(['protect', 'delete-share', 'nothing-described', 'policy', 'rejected-write', 'claimed-elsewhere']),
+  rule: z.enum([
+    'protect',
+    'delete-share',
+    'nothing-described',
+    'manifests-missing',
+    'policy',
+    'rejected-write',
+    'claimed-elsewhere',
+  ]),
   message: z.string(),
   remedy: z.string(),
   addresses: texts,

@@ -1,7 +1,7 @@
 import type { ReadBudget } from '../files/read-input.ts';
 import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { Send } from '../model/http.ts';
-import type { Plan } from '../model/plan.ts';
+import type { MissingManifests, Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { RequestTimeouts } from '../model/stack.ts';
@@ -57,6 +57,11 @@ export interface Host {
    * folder must not import `repository`. Absent: other stacks are ignored.
    */
   readonly openNeighbours?: OpenTakeOverLookUp;
+  /**
+   * Lists the manifests of a stack that git has, but did not check out. A parameter, because this folder must not import
+   * `repository`. Absent: the manifests that are there count as complete.
+   */
+  readonly listMissingManifests?: ListMissingManifests;
   /** Opens a transport over sockets. Asynchronous, because the code of the transport is loaded on first use. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenedTransport>;
 }
@@ -72,6 +77,11 @@ export type OpenTakeOverLookUp = (
   state: Pick<DesiredState, 'inputs'>,
   host: Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'secrets' | 'uid'>,
 ) => Promise<FindTakingOverStack>;
+
+export type ListMissingManifests = (
+  state: Pick<DesiredState, 'paths' | 'inputs'>,
+  host: Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid'>,
+) => Promise<MissingManifests>;
 
 /** The command that prints the manifests of a stack. */
 export interface RenderCommand {

@@ -3,10 +3,10 @@ import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import { toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import type { Plan } from '../model/plan.ts';
+import type { MissingManifests, Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
-import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
+import type { DesiredState, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
@@ -81,6 +81,8 @@ export interface PlanRequest extends PlanOptions {
   readonly rehearse: Rehearse;
   /** Reads the resources that other stacks of the repository take over. `undefined`: other stacks are ignored. */
   readonly openNeighbours?: (() => Promise<FindTakingOverStack>) | undefined;
+  /** Lists manifests that git did not check out. `undefined`: the manifests count as complete. */
+  readonly listMissing?: (() => Promise<MissingManifests | undefined>) | undefined;
 }
 
 export type ReadingClient = Omit<Client, 'send'>;
@@ -132,21 +134,23 @@ export async function createLivePlanWithInput(
     awaited,
     findTaker: request.findTaker,
     findNeighbour: await openNeighbours(request, live),
+    missing: mayDelete(request, live) ? await request.listMissing?.() : undefined,
     isInRun: request.isInRun,
   };
   return { plan: createPlan(input, decidePlan(input)), input, whole };
 }
 
 /** Reads other stacks only if this plan may delete something, and the run does not provide `findTaker` itself. */
-async function openNeighbours(
-  { findTaker, state, openNeighbours: open }: PlanRequest,
-  { resources }: LiveState,
-): Promise<FindTakingOverStack | undefined> {
-  if (findTaker !== undefined || open === undefined) return undefined;
+async function openNeighbours(request: PlanRequest, live: LiveState): Promise<FindTakingOverStack | undefined> {
+  return request.findTaker === undefined && mayDelete(request, live) ? request.openNeighbours?.() : undefined;
+}
+
+/** Whether the stack owns a resource that has no manifest. */
+function mayDelete({ state }: PlanRequest, { resources }: LiveState): boolean {
   const { name } = state.stack;
-  const isLeft = ({ kind, mark }: LiveResource): boolean =>
-    mark?.stack === name && !state.resources.has(toAddress(kind, mark.name));
-  return [...resources.values()].flat().some(isLeft) ? open() : undefined;
+  return [...resources.values()]
+    .flat()
+    .some(({ kind, mark }) => mark?.stack === name && !state.resources.has(toAddress(kind, mark.name)));
 }
 
 /** Removes kinds that were read only for cross-stack references, because this stack does not manage them. */

@@ -468,6 +468,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     cwd: host.cwd,
     uid: host.uid,
     rehearse: host.rehearse,
+    listMissing: async () => host.listMissingManifests?.(state, host),
     openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
   });
   const again: Stack['replan'] = async (saved, options = {}, name = PLAN_NAME) => {

@@ -3,6 +3,7 @@ import type { ExitCode } from '../../src/cli/exit-code.ts';
 import { run } from '../../src/cli/run.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
+import { listMissingManifests } from '../../src/repository/missing-manifests.ts';
 import { openTakeOverLookUp } from '../../src/repository/read-stack-tree.ts';
 
 /** What a command did, as a person would have seen it. */
@@ -74,6 +75,7 @@ export async function runCommand(
     },
     rehearse: rehearsePlan,
     openNeighbours: openTakeOverLookUp,
+    listMissingManifests,
     openTransport: async () => ({ send: toSend(options.transport ?? refuseAll), close: async () => undefined }),
   };
   const exitCode = await run(argv, context);

@@ -61,6 +61,7 @@ export const NON_DIAGNOSTIC_RULES = {
   protect: 'The plan would delete or replace a protected resource.',
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',
   'nothing-described': 'The plan would delete resources, and its manifests describe nothing that the stack owns.',
+  'manifests-missing': 'The plan would delete resources, and git did not check out all manifests.',
   policy: 'The plan breaks a rule that a Policy document states.',
   'rejected-write': 'The service will reject a write of the plan.',
   'claimed-elsewhere': 'A resource of another owner has a unique value that the plan claims.',

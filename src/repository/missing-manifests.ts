@@ -1,0 +1,124 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { findRepository } from '../files/boundary.ts';
+import { readInput } from '../files/read-input.ts';
+import { findStats, resolveLinks } from '../files/real-path.ts';
+import { visitManifestFiles } from '../manifest/load.ts';
+import { hasStackDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
+import type { MissingManifests } from '../model/plan.ts';
+import { parseRenderCommandAndPosition } from '../model/stack.ts';
+import type { DesiredState } from '../model/state.ts';
+import type { ListMissingManifests } from '../stack/host.ts';
+import { isReadPath } from './file-selection.ts';
+import { GitError, type GitHost, openGitRepository } from './git.ts';
+import { isAtOrBelow } from './input-pattern.ts';
+
+/**
+ * Lists files in and below the folders of a stack that git has, but did not write: those that a sparse checkout leaves
+ * out, and submodules that were not fetched. Their manifests are missing, not removed. A file that the user deleted is
+ * not among them.
+ */
+export const listMissingManifests: ListMissingManifests = async (state, host) => {
+  const isRendered = state.inputs.some(({ file }) => parseRenderCommandAndPosition(file) !== undefined);
+  const found: MissingManifests[] = [];
+  for (const folder of listFolders(state, host)) found.push(await listMissingIn(folder, { isRendered, host }));
+  const doubt = found.find((one) => one.doubt !== undefined)?.doubt;
+  return { files: [...new Set(found.flatMap(({ files }) => files))], ...(doubt !== undefined && { doubt }) };
+};
+
+/** Lists the folders that the manifests were read from, and that are in a repository. */
+function listFolders({ paths = [] }: Pick<DesiredState, 'paths'>, host: GitHost): readonly string[] {
+  return paths
+    .filter((path) => path !== '-')
+    .map((path) => resolveLinks(resolve(host.cwd, path)))
+    .filter((path) => findStats(path, statSync)?.isDirectory() === true && findRepository(path, host) !== undefined);
+}
+
+interface Search {
+  /** Whether a command reads the files. Then every file may matter, not only manifests. */
+  readonly isRendered: boolean;
+  readonly host: GitHost;
+}
+
+async function listMissingIn(folder: string, search: Search): Promise<MissingManifests> {
+  const { host } = search;
+  try {
+    const missing = await listLeftOut(folder, search);
+    const files = missing.length === 0 ? [] : withoutInnerStacks(missing, folder);
+    return { files: files.map((file) => relative(host.cwd, file)) };
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    // Without git, only an incomplete checkout is a reason for doubt.
+    if (error.isUnanswered && !mayBeIncomplete(folder, findRepository(folder, host) ?? folder)) return { files: [] };
+    return { files: [], doubt: error.message };
+  }
+}
+
+/** Lists the real paths of files in the index that are not there, although they were not deleted. */
+async function listLeftOut(folder: string, search: Search): Promise<readonly string[]> {
+  const { top, run } = openGitRepository(folder, search.host);
+  const below = relative(top, folder).split(sep).join('/');
+  const listed = await run(['ls-files', '-v', '-s', '-z', '--', `:(literal)${below === '' ? '.' : below}`]);
+  const found: string[] = [];
+  for (const [, tag = '', mode, path = ''] of listed.matchAll(/(\w) (\d+) [^\t]*\t([^\0]*)\0/g)) {
+    const file = join(top, path);
+    if (mode === SUBMODULE) found.push(...(await listLeftOutOfModule(file, search)));
+    // `S` is a file that a sparse checkout leaves out. In lower case: the user told git that it never changes.
+    else if ((tag === 'S' || tag !== tag.toUpperCase()) && findStats(file) === undefined) {
+      const way = below === '' ? path : path.slice(below.length + 1);
+      if (search.isRendered || isReadPath(way)) found.push(file);
+    }
+  }
+  return found;
+}
+
+const SUBMODULE = '160000';
+
+async function listLeftOutOfModule(folder: string, search: Search): Promise<readonly string[]> {
+  if (isEmptyFolder(folder)) return [folder];
+  return findStats(join(folder, '.git')) === undefined ? [] : listLeftOut(folder, search);
+}
+
+function isEmptyFolder(folder: string): boolean {
+  return !existsSync(folder) || (statSync(folder).isDirectory() && readdirSync(folder).length === 0);
+}
+
+/** Leaves out what belongs to another stack, whose folder is below. */
+function withoutInnerStacks(files: readonly string[], folder: string): readonly string[] {
+  const inner = new Set<string>();
+  visitManifestFiles(folder, { cwd: folder, root: folder, uid: undefined }, (found) => {
+    if (mayContainStackDocument(found.bytes) && hasStackDocument(found.bytes)) inner.add(found.folder);
+  });
+  inner.delete(folder);
+  return files.filter((file) => ![...inner].some((one) => isAtOrBelow(file, one)));
+}
+
+/**
+ * Whether a checkout looks incomplete to edgewise itself: it is sparse, or has submodules and an empty folder among the
+ * manifests. Git creates an empty folder only for a submodule.
+ */
+function mayBeIncomplete(folder: string, top: string): boolean {
+  const isSparse = ['config', 'config.worktree'].some((name) => {
+    const file = join(findGitFolder(top), name);
+    return (
+      existsSync(file) && /^\s*sparseCheckout\s*=\s*(?:true|yes|on|1)\s*$/im.test(readInput(file).toString('utf8'))
+    );
+  });
+  return isSparse || (existsSync(join(top, '.gitmodules')) && hasEmptyFolder(folder));
+}
+
+/** Follows the file `.git` of a linked worktree or a submodule. */
+function findGitFolder(top: string): string {
+  const path = join(top, '.git');
+  if (findStats(path, statSync)?.isFile() !== true) return path;
+  const [, target = '.'] = /^gitdir: (.+)$/m.exec(readInput(path).toString('utf8')) ?? [];
+  return resolve(top, target);
+}
+
+function hasEmptyFolder(folder: string): boolean {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const folders = entries.filter(
+    (entry) => entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules',
+  );
+  return entries.length === 0 || folders.some(({ name }) => hasEmptyFolder(join(folder, name)));
+}

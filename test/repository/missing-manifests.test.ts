@@ -1,0 +1,241 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, lchownSync, readdirSync } from 'node:fs';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
+import { commitAll, git, listWrites, toStack } from './tree.ts';
+
+/** Manifests that git has, but did not check out: a plan must not take them for removed. */
+
+/** A stack in a repository. All of its resources are live. */
+async function createApplied(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
+  const workspace = await createWorkspace({
+    'live/web/edgewise.yaml': toStack('web'),
+    'live/web/kept/edge.yaml': toEdge('kept', 20_001),
+    'live/web/more/edge.yaml': toEdge('more', 20_002),
+    'live/web/more/notes.md': 'x',
+    'live/other/edgewise.yaml': toStack('other'),
+    ...files,
+  });
+  commitAll(workspace.folder);
+  await workspace.edgewise('apply -R live --yes');
+  workspace.recorder.take();
+  return workspace;
+}
+
+/** The same with a submodule in the folder of the stack. */
+async function createWithSubmodule(): Promise<Workspace> {
+  const { folder: inner } = await createWorkspace({ 'edge.yaml': toEdge('inner', 20_003) });
+  commitAll(inner);
+  const workspace = await createWorkspace({
+    'live/web/edgewise.yaml': toStack('web'),
+    'live/web/kept/edge.yaml': toEdge('kept', 20_001),
+  });
+  const { folder } = workspace;
+  commitAll(folder);
+  git(folder, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner, 'live/web/sub');
+  commitAll(folder);
+  await workspace.edgewise('apply live/web --yes');
+  workspace.recorder.take();
+  return workspace;
+}
+
+async function expectRefused({ edgewise, recorder }: Workspace, named: string, env = {}): Promise<void> {
+  for (const line of ['plan live/web', 'apply live/web --yes', 'plan -R live', 'apply -R live --yes']) {
+    const { exitCode, stdout, stderr } = await edgewise(line, { env });
+    expect(stdout + stderr).toContain('refused[manifests-missing]');
+    expect(stdout + stderr).toContain(named);
+    expect(exitCode).toBe(5);
+  }
+  expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+}
+
+async function expectDeleted(workspace: Workspace, line = 'apply live/web --yes'): Promise<void> {
+  const { exitCode, stderr } = await workspace.edgewise(line);
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  expect(listWrites(workspace).map((write) => write.replace(/edgtcp_\w+/, 'ID'))).toEqual(['DELETE /edges/tcp/ID']);
+}
+
+describe('a plan that deletes is refused', () => {
+  it('if a submodule in the folder of the stack is empty', async () => {
+    const workspace = await createWithSubmodule();
+    const sub = join(workspace.folder, 'live/web/sub');
+    await rm(sub, { recursive: true });
+    await expectRefused(workspace, 'live/web/sub is in git, but not checked out');
+    await mkdir(sub);
+    await expectRefused(workspace, 'live/web/sub is in git, but not checked out');
+    await expectDeleted(workspace, 'apply live/web --yes --allow-deletes');
+  });
+
+  it('if a submodule in a submodule is empty', async () => {
+    const workspace = await createWithSubmodule();
+    const { folder } = workspace;
+    const { folder: inmost } = await createWorkspace({ 'edge.yaml': toEdge('inmost', 20_004) });
+    commitAll(inmost);
+    const sub = join(folder, 'live/web/sub');
+    git(sub, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inmost, 'deep');
+    await workspace.edgewise('apply live/web --yes');
+    workspace.recorder.take();
+    await rm(join(sub, 'deep'), { recursive: true });
+    await mkdir(join(sub, 'deep'));
+    await expectRefused(workspace, 'live/web/sub/deep is in git');
+  });
+
+  it.each([
+    ['a sparse checkout', ['set', '--cone', 'live/web/kept']],
+    ['a sparse checkout with a sparse index', ['set', '--cone', '--sparse-index', 'live/web/kept']],
+    ['a sparse checkout by patterns', ['set', '--no-cone', '/live/web/*', '!/live/web/more', '/live/other']],
+  ])('if %s leaves manifests out', async (_, words) => {
+    const workspace = await createApplied();
+    git(workspace.folder, 'sparse-checkout', ...words);
+    expect(existsSync(join(workspace.folder, 'live/web/more'))).toBe(false);
+    await expectRefused(workspace, 'live/web/more/edge.yaml is in git, but not checked out');
+    git(workspace.folder, 'sparse-checkout', 'disable');
+    expect((await workspace.edgewise('plan live/web --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('if a linked worktree is sparse', async () => {
+    const workspace = await createApplied();
+    const linked = join(workspace.folder, 'linked');
+    git(workspace.folder, 'worktree', 'add', '-q', linked);
+    git(linked, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
+    const { exitCode, stderr, stdout } = await workspace.edgewise('plan live/web', { cwd: linked });
+    expect(stdout + stderr).toContain('live/web/more/edge.yaml is in git');
+    expect(exitCode).toBe(5);
+  });
+
+  it.each(['--skip-worktree', '--assume-unchanged'])('if a manifest with %s is not there', async (flag) => {
+    const workspace = await createApplied();
+    git(workspace.folder, 'update-index', flag, 'live/web/more/edge.yaml');
+    await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+    await expectRefused(workspace, 'live/web/more/edge.yaml is in git');
+  });
+
+  it('if it is limited to the resource whose manifest is missing', async () => {
+    const workspace = await createApplied();
+    git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
+    const { exitCode, stdout, stderr } = await workspace.edgewise('plan live/web --target TCPEdge/more');
+    expect(stdout + stderr).toContain('refused[manifests-missing]');
+    expect(exitCode).toBe(5);
+  });
+
+  it('if a command prints the manifests, and any file that it may read is left out', async () => {
+    const workspace = await createApplied();
+    const { folder, write, edgewise } = workspace;
+    await write({ 'live/web/edgewise.yaml': toStack('web', { render: ['cat', 'kept/edge.yaml'] }) });
+    git(folder, 'update-index', '--skip-worktree', 'live/web/more/notes.md');
+    await rm(join(folder, 'live/web/more/notes.md'));
+    const { exitCode, stdout, stderr } = await edgewise('plan live/web --render');
+    expect(stdout + stderr).toContain('live/web/more/notes.md is in git');
+    expect(exitCode).toBe(5);
+  });
+});
+
+describe('a plan that deletes is not refused', () => {
+  it.each<[string, (folder: string) => unknown]>([
+    ['if the user deleted the manifest', () => undefined],
+    ['if the user told git so', (folder) => git(folder, 'rm', '-q', '--cached', 'live/web/more/edge.yaml')],
+    ['if that is committed', (folder) => commitAll(folder)],
+  ])('%s', async (_, tell) => {
+    const workspace = await createApplied();
+    await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+    await tell(workspace.folder);
+    await expectDeleted(workspace);
+  });
+
+  it('if only files are left out that no stack reads, or that another stack has', async () => {
+    const workspace = await createApplied({
+      'live/web/inner/edgewise.yaml': toStack('inner'),
+      'live/web/inner/edge.yaml': toEdge('inner', 20_005),
+      'live/web/.hidden/edge.yaml': 'x',
+    });
+    const { folder } = workspace;
+    for (const file of ['live/web/more/notes.md', 'live/web/inner/edge.yaml', 'live/web/.hidden/edge.yaml']) {
+      git(folder, 'update-index', '--skip-worktree', file);
+      await rm(join(folder, file));
+    }
+    await rm(join(folder, 'live/web/more/edge.yaml'));
+    await expectDeleted(workspace);
+  });
+
+  it('if it destroys the stack', async () => {
+    const workspace = await createApplied();
+    git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
+    expect((await workspace.edgewise('destroy live/web --yes')).exitCode).toBe(0);
+  });
+
+  it('if nothing is deleted, with --no-delete too', async () => {
+    const workspace = await createApplied();
+    git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
+    expect((await workspace.edgewise('plan live/web --no-delete')).exitCode).toBe(0);
+  });
+
+  it('if there is no repository', async () => {
+    const workspace = await createApplied();
+    await rm(join(workspace.folder, '.git'), { recursive: true });
+    await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+    await expectDeleted(workspace);
+  });
+});
+
+describe('git', () => {
+  async function countCalls(workspace: Workspace, line: string): Promise<number> {
+    const { folder, write, edgewise } = workspace;
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    await write({ 'bin/git': `#!/bin/sh\necho x >> ${folder}/calls\nexec ${real} "$@"\n`, calls: '' });
+    await chmod(join(folder, 'bin/git'), 0o755);
+    await edgewise(line, { env: { PATH: `${folder}/bin:${process.env['PATH']}` } });
+    return (await readFile(join(folder, 'calls'), 'utf8')).split('\n').length - 1;
+  }
+
+  it('is asked once by a plan that may delete, and by no other', async () => {
+    const workspace = await createApplied();
+    expect(await countCalls(workspace, 'plan live/web')).toBe(0);
+    await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+    expect(await countCalls(workspace, 'plan live/web')).toBe(1);
+  });
+
+  describe.each<[string, (folder: string) => Promise<Readonly<Record<string, string>>>]>([
+    ['is not installed', async () => ({ PATH: '/nowhere' })],
+    [
+      'refuses the owner of the repository',
+      async (folder) => {
+        for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
+          lchownSync(join(folder, name), 65_534, 65_534);
+        return { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', PATH: process.env['PATH'] ?? '' };
+      },
+    ],
+  ])('that %s', (_, prepare) => {
+    const isPossible = process.getuid?.() === 0;
+
+    it.runIf(isPossible)('does not stop a plan of a complete checkout', async () => {
+      const workspace = await createApplied();
+      await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+      const env = await prepare(workspace.folder);
+      expect((await workspace.edgewise('plan live/web', { env })).exitCode).toBe(0);
+    });
+
+    it.runIf(isPossible)('leaves a doubt about a sparse checkout', async () => {
+      const workspace = await createApplied();
+      git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
+      const env = await prepare(workspace.folder);
+      await expectRefused(workspace, 'Manifests may be missing, because git cannot be asked what it has: git ', env);
+    });
+
+    it.runIf(isPossible)('leaves a doubt about an empty folder beside submodules', async () => {
+      const workspace = await createWithSubmodule();
+      await rm(join(workspace.folder, 'live/web/sub'), { recursive: true });
+      await mkdir(join(workspace.folder, 'live/web/sub'));
+      const env = await prepare(workspace.folder);
+      await expectRefused(workspace, 'Manifests may be missing', env);
+    });
+  });
+
+  it('whose answer is incomplete leaves a doubt', async () => {
+    const workspace = await createApplied();
+    await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+    await writeFile(join(workspace.folder, '.git/index'), 'broken');
+    await expectRefused(workspace, 'Manifests may be missing, because git cannot be asked what it has: git failed');
+  });
+});

@@ -1,16 +1,47 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-it('docs/security.md names every test of an attack, and no other', () => {
-  const page = readFileSync('docs/security.md', 'utf8');
-  const rows = page
-    .slice(page.indexOf('## Attacks and tests'))
-    .split('\n')
-    .filter((line) => /^\| [A-Z]/.test(line));
-  const named = rows
-    .slice(1)
-    .flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([\w-]+)`/g)].map(([, name]) => name));
-  const tests = globSync('test/hostile/*.test.ts').map((file) => basename(file, '.test.ts'));
-  expect([...new Set(named)].sort()).toEqual(tests.filter((name) => name !== 'table').sort());
+const PAGE = readFileSync('docs/security.md', 'utf8');
+
+/** The cells of the rows of a table, without its head. */
+function readTable(heading: string): readonly (readonly string[])[] {
+  const [, section = ''] = PAGE.split(`${heading}\n`);
+  const [text = ''] = section.split('\n## ');
+  const rows = text.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+function listNames(cell: string): readonly string[] {
+  return Array.from(cell.matchAll(/`([\w-]+)`/g), ([, name = '']) => name);
+}
+
+describe('docs/security.md', () => {
+  it('names every test of an attack, and no other', () => {
+    const named = readTable('## Attacks and tests').flatMap((row) => listNames(row.at(-1) ?? ''));
+    const tests = globSync('test/hostile/*.test.ts').map((file) => basename(file, '.test.ts'));
+    expect([...new Set(named)].sort()).toEqual(tests.filter((name) => name !== 'table').sort());
+  });
+
+  const decisions = readTable('## Who may decide what');
+
+  it('says for each who decides what', () => {
+    expect(decisions.length).toBeGreaterThan(9);
+    for (const row of decisions) expect(row, row[0]).toHaveLength(7);
+  });
+
+  it.each(decisions.flatMap(([what, ...cells]) => cells.map((cell) => [what, cell] as const)))(
+    'names a test where somebody may decide %s: %s',
+    (_, cell) => {
+      if (cell === '–' || cell === 'drift only') return;
+      const names = listNames(cell);
+      expect(names.length).toBeGreaterThan(0);
+      for (const name of names) expect(existsSync(`test/hostile/${name}.test.ts`), name).toBe(true);
+    },
+  );
 });

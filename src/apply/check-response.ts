@@ -72,7 +72,26 @@ function toJson(mark: Mark | undefined): JsonObject | null {
   return mark === undefined ? null : { ...mark };
 }
 
+/** Names of the fields that the service stored with another meaning than they were sent. Not metadata. */
+export function listUnacceptedFields(write: Write, { body = {}, live, accepted }: ComparedResponse): readonly string[] {
+  return listUnequalFields(write, omitNames(body, accepted), live.spec).map(({ name }) => name);
+}
+
 function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] {
+  return listUnequalFields(write, sent, live).map(({ field, name, wanted, got }) => {
+    const what = isModule(field) ? `the module ${name}` : name;
+    return `the service did not accept ${what}: ${show(wanted)} was sent, ${show(got)} came back`;
+  });
+}
+
+interface UnequalField {
+  readonly field: Field;
+  readonly name: string;
+  readonly wanted: Json;
+  readonly got: Json;
+}
+
+function listUnequalFields(write: Write, sent: Spec, live: Spec): readonly UnequalField[] {
   const kind = getKind(write.kind);
   if (areAllTaken(kind, sent, live)) return [];
   const normal = normalizeSpec(kind, sent);
@@ -84,10 +103,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
     if (field === undefined || isForService) return [];
     const wanted = normal[name] ?? normalizeField(field, value);
     const got = known[name];
-    if (got === undefined || isSameJson(wanted, got)) return [];
-    return [
-      `the service did not accept ${isModule(field) ? `the module ${name}` : name}: ${show(wanted)} was sent, ${show(got)} came back`,
-    ];
+    return got === undefined || isSameJson(wanted, got) ? [] : [{ field, name, wanted, got }];
   });
 }
 

@@ -16,15 +16,24 @@ import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '
  */
 export class ConcurrentChangeDetector {
   readonly #before: ReadonlyMap<string, PlannedLive>;
+  readonly #replaced: ReadonlyMap<string, PlannedLive>;
   readonly #sent = new Map<string, string[]>();
 
   constructor({ changes, writes }: Plan) {
+    this.#replaced = new Map(
+      changes.flatMap(({ action, address, live }) => (action === 'replace' && live ? [[address, live]] : [])),
+    );
     this.#before = new Map(changes.flatMap(({ live }) => (live === undefined ? [] : [[live.id, live]])));
     for (const write of writes) {
       const others = this.#sent.get(write.address);
       if (others === undefined) this.#sent.set(write.address, [...listSent(write)]);
       else others.push(...listSent(write));
     }
+  }
+
+  /** The resource that the plan replaces at an address. */
+  findReplaced(address: string): PlannedLive | undefined {
+    return this.#replaced.get(address);
   }
 
   /** The spec of a resource when the plan was made. `undefined` if the plan creates the resource. */
@@ -51,7 +60,7 @@ export class ConcurrentChangeDetector {
   }
 }
 
-type PlannedLive = NonNullable<Change['live']>;
+export type PlannedLive = NonNullable<Change['live']>;
 
 /** A write that changes fields of a resource that existed when the plan was made. */
 export type PatchWrite = UpdateWrite | AdoptWrite | ReleaseWrite | VacateWrite;

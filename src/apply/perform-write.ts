@@ -20,6 +20,7 @@ import {
 import { formatTextAsFileContent } from '../plan/plan-input.ts';
 import {
   listUnacceptedFieldMessages,
+  listUnacceptedFields,
   listUnpersistedValueMessages,
   type ResolvedWrite,
   resolveWriteRequest,
@@ -36,6 +37,7 @@ import {
   withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
 import { JournalWriteError } from './journal.ts';
+import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import type { PlanReliances } from './relied-state.ts';
 import {
   type ApplyRequests,
@@ -205,7 +207,7 @@ async function recordStoredForms(
   }
   const recording = createRecordBody(write, { body, live }, found);
   if (recording === undefined) return describeMissingRoom(found);
-  const answer = await requests.record(write, live.id, recording);
+  const answer = await requests.record(write, live.id, { body: recording });
   if (answer === null) return undefined;
   const recorded = settle.duplicates.lookUps.readResponseBody(write, answer);
   const again = checkStoredForms(write, { body: recording, live: recorded, before: undefined });
@@ -297,7 +299,7 @@ async function acceptAnswer(
   { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
   context: WriteContext,
 ): Promise<Outcome> {
-  const judged = await verifyCreation(write, { sent, answer }, context.settle);
+  const judged = await verifyCreation(write, { sent, answer }, context);
   if (typeof judged === 'string') return createFailure(write, judged);
   const { live, token } = judged;
   const failure = token === undefined ? undefined : await context.deliveries.deliver(write, token, live?.id ?? '');
@@ -415,15 +417,15 @@ interface JudgedCreation {
 /**
  * Checks the response to a creation before its token is delivered. Returns a string with the reason if the creation
  * failed. Deletes a credential without a token, and a credential or certificate that differs from the request, because
- * otherwise each apply would leave another valid one.
+ * otherwise each apply would leave another valid one. The next plan knows of the difference (see `Refusal`).
  */
 async function verifyCreation(
   write: CreateWrite,
   { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
-  context: DuplicateResolutionContext,
+  { settle, requests, concurrentChanges }: WriteContext,
 ): Promise<JudgedCreation | string> {
   const kind = getKind(write.kind);
-  const live = await identify(write, context.duplicates.lookUps.readResponseBody(write, answer), context.duplicates);
+  const live = await identify(write, settle.duplicates.lookUps.readResponseBody(write, answer), settle.duplicates);
   const [field] = kind.oneTimeFields;
   const token = field === undefined ? undefined : findText(answer[field]);
   if (live === undefined) return { live, token };
@@ -434,11 +436,24 @@ async function verifyCreation(
     ...(isRotatable(kind) ? listCreationFailures(write, { body: sent.body, live }) : []),
   ];
   if (failures.length > 0) {
-    const message = await deleteOwnCreation(made, context, 'Delete it by hand, unless the next plan deletes it');
+    const fields = isHidden ? [] : listRefusedFields(write, { body: sent.body, live });
+    const replaced = concurrentChanges.findReplaced(write.address);
+    const refusal = { write, body: sent.body, live, fields, replaced };
+    if (await recordRefusalInItself(refusal, requests))
+      return [...failures, `nothing was delivered; ${live.id} stays as the record of this`].join('; ');
+    const message = await deleteOwnCreation(made, settle, 'Delete it by hand, unless the next plan deletes it');
+    await recordRefusalInReplaced(refusal, requests);
     return [...failures, message].join('; ');
   }
-  const lost = field === undefined ? undefined : await withdrawCredentialIfDuplicate(made, context);
+  const lost = field === undefined ? undefined : await withdrawCredentialIfDuplicate(made, settle);
   return lost ?? { live, token };
+}
+
+/** The fields that the service stored otherwise. Empty if it also lost the mark, without which nothing is recorded. */
+function listRefusedFields(write: CreateWrite, { body, live }: SentAndShown): readonly string[] {
+  const { accepted } = checkStoredForms(write, { body, live, before: undefined });
+  const isMarked = live.mark?.stack === write.mark.stack && live.mark.name === write.mark.name;
+  return isMarked ? listUnacceptedFields(write, { body, live, accepted }) : [];
 }
 
 /** Returns a message for each value of a new credential or certificate that cannot be accepted. */

@@ -51,10 +51,18 @@ export interface ApplyRequests {
    */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   readonly remove: (made: CreatedResource) => Promise<void>;
-  /** Sends a PATCH that records in the mark of a resource how the service stores its texts. */
-  readonly record: (write: Write, id: string, body: JsonObject) => Promise<JsonObject | null>;
+  /**
+   * Sends a PATCH that records in the mark of a resource what the service did. `prepare`: returns the body, given the
+   * state of the resource if it had to be read again.
+   */
+  readonly record: (write: Write, id: string, recording: Recording) => Promise<JsonObject | null>;
   /** Marks a credential as undelivered. `write`: the write to which the journal assigns the request. */
   readonly markUndelivered: (write: DeliverOrRedeliverWrite, marked: LiveResource) => Promise<void>;
+}
+
+interface Recording {
+  readonly body: JsonObject;
+  readonly prepare?: (shown: LiveResource) => JsonObject;
 }
 
 export function createApplyRequests(context: RequestContext): ApplyRequests {
@@ -72,10 +80,17 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
       return sendAside(context, entry, () => client.list(kind, undefined, signal));
     },
     listNewest: get && ((kind) => listNewest(context, kind, get)),
-    record: (write, id, body) => {
-      const path = toResourcePath(getKind(write.kind), { id });
+    record: (write, id, { body, prepare }) => {
+      const kind = getKind(write.kind);
+      const path = toResourcePath(kind, { id });
+      const reliesOn = prepare && {
+        path,
+        isModule: false,
+        onRead: () => journalRead(context, path),
+        prepare: async (shown: JsonObject | null) => prepare(readResource(kind, shown ?? {})),
+      };
       const entry = { request: 'record', write: write.id, method: 'PATCH', path, address: write.address, id } as const;
-      const send = () => client.send('PATCH', path, body, { waitSignal: signal });
+      const send = () => client.send('PATCH', path, body, { waitSignal: signal, ...(reliesOn && { reliesOn }) });
       return client.limit(() => sendAside(context, { ...entry, ...computeBodyDigest(body) }, send));
     },
     remove: async ({ write, id }) => {

@@ -1,6 +1,7 @@
 import { isResourceName } from './address.ts';
 import {
   computeUtf8ByteLength,
+  isJsonArray,
   isJsonObject,
   isSameJson,
   type Json,
@@ -43,7 +44,20 @@ export interface Mark {
    * Absent if there are none.
    */
   readonly stored?: Readonly<Record<string, string>>;
+  /** The last creation for this address that the service did not store as asked. Absent if there was none. */
+  readonly refused?: RefusedCreation;
 }
+
+/**
+ * A creation of a credential or certificate that the service did not store as asked, so that nothing was delivered. A
+ * type and not an interface, because only a type is JSON to the compiler.
+ */
+export type RefusedCreation = {
+  /** Digest of what was asked for. While the manifest asks for the same, a plan says that it was refused. */
+  readonly asked: string;
+  /** Names of the fields that the service stored otherwise. */
+  readonly fields: readonly string[];
+};
 
 /** Returns the mark without `by`, because plans ignore a difference in `by`. */
 export function toComparableMark({ by: _, ...mark }: Mark): Mark {
@@ -51,13 +65,13 @@ export function toComparableMark({ by: _, ...mark }: Mark): Mark {
 }
 
 /**
- * Whether two marks say the same about a resource: all but `by`, and `stored`, which only says how the service stored
- * it. Two absent marks are equal.
+ * Whether two marks say the same about a resource: all but `by`, and what the mark says about the service (`stored`,
+ * `refused`). Two absent marks are equal.
  */
 export function isEqualMarkIgnoringBy(left: Mark | undefined, right: Mark | undefined): boolean {
   const toJson = (mark: Mark | undefined): JsonObject | null => {
     if (mark === undefined) return null;
-    const { stored: _, ...rest } = toComparableMark(mark);
+    const { stored: _, refused: __, ...rest } = toComparableMark(mark);
     return { ...rest };
   };
   return isSameJson(toJson(left), toJson(right));
@@ -81,6 +95,7 @@ export interface MarkDraft {
   readonly pending: JsonObject;
   /** As in the mark. An apply adds the forms in which the service stores the values of the write. */
   readonly stored?: Readonly<Record<string, string>>;
+  readonly refused?: RefusedCreation;
 }
 
 /** In a mark, this text replaces the digest of a field that another owner managed when the mark was written. */
@@ -131,6 +146,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     ...(mark.by !== undefined && { by: mark.by }),
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     ...(mark.stored !== undefined && Object.keys(mark.stored).length > 0 && { stored: mark.stored }),
+    ...(mark.refused !== undefined && { refused: mark.refused }),
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
   return JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
@@ -188,7 +204,7 @@ function withoutSpace(json: string): string {
 
 function parseMark(value: Json): Mark | string {
   if (!isJsonObject(value)) return 'it is not an object';
-  const { stack, name, fields = {}, stored = {}, protect = false, delivered = false, was, owner, by } = value;
+  const { stack, name, fields = {}, stored = {}, refused, protect = false, delivered = false, was, owner, by } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
   if (!isJsonObject(fields)) return 'its fields are not an object';
@@ -202,7 +218,13 @@ function parseMark(value: Json): Mark | string {
     ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),
     ...(isJsonObject(stored) && Object.keys(stored).length > 0 && { stored: keepTexts(stored) }),
+    ...(isJsonObject(refused) && typeof refused['asked'] === 'string' && { refused: toRefused(refused) }),
   };
+}
+
+function toRefused({ asked = '', fields = [] }: JsonObject): RefusedCreation {
+  const names = isJsonArray(fields) ? fields.filter((name) => typeof name === 'string') : [];
+  return { asked: String(asked), fields: names };
 }
 
 function keepTexts(fields: JsonObject): Mark['fields'] {

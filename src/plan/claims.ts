@@ -19,8 +19,12 @@ interface ConflictContext {
   readonly findTaker?: FindTakingOverStack | undefined;
 }
 
-/** A unique value that another live resource still has after the plan, so that the service will reject the write. */
+/**
+ * Why the service will reject a write: another live resource still has a unique value after the plan, or the service
+ * refused the same creation before.
+ */
 export interface ClaimConflict {
+  readonly rule: 'claimed-elsewhere' | 'rejected-write';
   readonly address: Address;
   /** The reason, as a clause: `hostports … is claimed by …`. */
   readonly why: string;
@@ -73,8 +77,8 @@ export function listClaimViolations(
   conflicts: readonly ClaimConflict[],
   mode: Plan['mode'],
 ): readonly SafetyViolation[] {
-  return conflicts.map(({ address, why, remedy, place }) => ({
-    rule: 'claimed-elsewhere',
+  return conflicts.map(({ rule, address, why, remedy, place }) => ({
+    rule,
     message: `${address}: ${why}.`,
     remedy: joinSentences(remedy, describeRejectionConsents(address, mode)),
     addresses: [address],
@@ -140,6 +144,7 @@ function listConflictsOf(
     const isLate = stack !== undefined && isInRun(stack);
     return [
       {
+        rule: 'claimed-elsewhere',
         address,
         isLate,
         why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,

@@ -30,6 +30,7 @@ import {
 import { matchResources } from './match.ts';
 import { createOrderedWrites } from './order.ts';
 import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
+import { listRefusedCreations } from './refused-creations.ts';
 import { selectTargetPairs } from './select-targets.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
 
@@ -112,10 +113,11 @@ function skipConflicts({ decisions, suppressedDeletes }: DecidedChanges, input: 
 function checkClaims(
   decisions: readonly ChangeDecision[],
   suppressedDeletes: readonly SuppressedDelete[],
-  { live, desired, isInRun, findTaker }: PlanInput,
+  { live, desired, isInRun, findTaker, rotate }: PlanInput,
 ): ReturnType<typeof checkClaimsAgainstLive> {
   const stack = desired.stack.name;
-  return checkClaimsAgainstLive(decisions, live, { stack, suppressedDeletes, isInRun, findTaker });
+  const claims = checkClaimsAgainstLive(decisions, live, { stack, suppressedDeletes, isInRun, findTaker });
+  return { ...claims, conflicts: [...claims.conflicts, ...listRefusedCreations(decisions, rotate)] };
 }
 
 /** Adds the diagnostics on the changes. */

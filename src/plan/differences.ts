@@ -143,6 +143,9 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   if (applied === IGNORED_FIELD_DIGEST) return 'unknown';
   // A time that the service may store earlier has another digest. The API cannot change it afterwards.
   const isFixed = (kind.fields[name]?.earlierByMs ?? 0) > 0;
+  // A creation that the service did not store as asked: nothing changed since.
+  if (mark.refused?.fields.includes(name) === true && toFieldDigest(desired[name] ?? null) === applied)
+    return 'manifest';
   const asApplied = [applied, mark.stored?.[name]];
   const isDrifted = !isFixed && live[name] !== undefined && !asApplied.includes(toFieldDigest(live[name]));
   const value = desired[name] ?? null;

@@ -320,15 +320,22 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
 }
 
-/** The stored forms that stay in the mark: those of the texts that are live and that the change does not replace. */
-function pickStoredForms(kind: Kind, change: Change): Pick<MarkDraft, 'stored'> {
+/**
+ * What the mark keeps about the service: the stored forms of texts that are live and that the change does not replace,
+ * and a refused creation.
+ */
+function pickStoredForms(kind: Kind, change: Change): Pick<MarkDraft, 'stored' | 'refused'> {
   const { action, live } = change;
   if (action === 'create' || action === 'replace') return {};
+  const { refused } = live?.mark ?? {};
   const changed = listChangedFields(kind, change);
   const kept = Object.entries(live?.mark?.stored ?? {}).filter(
     ([name, digest]) => !changed.includes(name) && toFieldDigest(live?.spec?.[name] ?? null) === digest,
   );
-  return kept.length === 0 ? {} : { stored: Object.fromEntries(kept) };
+  return {
+    ...(kept.length > 0 && { stored: Object.fromEntries(kept) }),
+    ...(refused !== undefined && { refused }),
+  };
 }
 
 /** The maximum length of an owner in a mark, even if the metadata has space for more. Names of teams are shorter. */
@@ -367,7 +374,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 
 /** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
 export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
-  const { stack, name, protect, delivered, previousName, owner, stored } = draft;
+  const { stack, name, protect, delivered, previousName, owner, stored, refused } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -380,5 +387,6 @@ export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: Created
     ...(owner !== undefined && { owner }),
     fields,
     ...(stored !== undefined && { stored }),
+    ...(refused !== undefined && { refused }),
   };
 }

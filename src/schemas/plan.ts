@@ -63,6 +63,9 @@ export const DIAGNOSTIC_SCHEMA = z.strictObject({
 });
 
 const digests = z.record(z.string(), z.string());
+const refused = optional(z.strictObject({ asked: z.string(), fields: texts })).describe(
+  'The last creation for this address that the service did not store as asked: a digest of it, and the fields.',
+);
 
 const mark = z.strictObject({
   stack: z.string(),
@@ -73,6 +76,7 @@ const mark = z.strictObject({
   owner: optional(z.string()).describe('Owner of the resource, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
   stored: optional(digests).describe('Digest of each field that the service stored in another form than it was sent.'),
+  refused,
 });
 
 /**
@@ -173,6 +177,7 @@ const markDraft = z
     fields: digests,
     pending: spec.describe('Fields that have no digest yet, because they contain an id that is known after apply.'),
     stored: optional(digests).describe('Digests of the forms in which the service stores fields.'),
+    refused,
   })
   .describe('The mark after the write. It is sent as the metadata of the body.');
 

@@ -338,6 +338,84 @@ describe('a description or metadata that the service stores in another form', ()
   });
 });
 
+describe('a credential or certificate that the service does not store as asked', () => {
+  /** A service that stores another value than asked for in new resources. */
+  const changing =
+    ({ recorder }: Workspace, from: RegExp, to: string): Transport =>
+    async (request) => {
+      if (request.method !== 'POST') return recorder.transport(request);
+      const changed = (await request.clone().text()).replace(from, to);
+      return recorder.transport(new Request(request, { body: changed }));
+    };
+  const toRequests = ({ recorder }: Workspace): readonly string[] =>
+    recorder
+      .take()
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method }) => method);
+  const END = /"valid_until":"2026-03-31/;
+  const CAPPED = '"valid_until":"2026-03-02';
+
+  it('is created once, stays undelivered as the record, and is tried again only when asked', async () => {
+    const workspace = await createWorkspace({
+      'edgewise.yaml': toCertificate({}, { valid_for: '30d', write_to: 'alice-cert.pub' }),
+    });
+    const transport = changing(workspace, END, CAPPED);
+    const edgewise = (line: string) => workspace.edgewise(line, { transport });
+    const first = await edgewise('apply --yes');
+    expect(first.exitCode).toBe(1);
+    expect(first.stdout).toContain('nothing was delivered');
+    expect(toRequests(workspace)).toEqual(['POST', 'PATCH']);
+    const plan = await edgewise('plan');
+    expect(plan.exitCode).toBe(5);
+    expect(plan.stdout + plan.stderr).toContain(
+      'SSHUserCertificate/alice: the last time that an apply created it as the manifest asks, the service stored another valid_until, so nothing was delivered.',
+    );
+    expect((await edgewise('apply --yes')).exitCode).toBe(5);
+    expect((await edgewise('apply --yes --skip-rejected')).exitCode).toBe(0);
+    expect(toRequests(workspace)).toEqual([]);
+    expect((await edgewise('drift')).stdout).not.toContain('changed at the service');
+    // Tried again, and refused again: the one that is there stays the record.
+    expect((await edgewise('apply --yes --rotate SSHUserCertificate/alice')).exitCode).toBe(1);
+    expect(toRequests(workspace)).toEqual(['POST', 'DELETE', 'PATCH']);
+    expect(workspace.server.snapshot().resources['SSHUserCertificate']).toHaveLength(1);
+    // What the service stores is asked for.
+    await workspace.write({ 'edgewise.yaml': toCertificate({}, { valid_for: '1d', write_to: 'alice-cert.pub' }) });
+    const last = await edgewise('apply --yes');
+    expect(last.exitCode, last.stdout).toBe(0);
+    expect(workspace.server.snapshot().resources['SSHUserCertificate']).toHaveLength(1);
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('is deleted if it replaces another, whose mark remembers it', async () => {
+    const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
+    const toAgent = (...acl: readonly string[]) => `${STACK}${tokens}${toManifest('Credential', 'agent', { acl })}`;
+    const workspace = await createWorkspace({ 'edgewise.yaml': toAgent('bind:a.example.com', 'bind:b.example.com') });
+    await workspace.edgewise('apply --yes');
+    const [before] = workspace.server.snapshot().resources['Credential'] ?? [];
+    toRequests(workspace);
+    const transport = changing(workspace, /,"bind:b.example.com"/, '');
+    const edgewise = (line: string) => workspace.edgewise(line, { transport });
+    const rotated = await edgewise('apply --yes --rotate Credential/agent');
+    expect(rotated.exitCode).toBe(1);
+    expect(rotated.stdout).toContain('which this run created, was then deleted');
+    expect(toRequests(workspace)).toEqual(['POST', 'DELETE', 'PATCH']);
+    expect(workspace.server.snapshot().resources['Credential']).toMatchObject([{ id: before?.['id'] }]);
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+    expect((await edgewise('drift')).exitCode).toBe(0);
+  });
+
+  it('is deleted at once if it permits more than was asked for', async () => {
+    const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
+    const workspace = await createWorkspace({
+      'edgewise.yaml': `${STACK}${tokens}${toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] })}`,
+    });
+    const transport = changing(workspace, /"bind:a.example.com"/, '"bind:*.example.com"');
+    expect((await workspace.edgewise('apply --yes', { transport })).exitCode).toBe(1);
+    expect(toRequests(workspace)).toEqual(['POST', 'DELETE']);
+    expect(workspace.server.snapshot().resources['Credential'] ?? []).toEqual([]);
+  });
+});
+
 async function callServer({ server }: Workspace, path: string, body: object): Promise<void> {
   const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
   const request = new Request(`https://api.test${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });

@@ -1,0 +1,91 @@
+import { listResourceTransitionDangers } from '../kinds/dangers.ts';
+import { normalizeSpec } from '../kinds/normalize.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { ApiError, NetworkError, StaleStateError } from '../model/errors.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { type Mark, type RefusedCreation, renderFittingMetadata } from '../model/mark.ts';
+import type { LiveResource, Spec } from '../model/state.ts';
+import type { CreateWrite } from '../model/write.ts';
+import { computeAskedDigest } from '../plan/refused-creations.ts';
+import type { PlannedLive } from './concurrent-changes.ts';
+import type { ApplyRequests } from './requests.ts';
+
+/**
+ * A credential or certificate that the service did not store as asked. It is deleted, and the mark of the resource that
+ * it was to replace remembers what was asked for. The first one for an address has no such resource: it stays as the
+ * record itself, undelivered, unless it permits more than was asked for.
+ */
+export interface Refusal {
+  readonly write: CreateWrite;
+  readonly body: JsonObject | undefined;
+  readonly live: LiveResource;
+  /** Names of the fields that the service stored otherwise. */
+  readonly fields: readonly string[];
+  readonly replaced: PlannedLive | undefined;
+}
+
+/** Records a refusal in the mark of the replaced resource. Does nothing if that fails: then the next apply tries again. */
+export async function recordRefusalInReplaced(
+  { replaced, ...refusal }: Refusal,
+  requests: ApplyRequests,
+): Promise<void> {
+  const { write, live } = refusal;
+  if (replaced === undefined || refusal.fields.length === 0) return;
+  const prepare = (shown: LiveResource) => createBody(shown.spec, shown.mark, refusal);
+  const body = createBody(replaced.spec ?? {}, replaced.mark, { ...refusal, live });
+  if (body !== undefined) await record(requests, write, { id: replaced.id, body, prepare });
+}
+
+/**
+ * Records the refusal of the first creation for an address in its own mark. Returns whether it did: the resource then
+ * stays.
+ */
+export async function recordRefusalInItself(refusal: Refusal, requests: ApplyRequests): Promise<boolean> {
+  const { write, body: sent = {}, live, fields, replaced } = refusal;
+  if (replaced !== undefined || fields.length === 0 || permitsMore(refusal, sent)) return false;
+  const body = createBody(live.spec, live.mark, refusal);
+  return body !== undefined && (await record(requests, write, { id: live.id, body }));
+}
+
+function permitsMore({ write, live }: Refusal, sent: Spec): boolean {
+  const kind = getKind(write.kind);
+  return listResourceTransitionDangers(kind, { spec: normalizeSpec(kind, sent) }, { spec: live.spec }).length > 0;
+}
+
+interface RecordTarget {
+  readonly id: string;
+  readonly body: JsonObject;
+  readonly prepare?: (shown: LiveResource) => JsonObject | undefined;
+}
+
+async function record(
+  requests: ApplyRequests,
+  write: CreateWrite,
+  { id, body, prepare }: RecordTarget,
+): Promise<boolean> {
+  try {
+    const again = prepare && ((shown: LiveResource) => prepare(shown) ?? body);
+    return (await requests.record(write, id, { body, ...(again && { prepare: again }) })) !== null;
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof NetworkError || error instanceof StaleStateError) return false;
+    throw error;
+  }
+}
+
+/** The PATCH that records the refusal. `undefined`: the resource has another mark, or its metadata has no room. */
+function createBody(
+  spec: Spec,
+  mark: Mark | undefined,
+  { write, live, fields }: Pick<Refusal, 'write' | 'live' | 'fields'>,
+): JsonObject | undefined {
+  const kind = getKind(write.kind);
+  const type = kind.fields['metadata']?.type;
+  const isOwn = mark?.stack === write.mark.stack && mark.name === write.mark.name;
+  if (!isOwn || type?.type !== 'metadata') return undefined;
+  const asked = computeAskedDigest(kind, live.mark?.fields ?? {}, write.validForMs);
+  const refused: RefusedCreation = { asked, fields };
+  const user = spec['metadata'];
+  const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
+  const metadata = renderFittingMetadata(kept, { ...mark, refused }, type.maxBytes);
+  return metadata === undefined ? undefined : { metadata };
+}

@@ -83,7 +83,7 @@ const OTHER_PARTS: readonly Row[] = [
   [`edgewise plan more ${POLICIES}`, '1 to create'],
   ['edgewise plan more -o plan.json', '1 to create', 0, 'plan.json'],
   ['EDGEWISE_LOG_LEVEL=debug edgewise plan more', '1 to create'],
-  ['edgewise plann --report json=other.json', '', 3],
+  ['edgewise plann --report json=other.json', '', 3, 'other.json'],
   ['edgewise apply -R stacks --yes', 'Nothing to do'],
   ['edgewise apply plans --manifests stacks --yes', 'Nothing to do'],
   ['edgewise destroy -R stacks --stack two --yes', '1 write applied', 0, 'account.json'],

@@ -36,11 +36,6 @@ export {
   exportLive,
   renderSingleFile,
 } from './export/export-live.ts';
-export {
-  type CelNamesOrFinding,
-  type ReadCelNames,
-  readCelNames,
-} from './expressions/read-cel.ts';
 export type { Kind } from './kinds/kind.ts';
 export { createPlanFileContent, type PlanFileContent, type PlanFileWrite } from './kinds/plan-file-content.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';

@@ -3,9 +3,13 @@ import type { ClientOptions } from './client/client.ts';
 import type { ManifestContent } from './manifest/load.ts';
 import type { TokenSettings } from './model/stack.ts';
 import type { Transport } from './model/transport.ts';
-import type { Host, ListMissingManifests, OpenTakeOverLookUp, Rehearse } from './stack/host.ts';
+import { rehearsePlan } from './rehearse/rehearse.ts';
+import { listMissingManifests } from './repository/missing-manifests.ts';
+import { openTakeOverLookUp } from './repository/read-stack-tree.ts';
+import type { Host } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
+import { createRenderCommandRunner } from './stack/render.ts';
 import {
   parseTimeoutMs,
   readManifestTrust,
@@ -111,12 +115,9 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
   const { untrusted, offered = [], root } = trust;
   const given = {
     ...own,
-    // Imported only if a plan is rehearsed, because the import loads the whole bundled server.
-    rehearse: async (...tried: Parameters<Rehearse>) => (await import('./rehearse/rehearse.ts')).rehearsePlan(...tried),
-    listMissingManifests: async (...asked: Parameters<ListMissingManifests>) =>
-      (await import('./repository/missing-manifests.ts')).listMissingManifests(...asked),
-    openNeighbours: async (...asked: Parameters<OpenTakeOverLookUp>) =>
-      (await import('./repository/read-stack-tree.ts')).openTakeOverLookUp(...asked),
+    rehearse: rehearsePlan,
+    listMissingManifests,
+    openNeighbours: openTakeOverLookUp,
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
     ...(now !== undefined && { now }),
@@ -126,8 +127,7 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
   if (apiKey !== undefined) secrets.add('the API key', apiKey);
   const host = { ...given, env: known, secrets, ...readManifestTrust(flags, given) };
   if (render) refuseUntrustedRender(host);
-  // Imported only if rendering is allowed.
-  return render ? { ...host, render: (await import('./stack/render.ts')).createRenderCommandRunner(host) } : host;
+  return render ? { ...host, render: createRenderCommandRunner(host) } : host;
 }
 
 function parseGivenSettings({ timeouts = {}, ...options }: StackOptions): ServiceSettingOverrides {

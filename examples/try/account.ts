@@ -11,7 +11,6 @@ import {
   openStack,
   type Plan,
   type Report,
-  readCelNames,
   type Stack,
   type TokenSinks,
 } from 'edgewise';
@@ -110,7 +109,7 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
     });
     plan = await stack.plan();
     // The editor also shows the findings of `edgewise lint`.
-    const found = [...plan.diagnostics, ...lintManifests(stack.desired, { now: now(), readCel: readCelNames })];
+    const found = [...plan.diagnostics, ...lintManifests(stack.desired, { now: now() })];
     const diagnostics = [
       ...new Map(found.map((one) => [JSON.stringify([one.code, one.address, one.message]), one])).values(),
     ];

@@ -5,12 +5,9 @@ export type CelNamesOrFinding =
   | { readonly names: readonly string[] }
   | { readonly finding: string; readonly column: number };
 
-/** Lists the names that a CEL expression uses. Never throws: returns a finding if the expression cannot be parsed. */
-export type ReadCelNames = (text: string) => CelNamesOrFinding;
-
 /**
  * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once. Does
- * not evaluate the expression.
+ * not evaluate the expression. Never throws: returns a finding if the expression cannot be parsed.
  */
 export function readCelNames(text: string): CelNamesOrFinding {
   try {

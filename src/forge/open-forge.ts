@@ -1,6 +1,8 @@
 import { GITHUB_TOKEN_VARIABLES, GITLAB_TOKEN_VARIABLES } from '../model/api-key.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import type { Forge } from './forge.ts';
+import { createGitHub, findPullRequestOfCommit } from './github.ts';
+import { createGitLab, findMergeRequestOfCommit } from './gitlab.ts';
 
 /** The environment variables of a CI job, and the options of `edgewise post`. */
 interface ForgeContext {
@@ -35,7 +37,6 @@ async function openGitHub(repository: string, context: ForgeContext): Promise<Fo
   const { env } = context;
   const token = requireToken(env, GITHUB_TOKEN_VARIABLES);
   const where = { apiUrl: env['GITHUB_API_URL'] ?? 'https://api.github.com', repository, token };
-  const { createGitHub, findPullRequestOfCommit } = await import('./github.ts');
   const sha = env['GITHUB_SHA'];
   const number = await findNumber(context, {
     given: context.number ?? (await readEventNumber(context)),
@@ -48,7 +49,6 @@ async function openGitLab(project: string, context: ForgeContext): Promise<Forge
   const { env } = context;
   const token = requireToken(env, GITLAB_TOKEN_VARIABLES);
   const where = { host: env['CI_SERVER_URL'] ?? 'https://gitlab.com', project, token };
-  const { createGitLab, findMergeRequestOfCommit } = await import('./gitlab.ts');
   const sha = env['CI_COMMIT_SHA'];
   const number = await findNumber(context, {
     given: parseNumber(env['CI_MERGE_REQUEST_IID']),

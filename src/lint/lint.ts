@@ -1,4 +1,3 @@
-import type { CelNamesOrFinding, ReadCelNames } from '../expressions/read-cel.ts';
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
 import { shortenMessage } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
@@ -19,7 +18,6 @@ import {
   type LintRule,
   listSpecNodes,
   type ReplacementAddress,
-  setsExpressionField,
 } from './rule.ts';
 import { LINT_RULES, lintPlaceholdersInSinkCommands } from './rules.ts';
 
@@ -31,8 +29,6 @@ import { LINT_RULES, lintPlaceholdersInSinkCommands } from './rules.ts';
 export interface LintOptions {
   /** The current time. Used as the start of a validity whose start is not set. */
   readonly now: Date;
-  /** Parses CEL. If absent, rules about expressions are not checked. */
-  readonly readCel?: ReadCelNames | undefined;
   /**
    * Whether the findings are for a plan. Warnings are then not sorted, because `limitWarningsPerLintRule` sorts them. Rules
    * for which the plan has its own warning are skipped, unless the Stack sets their severity to `error`.
@@ -56,10 +52,6 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
   ];
 }
 
-export function hasCelExpressions({ resources }: DesiredState): boolean {
-  return [...resources.values()].some((resource) => setsExpressionField(getKind(resource.kind), resource));
-}
-
 export function getRuleSeverity({ id, severity }: LintRule, { severities }: LintSettings): Severity | 'off' {
   return severities[id] ?? severity;
 }
@@ -70,26 +62,16 @@ interface CheckedRule {
   readonly isReported: boolean;
 }
 
-function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintOptions): readonly CheckedRule[] {
+function listChecked(settings: LintSettings, { isForPlan = false }: LintOptions): readonly CheckedRule[] {
   return LINT_RULES.flatMap((rule): CheckedRule[] => {
     const severity = getRuleSeverity(rule, settings);
-    if (severity === 'off' || (rule.usesCel && readCel === undefined)) return [];
+    if (severity === 'off') return [];
     return [{ rule, severity, isReported: !(isForPlan && rule.isToldByPlan && severity !== 'error') }];
   });
 }
 
-function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): LintContext {
-  const readings = new Map<string, CelNamesOrFinding>();
-  return {
-    settings: state.stack.lint,
-    now,
-    names: createIdNames(state),
-    readCel: (text) => {
-      const reading = readings.get(text) ?? readCel(text);
-      readings.set(text, reading);
-      return reading;
-    },
-  };
+function createContext(state: DesiredState, { now }: LintOptions): LintContext {
+  return { settings: state.stack.lint, now, names: createIdNames(state) };
 }
 
 /**

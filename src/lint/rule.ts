@@ -1,8 +1,5 @@
-import type { CelNamesOrFinding } from '../expressions/read-cel.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { KINDS } from '../kinds/tables/registry.ts';
-import { listSelfAndNestedTypes } from '../kinds/walk.ts';
 import type { LintCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
@@ -34,7 +31,6 @@ export interface LintedResource {
 export interface LintContext {
   readonly settings: LintSettings;
   readonly now: Date;
-  readonly readCel: (text: string) => CelNamesOrFinding;
   /** Maps an id to the address that manifests can use instead. */
   readonly names: ReadonlyMap<string, ReplacementAddress>;
 }
@@ -99,23 +95,6 @@ function findOwn(object: JsonObject, name: string): Json | undefined {
 /** Whether rules check a field. A set field is always checked, a missing one only if its absence has a meaning. */
 function isChecked({ type, whenUnset }: Field, value: Json | undefined): boolean {
   return value !== undefined || whenUnset !== undefined || (type.type === 'map' && type.isShares);
-}
-
-export function setsExpressionField(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
-  const fields = EXPRESSION_FIELDS.get(kind.name) ?? [];
-  return fields.some((name) => spec[name] !== undefined && !lifecycle.ignore.includes(name));
-}
-
-/** Maps the name of a kind to its fields that may contain expressions. */
-const EXPRESSION_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
-  KINDS.map(({ name, specFields }) => [
-    name,
-    specFields.filter(([, { type }]) => listSelfAndNestedTypes(type).some(isExpression)).map(([field]) => field),
-  ]),
-);
-
-function isExpression(type: FieldType): boolean {
-  return type.type === 'text' && type.cel !== undefined;
 }
 
 function collect(spot: SpecNode, spots: SpecNode[]): void {

@@ -1,3 +1,4 @@
+import { readCelNames } from '../expressions/read-cel.ts';
 import { findNameInExpression } from '../expressions/values.ts';
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import type { Field } from '../kinds/field.ts';
@@ -21,13 +22,11 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     severity: 'warning',
     remedy: 'Correct the expression. Otherwise the service rejects it, or applies the rule to no traffic.',
     check: checkCelSyntax,
-    usesCel: true,
   },
   'cel-variable': {
     severity: 'warning',
     remedy: 'Use a known variable, or add the name to spec.lint.cel_variables of the Stack.',
     check: checkCelVariables,
-    usesCel: true,
   },
   'unknown-action': {
     severity: 'warning',
@@ -118,9 +117,9 @@ function listHiddenPaths(value: Json, path: FieldPath): readonly FieldPath[] {
   return Object.entries(value).flatMap(([key, member]) => listHiddenPaths(member, [...path, key]));
 }
 
-function checkCelSyntax({ spots }: LintedResource, { readCel }: LintContext): readonly LintFinding[] {
+function checkCelSyntax({ spots }: LintedResource): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text }): LintFinding[] => {
-    const reading = readCel(text);
+    const reading = readCelNames(text);
     if (!('finding' in reading)) return [];
     const finding = reading.finding.replace(/\.$/, '');
     const message = `${formatPath(path)} is not valid CEL at character ${reading.column}: ${finding}`;
@@ -133,9 +132,9 @@ function checkCelSyntax({ spots }: LintedResource, { readCel }: LintContext): re
  * Finds undeclared variables in expressions: neither the field nor `spec.lint.cel_variables` of the Stack declares
  * them.
  */
-function checkCelVariables({ spots }: LintedResource, { readCel, settings }: LintContext): readonly LintFinding[] {
+function checkCelVariables({ spots }: LintedResource, { settings }: LintContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
-    const reading = readCel(text);
+    const reading = readCelNames(text);
     const known = [...variables, ...settings.celVariables];
     const unknown = 'names' in reading ? reading.names.filter((name) => !isKnown(name, known)) : [];
     return unknown.map((name) => {

@@ -5,6 +5,7 @@ import { readInput } from '../files/read-input.ts';
 import { isLoopbackHost, type Send } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
+import { openEmbeddedServer } from './embedded.ts';
 import { type Host, StackError, type TransportSettings } from './host.ts';
 import { isEmbedded, parseEmbeddedDataFile, readApiKey, type ServiceSettings } from './settings.ts';
 
@@ -76,9 +77,7 @@ export function createServiceClient(
   }
 }
 
-/** Loads the server on demand, because loading it would slow down the start of every command. */
 async function connectToEmbedded({ baseUrl, versionHeader }: ServiceSettings, host: Host): Promise<ServiceConnection> {
-  const { openEmbeddedServer } = await import('./embedded.ts');
   const file = parseEmbeddedDataFile(baseUrl);
   return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }

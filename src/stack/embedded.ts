@@ -6,6 +6,7 @@ import { getErrorMessage } from '../model/errors.ts';
 import { isSuccess, type Send } from '../model/http.ts';
 import { once } from '../model/once.ts';
 import { parseApiKey } from '../server/admission.ts';
+import { parseServerSeed, readSnapshotFile, writeSnapshotFile } from '../server/index.ts';
 import type { ServerSeed } from '../server/seed.ts';
 import { createServer, type Server } from '../server/server.ts';
 import { type Host, StackError } from './host.ts';
@@ -102,7 +103,6 @@ interface ServerFiles {
  * seed is saved even if nothing changes, because the seed's resources got new ids.
  */
 export async function openServerFiles(files: ServerFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
-  const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   if (path !== undefined) refuseOtherOwner(path, context.uid);
   const kept =
@@ -181,7 +181,6 @@ function refuseSnapshot(error: unknown): never {
 }
 
 async function readSeed(file: string, context: Host): Promise<ServerSeed> {
-  const { parseServerSeed } = await import('../server/index.ts');
   const text = await readServerFileText(file, context);
   return withServerFileErrors(file, () => parseServerSeed(text));
 }

@@ -13,6 +13,7 @@ import { decidePlan } from '../plan/decide-plan.ts';
 import { createDestroyState, listWriteToPaths, omitAllDesiredResources, type PlanInput } from '../plan/plan-input.ts';
 import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targets.ts';
 import type { PolicyCheckContext } from '../policy/check-plan.ts';
+import { addPolicyFindings } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import type { Rehearse } from './host.ts';
 import type { ServiceSettings } from './settings.ts';
@@ -188,8 +189,6 @@ export async function runPoliciesOnPlan(
   { policies = [], ...rest }: Omit<PolicyCheckContext, 'policies'> & Pick<PlanRequest, 'policies'>,
 ): Promise<Plan> {
   if (policies.length === 0) return plan;
-  // Load CEL only if there is a policy.
-  const { addPolicyFindings } = await import('../policy/check-plan.ts');
   return addPolicyFindings(plan, { policies, ...rest });
 }
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePath } from '../files/boundary.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { hasCelExpressions, lintManifests } from '../lint/lint.ts';
+import { lintManifests } from '../lint/lint.ts';
 import { createManifestEnvironment } from '../manifest/environment.ts';
 import {
   createFieldFileReader,
@@ -25,7 +25,10 @@ import { formatPath, parsePath } from '../model/field-path.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
+import { checkManifests } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
+import { compilePolicies } from '../policy/read-policies.ts';
+import { runPolicyCases } from '../policy/run-cases.ts';
 import { type Host, InvalidManifests, StackError, type StackNameAndLocator } from './host.ts';
 import { loadStackManifestSources, nameStackAround, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
 import { isEmbedded, parseEmbeddedDataFile } from './settings.ts';
@@ -85,8 +88,13 @@ export async function readManifests(
   const subject = createSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
   const rules = await loadRunPolicies({ ...validated, state, sources: loaded.sources }, policies, context);
-  const lintFindings = state === undefined || lint === undefined ? [] : await lintState(state, lint, context);
-  const policyFindings = state === undefined || lint !== 'all' ? [] : await checkPolicies(state, rules, context);
+  const lintFindings =
+    state === undefined || lint === undefined
+      ? []
+      : lintManifests(state, { now: context.now(), isForPlan: lint === 'for-plan' });
+  // Before the live state is read.
+  const policyFindings =
+    state === undefined || lint !== 'all' ? [] : checkManifests(state, rules.policies, context.now());
   return {
     state,
     diagnostics: [
@@ -140,18 +148,6 @@ function withManifests(loaded: LoadedManifestSources, manifests: readonly Manife
   return { ...loaded, sources: [...loaded.sources, ...manifests.map(encodeSource)] };
 }
 
-/** Lints manifests. Loads CEL only if a manifest contains an expression. */
-async function lintState(
-  state: DesiredState,
-  scope: NonNullable<ReadOptions['lint']>,
-  { now }: Host,
-): Promise<readonly Diagnostic[]> {
-  const readCel = hasCelExpressions(state)
-    ? (await import('../expressions/read-cel.ts')).readCelNames
-    : () => ({ names: [] });
-  return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
-}
-
 /** Loads the policies of a run. `paths`: further policies from the user. `undefined`: no policies are loaded at all. */
 async function loadRunPolicies(
   { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifestSources, 'sources'>,
@@ -161,17 +157,6 @@ async function loadRunPolicies(
   if (paths === undefined) return { policies: [], diagnostics: [] };
   const named = { paths: state?.stack.policies ?? [], roots: state?.roots ?? [] };
   return loadPolicies({ documents: rules.policies, sources, named, paths }, context);
-}
-
-/** Checks manifests with policies. Called before the live state is read. */
-async function checkPolicies(
-  state: DesiredState,
-  { policies }: LoadedPolicies,
-  { now }: Host,
-): Promise<readonly Diagnostic[]> {
-  if (policies.length === 0) return [];
-  const { checkManifests } = await import('../policy/check-plan.ts');
-  return checkManifests(state, policies, now());
 }
 
 /** Reads manifests that can be planned. Rejects with `InvalidManifests` if there are errors. */
@@ -334,7 +319,6 @@ export async function loadPolicies(
   const all = [...documents, ...ofStack.rules.policies, ...apart.rules.policies];
   const found = [...ofStack.diagnostics, ...apart.diagnostics, ...listDuplicateNames(all)];
   if (all.length === 0) return { policies: [], diagnostics: found };
-  const { compilePolicies } = await import('../policy/read-policies.ts');
   const { policies, diagnostics } = compilePolicies(all);
   return { policies, diagnostics: [...found, ...diagnostics] };
 }
@@ -433,7 +417,6 @@ export async function testPolicies(paths: readonly string[], context: Host): Pro
       reason: 'invalid',
       remedy: 'Write test cases as a PolicyTest, next to the policies. edgewise explain PolicyTest shows its fields.',
     });
-  const { runPolicyCases } = await import('../policy/run-cases.ts');
   const { cases, untested, diagnostics: missing } = runPolicyCases(rules.tests, read.policies);
   if (missing.length > 0) throw new InvalidManifests(missing);
   return { cases, untested };

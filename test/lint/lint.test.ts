@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readCelNames } from '../../src/expressions/read-cel.ts';
 import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
 import { LINT_RULES } from '../../src/lint/rules.ts';
 import { type Diagnostic, LINT_RULE_IDS, limitWarningsPerLintRule } from '../../src/model/diagnostic.ts';
@@ -12,7 +11,7 @@ function lint(kind: string, body: string, more = '', options: Partial<LintOption
   const document = `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: it }\n${body}\n`;
   const { state, diagnostics } = validate(more === '' ? document : `${more}---\n${document}`);
   expect(diagnostics).toEqual([]);
-  return state === undefined ? [] : lintManifests(state, { now: NOW, readCel: readCelNames, ...options });
+  return state === undefined ? [] : lintManifests(state, { now: NOW, ...options });
 }
 
 /** Code, and what the caret is under. */
@@ -292,10 +291,6 @@ describe('expressions', () => {
 
   it('may be a chain of any length', () => {
     expect(find('TCPEdge', toRule(`${'1 + '.repeat(20_000)}1 > 0`))).toEqual([]);
-  });
-
-  it('are not looked at where nothing reads them', () => {
-    expect(find('TCPEdge', toRule('a b'), '', { readCel: undefined })).toEqual([]);
   });
 });
 

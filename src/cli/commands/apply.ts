@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { applyPlanFolder, planAndApplyStacks } from '../multi-stack/apply-stacks.ts';
 import { findIndexedPlanFolder } from '../multi-stack/plan-folder.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
@@ -56,13 +57,11 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   refuseToWriteUntrusted(context);
   if (isRecursive(flags)) {
     refuseManifestsFlagsWithoutPlan(flags);
-    const { planAndApplyStacks } = await import('../multi-stack/apply-stacks.ts');
     return planAndApplyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
   const plans = first === undefined || more.length > 0 ? undefined : await findIndexedPlanFolder(first, context);
   if (plans !== undefined) {
-    const { applyPlanFolder } = await import('../multi-stack/apply-stacks.ts');
     return applyPlanFolder(plans, flags, context);
   }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));

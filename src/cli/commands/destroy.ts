@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { planAndApplyStacks } from '../multi-stack/apply-stacks.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-plan.ts';
@@ -50,7 +51,6 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
       exitCode: EXIT.invalid,
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  const { planAndApplyStacks } = await import('../multi-stack/apply-stacks.ts');
   return planAndApplyStacks(paths, { flags, mode: 'destroy' }, context);
 }
 

@@ -6,6 +6,7 @@ import type { SavedFile } from '../../stack/saved-plan.ts';
 import { type ConnectionFlags, withAccount, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { showDriftOfStacks } from '../multi-stack/read-stacks.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
@@ -64,7 +65,6 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
 async function driftAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseManifestsFlagsWithoutPlan(flags);
   if (!isRecursive(flags)) return drift(paths, flags, context);
-  const { showDriftOfStacks } = await import('../multi-stack/read-stacks.ts');
   return showDriftOfStacks(paths, flags, context);
 }
 

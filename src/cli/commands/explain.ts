@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { createTopicsPage, explain } from '../../explain/explain.ts';
+import { renderPageJson, renderPageText } from '../../explain/render-page.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { renderSettingsJson } from '../../report/machine/json.ts';
 import { renderSettingsText } from '../../report/text/lists.ts';
@@ -6,6 +8,7 @@ import { DOCUMENT_KINDS } from '../../schemas/document.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import { InvalidManifests } from '../../stack/host.ts';
+import { readManifests } from '../../stack/read-manifests.ts';
 import { listSettingsWithOrigins } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -45,7 +48,6 @@ export function configureExplainCommand(command: Command, act: CommandBodyRunner
 }
 
 async function printSettings(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { readManifests } = await import('../../stack/read-manifests.ts');
   const { state, diagnostics, listSettings } = await readManifests(paths, context, { isRendered: false });
   if (state === undefined) throw new InvalidManifests(diagnostics);
   const rows = listSettingsWithOrigins(listSettings(), { ...flags }, context.env);
@@ -68,8 +70,6 @@ async function explainTopic(
       exitCode: EXIT.invalid,
       remedy: 'Leave out the path. For the settings of a stack, run edgewise explain settings PATH.',
     });
-  const { explain, createTopicsPage } = await import('../../explain/explain.ts');
-  const { renderPageJson, renderPageText } = await import('../../explain/render-page.ts');
   const page = topic === undefined ? createTopicsPage() : explain(topic);
   if ('message' in page)
     throw new CommandError(page.message, {

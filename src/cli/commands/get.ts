@@ -25,6 +25,7 @@ import { readValidManifests } from '../../stack/read-manifests.ts';
 import { type ConnectionFlags, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { showResourcesOfStacks } from '../multi-stack/read-stacks.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
@@ -132,7 +133,6 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
   refuseWaitForManyStacks(flags);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const { showResourcesOfStacks } = await import('../multi-stack/read-stacks.ts');
   const asked = {
     flags: { ...flags, format: flags.format.name },
     names,

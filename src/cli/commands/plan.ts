@@ -6,6 +6,7 @@ import { resolveTokenSettings } from '../../stack/run-plan.ts';
 import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { planAndReportStacks } from '../multi-stack/read-stacks.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { outputReport } from '../output/output-report.ts';
@@ -60,14 +61,9 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     ['edgewise plan --detailed-exitcode', '2 when there are changes'],
   ]).action((paths: string[], flags: Flags) =>
     act({ ...flags, planFile: flags.recursive === true ? undefined : flags.out }, (context) =>
-      isRecursive(flags) ? planMany(paths, flags, context) : plan(paths, flags, context),
+      isRecursive(flags) ? planAndReportStacks(paths, flags, context) : plan(paths, flags, context),
     ),
   );
-}
-
-async function planMany(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const { planAndReportStacks } = await import('../multi-stack/read-stacks.ts');
-  return planAndReportStacks(paths, flags, context);
 }
 
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {

@@ -6,6 +6,7 @@ import { DEFAULT_VERSION_HEADER_NAME, isLoopbackHost } from '../../model/http.ts
 import type { ServerFaults } from '../../model/server-faults.ts';
 import { parseRateLimit, RATE_LIMIT_DESCRIPTION, type RateLimit } from '../../model/stack.ts';
 import type { ApiKey } from '../../server/admission.ts';
+import { createServer, listen, parseApiKey, parseServerFaults, withFaults } from '../../server/index.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import {
   openServerFiles,
@@ -80,7 +81,6 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {
-  const { parseApiKey } = await import('../../server/index.ts');
   const words = flags.apiKey.length === 0 ? [DEFAULT_KEY] : flags.apiKey;
   const apiKeys = await withServerFileErrors('--api-key', () => words.map(parseApiKey));
   refuseKnownKey(flags.host, apiKeys);
@@ -99,7 +99,6 @@ async function serveKept(
   { apiKeys, lock }: { readonly apiKeys: readonly ApiKey[]; readonly lock: FileLock | undefined },
   context: Context,
 ): Promise<ExitCode> {
-  const { createServer, listen, withFaults } = await import('../../server/index.ts');
   const keeper = await openServerFiles(flags, context, lock);
   const faults = await readFaults(flags.faults, context);
   const logger = createLogger(context, { level: 'info' });
@@ -152,7 +151,6 @@ function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
 
 async function readFaults(file: string | undefined, context: Context): Promise<ServerFaults> {
   if (file === undefined) return { rules: [] };
-  const { parseServerFaults } = await import('../../server/index.ts');
   const text = await readServerFileText(file, context);
   return withServerFileErrors(file, () => parseServerFaults(text));
 }

@@ -5,11 +5,15 @@ import { type Diagnostic, LINT_CODES } from '../../model/diagnostic.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
 import type { LintSettings } from '../../model/stack.ts';
 import type { FormatName } from '../../report/formats.ts';
+import { renderLintRulesJson, renderPolicyTestsJson } from '../../report/machine/json.ts';
+import { renderPolicyTestsJunit } from '../../report/machine/junit.ts';
 import type { LintRuleRow } from '../../report/report.ts';
+import { renderLintRulesText, renderPolicyTestsText } from '../../report/text/lists.ts';
 import { InvalidManifests } from '../../stack/host.ts';
 import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
+import { validateAndReportStacks } from '../multi-stack/read-stacks.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { outputReport } from '../output/output-report.ts';
 import { type CommandBodyRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
@@ -51,7 +55,6 @@ export function configureValidateCommand(command: Command, act: CommandBodyRunne
 
 async function validateAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   if (!isRecursive(flags)) return validate(paths, flags, context);
-  const { validateAndReportStacks } = await import('../multi-stack/read-stacks.ts');
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
   return validateAndReportStacks(paths, { ...flags, toShown }, context);
 }
@@ -82,13 +85,12 @@ async function printRules(paths: readonly string[], flags: FormatFlags, context:
     const severity = settings === undefined ? rule.severity : getRuleSeverity(rule, settings);
     return { id: rule.id, severity, sentence: LINT_CODES[rule.id], remedy: rule.remedy };
   });
-  context.stdout.write(await renderRules(rows, flags, context));
+  context.stdout.write(renderRules(rows, flags, context));
   return EXIT.success;
 }
 
-async function renderRules(rows: readonly LintRuleRow[], flags: FormatFlags, context: Context): Promise<string> {
-  if (flags.format === 'json') return (await import('../../report/machine/json.ts')).renderLintRulesJson(rows);
-  const { renderLintRulesText } = await import('../../report/text/lists.ts');
+function renderRules(rows: readonly LintRuleRow[], flags: FormatFlags, context: Context): string {
+  if (flags.format === 'json') return renderLintRulesJson(rows);
   return renderLintRulesText(rows, getTextOptions(context.stdout, context, flags));
 }
 
@@ -125,19 +127,12 @@ export function configureTestPolicyCommand(command: Command, act: CommandBodyRun
 
 async function testPolicy(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const result = await testPolicies(paths, context);
-  context.stdout.write(await render(result, flags, context));
+  context.stdout.write(render(result, flags, context));
   return result.cases.some(({ failure }) => failure !== undefined) ? EXIT.failed : EXIT.success;
 }
 
-async function render(result: PolicyTestResults, flags: FormatFlags, context: Context): Promise<string> {
-  if (flags.format === 'json') {
-    const { renderPolicyTestsJson } = await import('../../report/machine/json.ts');
-    return renderPolicyTestsJson(result);
-  }
-  if (flags.format === 'junit') {
-    const { renderPolicyTestsJunit } = await import('../../report/machine/junit.ts');
-    return renderPolicyTestsJunit(result);
-  }
-  const { renderPolicyTestsText } = await import('../../report/text/lists.ts');
+function render(result: PolicyTestResults, flags: FormatFlags, context: Context): string {
+  if (flags.format === 'json') return renderPolicyTestsJson(result);
+  if (flags.format === 'junit') return renderPolicyTestsJunit(result);
   return renderPolicyTestsText(result, getTextOptions(context.stdout, context, flags));
 }

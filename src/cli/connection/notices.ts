@@ -7,6 +7,7 @@ import { formatWaitClause, type PendingWait } from '../../report/text/progress.t
 import { formatWaitTime } from '../../report/view/wording.ts';
 import { isEmbedded, parseEmbeddedDataFile, type ServiceSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
+import { createLogger } from '../output/logger.ts';
 import { getLogLevelFromEnvironment, isInfoLogged } from '../output/present.ts';
 import { createStatusLine, getProgressStream, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
 
@@ -30,11 +31,12 @@ export type SetNoticeWriter = (
  * Creates the notices of a client. stderr gets one line for each cause of retries, and one for each long wait. At level
  * `info`, the log contains retries. `debug` adds requests and waits, and `trace` adds headers.
  */
-export async function createNotices(
+export function createNotices(
   context: Pick<Context, 'env' | 'stderr' | 'now' | 'after'>,
   { rateLimit, baseUrl }: Pick<ServiceSettings, 'rateLimit' | 'baseUrl'>,
-): Promise<Notices> {
-  const logger = await loadLogger(context);
+): Notices {
+  getLogLevelFromEnvironment(context, 'warn');
+  const logger = isInfoLogged(context) ? createLogger(context) : undefined;
   const { watch, ...reading } = createReadingWatch(context, baseUrl);
   const shownCauses = new Set<string>();
   let quietUntil = 0;
@@ -79,14 +81,8 @@ export async function createNotices(
   };
 }
 
-/** Returns `undefined` if the log level excludes all of these notices, so that the logger need not be loaded. */
-async function loadLogger(context: Pick<Context, 'env' | 'stderr'>): Promise<Logger | undefined> {
-  getLogLevelFromEnvironment(context, 'warn');
-  return isInfoLogged(context) ? (await import('../output/logger.ts')).createLogger(context) : undefined;
-}
-
 /** Creates the notices for a service. Never shows reads from the embedded server as slow. */
-export async function createServiceNotices(settings: ServiceSettings, context: Context): Promise<Notices> {
+export function createServiceNotices(settings: ServiceSettings, context: Context): Notices {
   const unwatched = { ...context, after: () => () => undefined };
   return createNotices(isEmbedded(settings.baseUrl) ? unwatched : context, settings);
 }

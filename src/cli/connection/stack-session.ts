@@ -33,7 +33,7 @@ export async function withAccount<T>(
   task: (session: AccountSession) => Promise<T>,
 ): Promise<T> {
   const { signal, stopListening } = listenForInterrupts(context);
-  const { setLineWriter, watch, end, ...notices } = await createServiceNotices(settings, context);
+  const { setLineWriter, watch, end, ...notices } = createServiceNotices(settings, context);
   const onConnected: AccountInput['onConnected'] = ({ warning }) => printConnectionNotices(settings, warning, context);
   const account = createAccount({ settings, watch, notices, onConnected }, context);
   try {

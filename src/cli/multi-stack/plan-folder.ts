@@ -16,6 +16,7 @@ import {
 } from '../../model/stack-tree.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
+import { PLAN_INDEX_SCHEMA } from '../../schemas/plan.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { refuseOutputPath, writeResultFile } from '../output/output-files.ts';
@@ -108,7 +109,7 @@ async function clearFolder(folder: string, shard: PlanIndexFile['shard'], contex
   const old: string[] = [];
   for (const name of names.filter(isPlanIndexFileName)) {
     await refuseOutputPath(join(folder, name), context);
-    const index = await readIndex(join(folder, name), context);
+    const index = readIndex(join(folder, name), context);
     const isOfThisRun = shard !== undefined && index.shard?.total === shard.total && index.shard.index !== shard.index;
     const unaltered = index.plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256, context));
     if (isOfThisRun) for (const file of [name, ...index.plans.map((plan) => plan.file)]) kept.add(file);
@@ -154,7 +155,7 @@ export async function findIndexedPlanFolder(
     return undefined;
   }
   for (const name of indexNames) refusePlanOfAnotherUser(join(folder, name), context);
-  const indexes = await Promise.all(indexNames.map((name) => readIndex(join(folder, name), context)));
+  const indexes = indexNames.map((name) => readIndex(join(folder, name), context));
   const plans = indexes.flatMap((index) => index.plans);
   const known = new Set(plans.map(({ file }) => file));
   for (const name of names)
@@ -191,9 +192,7 @@ async function hasOnlyPlans(
   return names.length > 0;
 }
 
-/** Reads an index. Loads the schema only here, because most runs read no index. */
-async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): Promise<PlanIndexFile> {
-  const { PLAN_INDEX_SCHEMA } = await import('../../schemas/plan.ts');
+function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): PlanIndexFile {
   const finding = (why: string, cause?: unknown): CommandError =>
     new CommandError(`${file} is not the index of a folder of plans: ${why}.`, {
       exitCode: EXIT.invalid,

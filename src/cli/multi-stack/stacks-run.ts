@@ -403,7 +403,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   const entries = new Map<string, Promise<Entry>>();
   const accounts: SharedAccount[] = [];
   const open = async (settings: ServiceSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
-    const { setLineWriter, watch, end, ...notices } = await createServiceNotices(settings, context);
+    const { setLineWriter, watch, end, ...notices } = createServiceNotices(settings, context);
     const parts = {
       settings,
       watch,

@@ -1,6 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { EXPLANATIONS } from '../../explain/explanations.ts';
 import { findRepository } from '../../files/boundary.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
@@ -20,13 +21,7 @@ import { InvalidManifests, StackError, type StackNameAndLocator } from '../../st
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
-import {
-  type FormatFlags,
-  getTextOptions,
-  isFormatRequested,
-  type ReportFileTarget,
-  type RunFlags,
-} from './present.ts';
+import { type FormatFlags, getTextOptions, type ReportFileTarget, type RunFlags } from './present.ts';
 
 interface Publication {
   readonly flags: FormatFlags;
@@ -73,7 +68,7 @@ type LoadRenderer = (name: FormatName) => Promise<(options: FormatOptions) => st
 
 async function publishAs(load: LoadRenderer, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
-  const host = { ...createRunOptions(publication, context), ...(await loadRuleDescriptions(flags)) };
+  const host = { ...createRunOptions(publication, context), describeRule };
   if (!isShown) {
     const render = await load(flags.format);
     const text = render({ ...getTextOptions(context.stdout, context, flags), ...host });
@@ -118,12 +113,10 @@ function createRunOptions(
   };
 }
 
-/** Loads the meanings of diagnostic codes only for SARIF, the one format that contains them. */
-async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOptions, 'describeRule'>> {
-  if (!isFormatRequested('sarif', flags)) return {};
-  const { EXPLANATIONS } = await import('../../explain/explanations.ts');
-  const byCode: ReadonlyMap<string, DiagnosticCodeDescription> = new Map(Object.entries(EXPLANATIONS));
-  return { describeRule: (id) => byCode.get(id) };
+const MEANINGS: ReadonlyMap<string, DiagnosticCodeDescription> = new Map(Object.entries(EXPLANATIONS));
+
+function describeRule(id: string): DiagnosticCodeDescription | undefined {
+  return MEANINGS.get(id);
 }
 
 /**

@@ -21,10 +21,7 @@ export interface FormatFlags {
 }
 
 /** Whether stdout or a file of `--report` has this format. */
-export function isFormatRequested(
-  name: FormatName,
-  { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>,
-): boolean {
+function isFormatRequested(name: FormatName, { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>): boolean {
   return format === name || report.some((target) => target.format === name);
 }
 

@@ -10,6 +10,7 @@ import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import { isFailureReport, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
+import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type OutputFileContext, writeResultFile } from '../output/output-files.ts';
@@ -85,7 +86,6 @@ export async function readPlanFile(file: string, context: PlanReader): Promise<P
   refusePlanOfAnotherUser(file, context);
   onInput?.(file);
   onSubject?.({ locate: createLocateAtPlanFileStart(file) });
-  const { parsePlan } = await import('../../stack/parse-plan.ts');
   const plan = parsePlan(await readText(file, { cwd, budget }), file);
   onSubject?.({ stack: plan.stack, locate: createLocateAtPlanFileStart(file) });
   return plan;

@@ -1,5 +1,7 @@
 import type { Client } from '../client/client.ts';
+import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Address } from '../model/address.ts';
+import { listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
@@ -19,7 +21,7 @@ import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
 /** The input of `applyPlan` in addition to the plan. */
 export interface ApplyContext {
-  readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get'>>;
+  readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get' | 'clockSkew'>>;
   /** Must contain a sink for each credential that the plan creates. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
@@ -105,10 +107,14 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     judge: reach.judge,
     by: context.by,
     looked: new Set(),
+    clockSkew: context.client.clockSkew ?? (() => NO_SKEW),
     conflicts: createConflictWaits(plan, context, untilEnd),
     reliances: context.client.get && new PlanReliances(plan, context.client.shown),
   };
   const outcomes = await runPhases(plan, context, write);
+  // A plan that warns already says what happens. Otherwise, the times of new resources have shown it.
+  if (!plan.diagnostics.some(({ code }) => code === 'clock-skew'))
+    for (const warning of listClockSkewWarnings(write.clockSkew(), renderTimeSpan)) note(warning);
   const texts = selectFileTexts(outcomes, write.texts, context);
   return {
     outcomes,

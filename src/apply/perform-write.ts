@@ -4,6 +4,7 @@ import { isRotatable, toObjectTypeOfKind } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
+import type { ClockSkew } from '../model/clock.ts';
 import { ApiError, assertNever, NetworkError, StaleStateError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -71,6 +72,8 @@ export interface WriteContext {
   readonly storedForms: Map<string, NonNullable<Mark['stored']>>;
   /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
+  /** How the clock of the service differs from that of this machine, as far as it is known. */
+  readonly clockSkew: () => ClockSkew;
   readonly conflicts: ConflictWaits;
   /** What writes rely on. `undefined`: resources are not read again before writes. */
   readonly reliances: PlanReliances | undefined;
@@ -255,6 +258,7 @@ async function redeliver(write: RedeliverWrite, context: WriteContext): Promise<
 
 /** Creates a resource exactly once. A retry sends the same body, with the same times. Rejects as the client does. */
 async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
+  if (write.validForMs !== undefined && context.clockSkew().isDoubtful) return createFailure(write, UNKNOWN_TIME);
   const { requests, settle } = context;
   let sent: ResolvedWrite | undefined;
   const resolve = (): ResolvedWrite => {
@@ -313,6 +317,10 @@ async function acceptAnswer(
   if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
+
+/** A certificate with a wrong start would be valid at another time than meant. */
+const UNKNOWN_TIME =
+  'not sent, because it would begin now, and it is unknown whether the clock of this machine or that of the service is right';
 
 interface CreationResult {
   readonly sent: ResolvedWrite;

@@ -4,6 +4,7 @@ import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Se
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { redactJson, type SecretRedactor } from '../model/secrets.ts';
+import type { RequestTimes } from './service-clock.ts';
 
 interface FailedResponse {
   readonly method: string;
@@ -140,6 +141,7 @@ export interface ReceivedResponse {
   readonly body: string;
   /** The parsed body of a successful response. `undefined` for a failed response, an empty body, or a DELETE. */
   readonly json: Json | undefined;
+  readonly times: RequestTimes;
 }
 
 /**
@@ -152,19 +154,24 @@ interface AttemptOptions {
   /** Redacts the messages of errors. */
   readonly redact: Redactor;
   readonly secrets: SecretRedactor;
+  /** Returns milliseconds since 1970, by the local clock. */
+  readonly localMs: () => number;
 }
 
 /**
  * Creates an attempt. A response is usable if it is complete. A successful response must also have a body of JSON, or
  * none. The body of a response to DELETE is ignored.
  */
-export function createSendOnce(send: Send, { redact, secrets }: AttemptOptions): SendOnce {
+export function createSendOnce(send: Send, { redact, secrets, localMs }: AttemptOptions): SendOnce {
   return async (request) => {
+    const sentMs = localMs();
     const { response, body } = await receive(send, request, redact);
+    const times = { sentMs, receivedMs: localMs() };
     const isNothing = !isSuccess(response) || request.method === 'DELETE' || body.trim() === '';
     return {
       response,
       body,
+      times,
       json: isNothing ? undefined : parseJsonBody({ request, response, body }, { redact, secrets }),
     };
   };
@@ -194,7 +201,7 @@ interface Received {
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-function parseJsonBody(received: Received, { redact, secrets }: AttemptOptions): Json {
+function parseJsonBody(received: Received, { redact, secrets }: Omit<AttemptOptions, 'localMs'>): Json {
   const type = received.response.headers['content-type'] ?? '';
   if (type !== '' && !JSON_TYPE.test(type))
     throw createBodyError(received, `is ${formatBodyExcerpt(type, redact)}, not JSON`, redact);

@@ -1,6 +1,7 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { ObservedResponseFields } from '../kinds/read-response.ts';
+import type { ClockSkew } from '../model/clock.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
 import { type HttpRequest, type HttpResponse, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -36,6 +37,7 @@ import {
   type SendWithRetries,
   withRetries,
 } from './retry.ts';
+import { ServiceClock } from './service-clock.ts';
 
 /**
  * Typed calls to the service. Each request is counted, waits for the rate limit, and is retried if that is safe. Not
@@ -65,6 +67,8 @@ export interface ClientOptions extends RetryOptions {
   readonly concurrency: number;
   /** The rate limit of the service. Absent: no limit. */
   readonly rateLimit?: RateLimit | undefined;
+  /** The local clock, with which the clock of the service is compared. Default: the system's clock. */
+  readonly date?: (() => Date) | undefined;
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called when a request is sent, and when it ends. */
   readonly onRequest?: ((notice: AttemptNotice) => void) | undefined;
@@ -114,6 +118,8 @@ export interface Client {
   readonly shown: ObservedResponseFields;
   /** Returns the number of requests sent so far, including retries. */
   readonly requestCount: () => number;
+  /** How far the clock of the service is ahead, as far as its responses have shown. */
+  readonly clockSkew: () => ClockSkew;
 }
 
 /**
@@ -147,13 +153,14 @@ export function createClient(options: ClientOptions): Client {
   const { secrets = createSecretRegistry() } = options;
   secrets.add('the API key', apiKey);
   const redact = createFullRedactor(apiKey, secrets);
-  const { sleep = sleepFor, now = () => performance.now() } = options;
+  const { sleep = sleepFor, now = () => performance.now(), date = () => new Date() } = options;
   const limiter = createRequestLimiter({ ...options, sleep, now });
   const { onRequest } = options;
-  const bare = createSendOnce(counted, { redact, secrets });
+  const bare = createSendOnce(counted, { redact, secrets, localMs: () => date().getTime() });
+  const clock = new ServiceClock();
   const attempt = onRequest === undefined ? bare : withAttemptNotices(bare, { now, redact, onRequest });
   const persist = withRetries(attempt, limiter, { ...options, onRetry: withoutKey(options, redact) });
-  const exchange = createExchange({ persist, apiKey, versionHeader, redact, secrets });
+  const exchange = createExchange({ persist, apiKey, versionHeader, redact, secrets, clock });
   const states = new RecentStates(now);
   const excerpt = (json: Json) => formatBodyExcerpt(JSON.stringify(json), redact);
   const limit = createConcurrencyLimiter(options.concurrency);
@@ -171,6 +178,7 @@ export function createClient(options: ClientOptions): Client {
     // Only the registry that manifests were read with knows which values they have in clear.
     shown: new ObservedResponseFields(options.secrets ?? NO_OP_SECRET_REDACTOR),
     requestCount: () => count,
+    clockSkew: () => clock.measure(),
   };
 }
 
@@ -368,10 +376,11 @@ interface ExchangeOptions {
   readonly versionHeader: string;
   readonly redact: Redactor;
   readonly secrets: SecretRedactor;
+  readonly clock: ServiceClock;
 }
 
 /** Creates the function that makes calls. Adds the API key to each request, and redacts secrets in each error. */
-function createExchange({ persist, apiKey, versionHeader, redact, secrets }: ExchangeOptions): Exchange {
+function createExchange({ persist, apiKey, versionHeader, redact, secrets, clock }: ExchangeOptions): Exchange {
   const headers = {
     accept: 'application/json',
     authorization: `Bearer ${apiKey}`,
@@ -391,17 +400,26 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
     const before = relied && createReadBeforeWrite(relied, { headers, setBody });
     try {
       checkSecrets(create(), secrets);
-      const { request, response, body: text, json } = await persist({ create, signal, waitSignal, before });
+      const { request, response, body: text, json, times } = await persist({ create, signal, waitSignal, before });
       if (!isSuccess(response)) {
         const { method, url } = request;
         throw createApiError({ method, path: formatPathAndQuery(new URL(url)), response, body: text }, redact);
       }
-      if (!isFromCache(response)) call.onShown?.(json);
+      if (isFromCache(response)) return json;
+      clock.noteDate(response.headers['date'], times);
+      if (call.method === 'POST') clock.noteCreation(findCreationTime(json), times);
+      call.onShown?.(json);
       return json;
     } catch (error) {
       throw redactError(error, redact);
     }
   };
+}
+
+/** The creation time in the response to a creation. `undefined` if it shows none. */
+function findCreationTime(json: Json | undefined): string | undefined {
+  const time = isJsonObject(json) ? json['created_at'] : undefined;
+  return typeof time === 'string' ? time : undefined;
 }
 
 /** Whether a response comes from a cache, so that it shows an earlier state. */

@@ -34,7 +34,7 @@ export const DANGER_GROUP_NAMES = Object.keys(GROUPS) as readonly DangerGroup[];
  * - `gap`: the resource is missing for `writes` writes, from its delete to its new create.
  * - `new-values`: the service chooses a new value. The user must tell it to other parties.
  * - `token`: a new token is created, and delivered to `to`. `token-revoked`: the token becomes invalid.
- * - `ended`: the resource expired at the time in `from`.
+ * - `ended`: the resource expired at the time in `from`. `not-valid-yet`: it begins at the time in `from`.
  * - `longer-validity`: the resource is valid for longer. `from` and `to` are both durations or both end times.
  * - `unprotected`: `lifecycle.protect`, or the whole protected resource, is removed.
  * - `released`: no stack owns the resource any more. `handed-over`: the stack in `from` owned the resource until now.
@@ -60,6 +60,7 @@ export type DangerName =
   | 'token'
   | 'token-revoked'
   | 'ended'
+  | 'not-valid-yet'
   | 'longer-validity'
   | 'unprotected'
   | 'released'
@@ -86,6 +87,7 @@ const NAMES: Readonly<Record<DangerName, true>> = {
   token: true,
   'token-revoked': true,
   ended: true,
+  'not-valid-yet': true,
   'longer-validity': true,
   unprotected: true,
   released: true,

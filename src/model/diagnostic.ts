@@ -89,6 +89,8 @@ export const DIAGNOSTIC_CODES = {
   'resource-unhealthy': 'The service fails to do what a manifest asks for, such as obtaining a certificate.',
   'not-shown': 'The service does not show a field, so it is not compared.',
   'certificate-expiring': 'A certificate has expired or is about to, and no apply replaces it before its end.',
+  'certificate-not-valid-yet': 'A certificate is not valid yet, and its manifest does not ask for that.',
+  'clock-skew': 'The clock of this machine and the clock of the service differ by more than a minute.',
   'rehearsal-failed': 'In the rehearsal of the plan, a write failed, or a second plan was not empty.',
   'write-left-out': 'A change is left out, because the service would reject it or something that it depends on.',
   excluded: 'A change is left out, because --exclude names it or something that it depends on.',

@@ -1,5 +1,6 @@
 import type { Address } from './address.ts';
 import type { Action, DifferenceCause } from './change.ts';
+import type { ClockSkew } from './clock.ts';
 import type { Danger } from './danger.ts';
 import { type Diagnostic, hasErrors } from './diagnostic.ts';
 import type { Json } from './json.ts';
@@ -89,6 +90,8 @@ export interface ResourceDrift {
   readonly dangers?: readonly Danger[];
   /** The end of the validity of the resource, RFC 3339. Absent if the validity has no end. */
   readonly validUntil?: string;
+  /** The start of the validity, RFC 3339. Absent if the resource has none. */
+  readonly validFrom?: string;
 }
 
 /** What the next apply does to a resource. `write-file`: it writes only the file that the manifest names. */
@@ -181,6 +184,8 @@ export interface StackInventory {
   readonly externals?: ReadonlyMap<Address, string>;
   /** Number of requests sent to read the resources, including retries. */
   readonly requests: number;
+  /** How the clock of the service differs from that of this machine. Absent: unknown. */
+  readonly clock?: ClockSkew;
 }
 
 /** A live resource and its address in the stack. */

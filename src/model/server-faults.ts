@@ -19,6 +19,7 @@ export type FaultRule = FaultRequestSelector &
     | { readonly fault: 'left_out'; readonly fields?: readonly string[]; readonly share?: number }
     | { readonly fault: 'normalise'; readonly forms?: readonly StoredForm[] }
     | { readonly fault: 'gone_cursor'; readonly code?: 400 | 404 }
+    | { readonly fault: 'wrong_date'; readonly seconds: number }
     | { readonly fault: 'late_release'; readonly ms: NumberOrRange }
     | { readonly fault: 'late_release'; readonly ms: NumberOrRange }
     | { readonly fault: 'stale'; readonly changes?: number; readonly requests?: number }

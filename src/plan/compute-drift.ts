@@ -11,21 +11,26 @@ import type {
 } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
-import type { LiveResource, LiveState } from '../model/state.ts';
-import { addEndedDangerToDrift, listDangersCausedByDrift } from './dangers.ts';
+import type { DesiredState, LiveResource, LiveState, Spec } from '../model/state.ts';
+import { addValidityDangerToDrift, listDangersCausedByDrift } from './dangers.ts';
 import { createAdoptionCandidateSearch, createUnownedHolderSearch } from './duplicates.ts';
 
 /** Input of `computeDrift` in addition to the plan. */
 export interface DriftInput {
   readonly live: LiveState;
+  /** By the clock of the service. */
   readonly now: Date;
+  /** By the clock of this machine. Default: `now`. */
+  readonly localNow?: Date | undefined;
+  /** Default: no manifest says when a resource begins. */
+  readonly desired?: Pick<DesiredState, 'resources'>;
 }
 
 /**
  * Compares the live state with the manifests, and finds for each difference whether the live value or the manifest
  * changed. `plan` covers the whole stack and is never applied.
  */
-export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
+export function computeDrift(plan: Plan, { live, now, localNow = now, desired }: DriftInput): Drift {
   const { stack, baseUrl, made, targets, exclusions, externals, diagnostics, violations, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const taken = new Set(plan.changes.map((change) => change.live?.id));
@@ -48,11 +53,16 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
   return {
     stack,
     baseUrl,
-    at: now.toISOString(),
+    at: localNow.toISOString(),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
     ...(exclusions !== undefined && { exclusions }),
-    resources: sortDriftByAddress(resources.map((resource) => addEndedDangerToDrift(resource, now))),
+    resources: sortDriftByAddress(
+      resources.map((resource) => {
+        const stated = desired?.resources.get(resource.address)?.spec ?? {};
+        return addValidityDangerToDrift(resource, { now, isStartStated: hasStart(resource, stated) });
+      }),
+    ),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,
@@ -135,7 +145,7 @@ function createResourceDrift(change: Change, live: LiveResource | undefined): Re
     ...(reason !== undefined && { reason }),
     ...(action !== 'no-op' && { next: action }),
     ...(dangers.length > 0 && { dangers }),
-    ...(live !== undefined && pickValidUntil(live)),
+    ...(live !== undefined && pickValidity(live)),
   };
 }
 
@@ -160,10 +170,19 @@ function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): Resou
   return { ...resource, reason, ...(resource.state === 'in-sync' && { state: 'file-differs', next }) };
 }
 
-/** The end of the validity of a live resource. An empty object if the resource has none. */
-export function pickValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validUntil'> {
-  const validUntil = spec[getKind(kind).validity?.until ?? ''];
-  return typeof validUntil === 'string' ? { validUntil } : {};
+/** Whether a spec says when the validity of a resource begins. */
+export function hasStart({ kind }: Pick<ResourceDrift, 'kind'>, spec: Spec): boolean {
+  return spec[getKind(kind).validity?.after ?? ''] !== undefined;
+}
+
+/** The validity of a live resource. An empty object if the resource has none. */
+export function pickValidity({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validFrom' | 'validUntil'> {
+  const { validity } = getKind(kind);
+  const [validFrom, validUntil] = [spec[validity?.after ?? ''], spec[validity?.until ?? '']];
+  return {
+    ...(typeof validFrom === 'string' && { validFrom }),
+    ...(typeof validUntil === 'string' && { validUntil }),
+  };
 }
 
 function computeState(action: Action, differences: readonly DriftedField[]): DriftState {

@@ -37,7 +37,10 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },
-    made: { at: input.now.toISOString(), ...(input.commit !== undefined && { commit: input.commit }) },
+    made: {
+      at: (input.localNow ?? input.now).toISOString(),
+      ...(input.commit !== undefined && { commit: input.commit }),
+    },
     stack: desired.stack.name,
     baseUrl: input.baseUrl,
     mode,

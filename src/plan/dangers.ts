@@ -251,11 +251,23 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
   return path === PROTECT_PATH && expected === true;
 }
 
-export function addEndedDangerToDrift(resource: ResourceDrift, now: Date): ResourceDrift {
-  const { kind, validUntil, dangers = [] } = resource;
-  const path = getKind(kind).validity?.until;
-  if (path === undefined || validUntil === undefined || Date.parse(validUntil) > now.getTime()) return resource;
-  return { ...resource, dangers: [{ group: 'secrets', danger: 'ended', path, from: validUntil }, ...dangers] };
+/**
+ * Adds a danger to a resource that is no longer valid, or not valid yet. `isStartStated`: the manifest says when it
+ * begins, so a later start is no danger.
+ */
+export function addValidityDangerToDrift(
+  resource: ResourceDrift,
+  { now, isStartStated }: { readonly now: Date; readonly isStartStated: boolean },
+): ResourceDrift {
+  const { validFrom, validUntil, dangers = [] } = resource;
+  const { validity } = getKind(resource.kind);
+  if (validity === undefined) return resource;
+  const add = (danger: Danger): ResourceDrift => ({ ...resource, dangers: [danger, ...dangers] });
+  if (validUntil !== undefined && Date.parse(validUntil) <= now.getTime())
+    return add({ group: 'secrets', danger: 'ended', path: validity.until, from: validUntil });
+  if (validFrom !== undefined && !isStartStated && Date.parse(validFrom) > now.getTime())
+    return add({ group: 'secrets', danger: 'not-valid-yet', path: validity.after, from: validFrom });
+  return resource;
 }
 
 /** The dangers of a delete that was made at the service, without a plan. */

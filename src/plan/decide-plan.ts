@@ -4,6 +4,7 @@ import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { isReferable, listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { formatAddress, toAddress } from '../model/address.ts';
+import { type ClockSkew, listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { SuppressedDelete } from '../model/plan.ts';
@@ -143,6 +144,8 @@ function describeDecisions(
     ...listMissingFormerNameWarnings(decisions, { live, stack }),
     ...listRenameHints(decisions),
     ...listAdoptionHints(decisions, live),
+    ...listClockSkewWarnings(input.clock ?? NO_SKEW, renderTimeSpan),
+    ...listUncertainValidityErrors(decisions, input.clock ?? NO_SKEW),
     ...listHealthWarnings(decisions, now),
     ...listRetainedValueWarnings(decisions),
     ...listLongValidityWarnings(decisions),
@@ -194,6 +197,7 @@ function listHealthWarnings(decisions: readonly ChangeDecision[], now: Date): re
           ...listHealthFindings(decision, desired),
           ...listFileFindings(decision, desired),
           ...listExpiryWarnings(decision, desired, now),
+          ...listNotValidYetWarnings(decision, desired, now),
         ];
   });
 }
@@ -265,6 +269,54 @@ function listExpiryWarnings(
       place: desired.locate(),
     },
   ];
+}
+
+/** Warnings on certificates that begin later although their manifest does not say when: the clock was wrong. */
+function listNotValidYetWarnings(
+  { pair, form }: ChangeDecision,
+  desired: DesiredResource,
+  now: Date,
+): readonly Diagnostic[] {
+  const { kind, live, address } = pair;
+  const after = readFieldTime(live?.spec ?? {}, kind.validity?.after);
+  const isStated = readFieldTime(form?.written ?? {}, kind.validity?.after) !== undefined;
+  if (after === undefined || isStated || after <= now.getTime()) return [];
+  return [
+    {
+      code: 'certificate-not-valid-yet',
+      severity: 'warning',
+      message: `${address} is not valid yet: it begins in ${renderTimeSpan(after - now.getTime())}`,
+      remedy: `To replace it by one that is valid now, use --rotate ${address}.`,
+      address,
+      place: desired.locate(),
+    },
+  ];
+}
+
+/**
+ * Errors on new certificates whose validity begins when they are created, if it is unknown which clock is right: they
+ * would be valid at another time than meant.
+ */
+function listUncertainValidityErrors(
+  decisions: readonly ChangeDecision[],
+  { isDoubtful, skewMs }: ClockSkew,
+): readonly Diagnostic[] {
+  if (!isDoubtful) return [];
+  return decisions.flatMap(({ action, pair: { kind, desired, address } }): readonly Diagnostic[] => {
+    const isCreated = action === 'create' || action === 'replace';
+    if (!isCreated || desired === undefined || findManifestValidForMs(kind, desired) === undefined) return [];
+    const difference = skewMs === 0 ? '' : `, which differ by ${renderTimeSpan(Math.abs(skewMs))}`;
+    return [
+      {
+        code: 'clock-skew',
+        severity: 'error',
+        message: `${address} would begin now, and it is unknown which clock is right${difference}`,
+        remedy: 'Set the clock of this machine, or set times in the manifest instead of lifecycle.valid_for.',
+        address,
+        place: desired.locate(['lifecycle', 'valid_for']),
+      },
+    ];
+  });
 }
 
 /** Warnings on fields that keep their value although the manifest no longer sets them. */

@@ -5,6 +5,7 @@ import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
 import { type Action, type Difference, isAdoptOrTakeOverAction } from '../model/change.ts';
+import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
@@ -239,7 +240,11 @@ function createRotationError(address: string, rotatable: ReadonlySet<string>): D
 }
 
 interface RenewalContext {
+  /** By the clock of the service. */
   readonly now: Date;
+  /** By the clock of this machine. Default: `now`. */
+  readonly localNow?: Date | undefined;
+  readonly clock?: ClockSkew | undefined;
   /** Addresses to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
 }
@@ -273,8 +278,19 @@ export function decideRenewal(pair: ResourcePair, written: Spec, context: Renewa
   if (due !== undefined) return { ...NOT_DUE, reason: due };
   const validForMs = findManifestValidForMs(pair.kind, desired);
   if (listValidityDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOT_DUE;
-  const timed = findExpiry(subject, written, context.now) ?? findAge(subject, context.now) ?? NOT_DUE;
+  const timed = findTimedRenewal(subject, written, context);
   return pair.by === 'mark' || timed.reason === undefined ? timed : toLaterNote(timed.reason);
+}
+
+/**
+ * Decides whether a resource is due because of its end or its age. If it is unknown which of two clocks is right, it is
+ * due only by both: a wrong time from a proxy must not replace anything.
+ */
+function findTimedRenewal(subject: Subject, written: Spec, { now, localNow = now, clock }: RenewalContext): Renewal {
+  const [due, dueLocally] = [now, localNow].map((at) => findExpiry(subject, written, at) ?? findAge(subject, at));
+  if (due?.reason === undefined || clock?.isDoubtful !== true || dueLocally?.reason !== undefined)
+    return due ?? NOT_DUE;
+  return toNote(`${due.reason}; not by the clock of this machine, so it is not replaced`);
 }
 
 /** Warns if a manifest sets an end that is past or near, because a new certificate would end at the same time. */

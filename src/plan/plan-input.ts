@@ -1,5 +1,6 @@
 import { isModule } from '../kinds/kind.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
+import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
 import type { MissingManifests, Plan, PlannedFile, PlanSettings } from '../model/plan.ts';
@@ -26,8 +27,15 @@ export interface PlanInput {
   readonly skipRejected?: boolean | undefined;
   /** Names of the stacks from which resources may be taken over. */
   readonly takeOver?: readonly string[];
-  /** The time of planning. Resources that have expired or are due for renewal at this time are replaced. */
+  /**
+   * The time of planning, by the clock of the service. Resources that have expired or are due for renewal at this time
+   * are replaced.
+   */
   readonly now: Date;
+  /** The time of planning, by the clock of this machine. Default: `now`. */
+  readonly localNow?: Date | undefined;
+  /** How the two clocks differ. Default: they do not. */
+  readonly clock?: ClockSkew | undefined;
   /** The commit of the manifests. Absent if unknown. */
   readonly commit?: string;
   /** Addresses of resources to replace although nothing differs (`--rotate`). */

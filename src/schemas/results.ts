@@ -72,6 +72,7 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
   ).describe('What the next apply does to the resource.'),
   dangers: optional(z.array(DANGER_SCHEMA)).describe('Dangers of the changes at the service.'),
   validUntil: optional(text),
+  validFrom: optional(text),
 });
 
 /** A live resource that the stack does not own. */

@@ -163,6 +163,9 @@ const RULE: z.ZodType<FaultRule> = z
       resources: optional(z.int().min(1)).describe('Number of missing resources. The seed chooses them. Default: 1.'),
     }),
     rule('no_next', 'A page of a list claims to be the last one. Other requests are not affected.', {}),
+    rule('wrong_date', 'The `Date` of the response is wrong, as from a proxy whose clock is. Nothing else changes.', {
+      seconds: z.int().min(-1e11).max(1e11).describe('Seconds that `Date` is ahead. Negative: it is behind.'),
+    }),
     rule(
       'late_release',
       'The write takes effect, but for a while the server still counts what it removed: a write that claims a hostport of a deleted edge, or deletes a backend that was in use, is rejected with 409.',

@@ -72,6 +72,8 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
       return normaliseValues(new Set(rule.forms ?? STORED_FORMS), scene);
     case 'gone_cursor':
       return rejectGoneCursor(rule.code ?? 404, scene);
+    case 'wrong_date':
+      return shiftDate(await scene.forward(scene.request), rule.seconds);
     case 'late_release':
       return releaseLate(chosen.random, rule, scene);
     case 'stale':
@@ -186,6 +188,16 @@ async function rejectGoneCursor(code: number, { request, forward }: FaultContext
   const found = await forward({ ...request, url: `${origin}${pathname}/${cursor}` });
   return found.status === 404 ? reject(code, 'gone_cursor', {}) : forward(request);
 }
+
+/** Changes the `Date` of a response. A time that no date can have becomes the last that one can. */
+function shiftDate(response: HttpResponse, seconds: number): HttpResponse {
+  const shownMs = Date.parse(response.headers['date'] ?? '') + seconds * 1000;
+  const date = new Date(Math.min(Math.max(shownMs, 0), LAST_DATE_MS)).toUTCString();
+  return { ...response, headers: { ...response.headers, date } };
+}
+
+/** The end of the year 9999, the last that `Date` can show. */
+const LAST_DATE_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 type LateReleaseRule = Extract<NonLatencyRule, { readonly fault: 'late_release' }>;
 

@@ -189,7 +189,7 @@ async function respond(
     operationId,
     ...(bug !== undefined && { error: bug }),
   });
-  return response;
+  return { ...response, headers: { ...response.headers, date: service.now().toUTCString() } };
 }
 
 function reject(

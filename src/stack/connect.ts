@@ -55,7 +55,7 @@ export async function openServiceConnection(
 export function createServiceClient(
   settings: ServiceSettings,
   { send, apiKey, baseUrl }: Pick<ServiceConnection, 'send' | 'apiKey' | 'baseUrl'>,
-  more: Pick<ClientOptions, 'now' | 'sleep' | 'secrets' | 'onRetry' | 'onWait' | 'onRequest'>,
+  more: Pick<ClientOptions, 'now' | 'date' | 'sleep' | 'secrets' | 'onRetry' | 'onWait' | 'onRequest'>,
 ): Client {
   const { versionHeader, pageSize, concurrency, timeouts } = settings;
   const rateLimit = parseRateLimit(settings.rateLimit);

@@ -2,6 +2,7 @@ import { readPlannedFiles } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import { toAddress } from '../model/address.ts';
+import { toServiceTime } from '../model/clock.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { MissingManifests, Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
@@ -103,6 +104,7 @@ export async function createLivePlanWithInput(
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
   const { desired, awaited, diagnostics } = resolveCrossStackReferences(stated, whole, request);
   const live = withoutUnusedKinds(whole, read);
+  const clock = client.clockSkew();
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = desired.stack;
   const input: PlanInput = {
@@ -125,7 +127,9 @@ export async function createLivePlanWithInput(
     exclusions: request.exclusions,
     skipRejected: request.skipRejected,
     takeOver: request.takeOver ?? [],
-    now,
+    now: toServiceTime(now, clock),
+    localNow: now,
+    clock,
     ...(request.commit !== undefined && { commit: request.commit }),
     rotate: request.rotate ?? [],
     keepDrift: request.revertDrift === false,

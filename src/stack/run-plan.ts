@@ -5,6 +5,7 @@ import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/toke
 import { createPlannedFileWriter } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
+import { toServiceTime } from '../model/clock.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
@@ -99,11 +100,11 @@ export async function confirmAndApplyPlan(
   const journal = open.length === 0 ? undefined : await startJournal(plan, options.journal, host);
   options.onStart?.();
   try {
-    const { now, sleep, cwd, uid } = host;
+    const { sleep, cwd, uid } = host;
     const { sideBySide } = options;
     const by = describePipeline(readCiJobLinks(host.env));
     const world = {
-      now,
+      now: () => toServiceTime(host.now(), client.clockSkew()),
       sleep,
       by,
       writeFile: createPlannedFileWriter({ cwd, uid, roots }),

@@ -9,6 +9,7 @@ import type { ExportResult } from '../export/export-live.ts';
 import { listRootsOfPaths } from '../files/boundary.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { createPlanFileContent } from '../kinds/plan-file-content.ts';
+import { toServiceTime } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, StackInventory } from '../model/drift.ts';
 import { InvariantError } from '../model/errors.ts';
@@ -119,10 +120,14 @@ export function createAccount(parts: AccountInput, host: Host): Account {
     apply: createSavedApply({ ...link, settings }, host),
     drift: async ({ plan, name, roots = listRootsOfPaths([], host), signal }) => {
       const request = createDriftReadRequest(plan);
-      const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
+      const client = await link.open();
+      const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
       const paths = plan.files.map(({ path }) => path);
       const present = await readPlannedFiles(paths, { cwd, uid, roots });
-      return computeDriftFromSavedPlan(plan, { live, present, now: host.now(), file: name });
+      const localNow = host.now();
+      const clock = client.clockSkew();
+      const now = toServiceTime(localNow, clock);
+      return computeDriftFromSavedPlan(plan, { live, present, now, localNow, clock, file: name });
     },
     export: async (request) => exportResources(await link.open(), { ...request, settings }),
   };
@@ -162,7 +167,7 @@ function createLink({ settings, given, notices = {}, watch, onConnected }: Accou
     const reached = await openServiceConnection(settings, host, given);
     onConnected?.(reached);
     const { now, sleep, secrets } = host;
-    const more = { now: () => now().getTime(), sleep, secrets, ...notices };
+    const more = { now: () => now().getTime(), date: now, sleep, secrets, ...notices };
     const client = createServiceClient(settings, { ...reached, send: guard(reached.send) }, more);
     const { prepareWrites = async () => undefined, close } = reached;
     return { client: watch?.(client) ?? client, prepareWrites, close };
@@ -501,8 +506,9 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     },
     get: async ({ names = [], mayRead, signal } = {}) => {
       const request = createInventoryRequest(state, { names, ...(mayRead !== undefined && { mayRead }) });
-      const live = await readLive(await account.open(), { ...request, ...(signal !== undefined && { signal }) });
-      return createStackInventory(state, live, { names, baseUrl: settings.baseUrl });
+      const client = await account.open();
+      const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
+      return { ...createStackInventory(state, live, { names, baseUrl: settings.baseUrl }), clock: client.clockSkew() };
     },
     export: async ({ kinds = [], modulesOf = [], signal } = {}) =>
       account.export({ kinds, attached: modulesOf.map(requireAttached), stack: state.stack.name, signal }),

@@ -361,11 +361,15 @@ spec:
   it('of a certificate that has ended is dangerous', async () => {
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
     const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
-    const { edgewise } = await createWorkspace({
-      'edgewise.yaml': STACK + toManifest('SSHUserCertificate', 'alice', spec),
-    });
+    let hours = 0;
+    const now = () => new Date(NOW.getTime() + hours * 3_600_000);
+    const files = { 'edgewise.yaml': STACK + toManifest('SSHUserCertificate', 'alice', spec) };
+    const { edgewise } = await createWorkspace(files, { now });
     await edgewise('apply --yes');
-    const at = (hours: number) => ({ now: () => new Date(NOW.getTime() + hours * 3_600_000) });
+    const at = (later: number) => {
+      hours = later;
+      return { now };
+    };
     expect((await edgewise('drift', at(23))).stdout).not.toContain('danger');
     const ended = await edgewise('drift', at(25));
     expect(ended.stdout).toContain('SSHUserCertificate/alice is no longer valid since 2026-03-02');

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, parseJson } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { createServer } from '../../src/server/index.ts';
 import { ED25519_KEY } from '../server/ssh-keys.ts';
 import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toTranscript, type Workspace } from './workspace.ts';
@@ -250,8 +251,10 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     expect(stdout).toContain(
       '! its certificate cannot be provisioned: DNS_ERROR: There are no NS records. Set the NS records',
     );
+    const later = createServer({ now: () => new Date('2026-03-03T13:00:00Z'), seed: server.snapshot() });
     const late = await edgewise('get edgewise.yaml SSHUserCertificate', {
       now: () => new Date('2026-03-03T13:00:00Z'),
+      transport: later.handle,
     });
     expect(late.stdout).toContain('expired 25 hours ago');
   });

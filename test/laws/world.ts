@@ -121,6 +121,7 @@ export class World {
       pageSize,
       concurrency,
       sleep,
+      date: () => this.now(),
       ...(clientNow !== undefined && { now: clientNow }),
       ...(rateLimit !== undefined && { rateLimit }),
     });

@@ -165,7 +165,10 @@ describe('the log', () => {
 
   it('tells of a bug, which is answered with 500 and nothing of its insides', async () => {
     const entries: RequestLogEntry[] = [];
+    let isStopped = true;
     const now = (): Date => {
+      if (!isStopped) return new Date(0);
+      isStopped = false;
       throw new Error('the clock has stopped');
     };
     const { call } = createTestServer({ now, onRequest: (entry) => entries.push(entry) });

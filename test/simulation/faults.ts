@@ -61,6 +61,8 @@ function chooseRule(chance: Chance, isDeceit: boolean): FaultRule {
       return { ...choice, fault, ...(chance.isLucky(0.6) && { retry_after: chance.int(0, 20) }) };
     case 'status':
       return { ...choice, fault, code: chance.pick([500, 502, 503] as const), when };
+    case 'wrong_date':
+      return { ...choice, fault, seconds: chance.int(-90_000, 90_000) };
     case 'late_release':
       return { ...choice, fault, ms: '1000-8000' };
     case 'hang':

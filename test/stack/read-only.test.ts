@@ -40,7 +40,16 @@ it('what only reads gets no function that writes, from a service as from the emb
       host,
     );
     const names = Object.keys(await account.open());
-    expect(names.sort()).toEqual(['excerpt', 'get', 'limit', 'list', 'readModule', 'requestCount', 'shown']);
+    expect(names.sort()).toEqual([
+      'clockSkew',
+      'excerpt',
+      'get',
+      'limit',
+      'list',
+      'readModule',
+      'requestCount',
+      'shown',
+    ]);
     await account.close();
   }
 });

@@ -22,6 +22,7 @@ import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
+import { getServiceTime, warnOfClockSkew } from '../connection/clock.ts';
 import { type ConnectionFlags, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -169,6 +170,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   });
   const missing = listMissingAddresses(state, inventory, names);
   if (missing.length > 0) throw createMissingError(missing, inventory);
+  warnOfClockSkew([inventory], context);
   context.stdout.write(render(inventory, { flags, names, context }));
   for (const { address, message, remedy = WAIT_AGAIN } of unready)
     context.stderr.write(formatErrorWithRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
@@ -223,7 +225,10 @@ function render(inventory: StackInventory, { flags, names, context }: Shown): st
   const { format } = flags;
   switch (format.name) {
     case 'table': {
-      const view = createInventoryView(inventory, { now: context.now(), inDetail: flags.verbose === true });
+      const view = createInventoryView(inventory, {
+        now: getServiceTime(inventory, context),
+        inDetail: flags.verbose === true,
+      });
       return renderInventoryText(view, getTextOptions(context.stdout, context, { ...flags, format: 'text' }));
     }
     case 'json':

@@ -14,6 +14,7 @@ import { createAccountKeyContainingSecret } from '../../repository/hand-over.ts'
 import { findEffectiveShard } from '../../repository/select-stacks.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
+import { warnOfClockSkew } from '../connection/clock.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import { getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
@@ -193,6 +194,7 @@ export async function showResourcesOfStacks(
       found.set(folder, await stack.get({ names, mayRead, signal: run.signal }));
       return { report: { about: 'failure', failure: {} }, exitCode: EXIT.success };
     });
+    warnOfClockSkew([...found.values()], context);
     context.stdout.write(render([...found], asked));
     const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.success);
     if (failed.length > 0) showFailedStacks(failed, run, context);

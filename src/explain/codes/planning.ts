@@ -39,16 +39,36 @@ function formatRestriction(...lines: readonly string[]): string {
   );
 }
 
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+
 function formatCertificate(from: string): string {
+  return formatCertificateWithLines(`  valid_after: "${from}"`);
+}
+
+function formatCertificateWithLines(...lines: readonly string[]): string {
   return formatManifestWithLines(
     'SSHUserCertificate',
     'alice',
     'spec:',
     '  ssh_certificate_authority_id: sshca_bastion',
-    '  public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L',
+    `  public_key: ${PUBLIC_KEY}`,
     '  principals: [alice]',
-    `  valid_after: "${from}"`,
+    ...lines,
   );
+}
+
+/** A certificate of the stack `production` that is valid for a day. */
+function createLiveCertificates(from: string): ExampleLiveResources {
+  const certificate = {
+    id: 'sucrt_alice',
+    ssh_certificate_authority_id: 'sshca_bastion',
+    public_key: PUBLIC_KEY,
+    principals: ['alice'],
+    valid_after: from,
+    valid_until: new Date(Date.parse(from) + 86_400_000).toISOString(),
+    metadata: renderMarkedMetadata('production', 'alice'),
+  };
+  return { SSHUserCertificate: [certificate] };
 }
 
 function createPlanExample(text: string, more: Partial<Explanation['bad']> = {}): Explanation['bad'] {
@@ -306,6 +326,23 @@ export const PLANNING_EXPLANATIONS = {
       live: createLiveIngress('agents.example.com'),
     }),
     good: createCorrection(formatIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live')),
+  },
+  'certificate-not-valid-yet': {
+    meaning:
+      'The certificate begins in the future, and the manifest does not ask for that. A machine whose clock was wrong has created it, or a user at the service. Until then, sshd refuses it.',
+    remedy: 'Replace it with --rotate, or wait.',
+    bad: createPlanExample(formatCertificateWithLines('lifecycle:', '  renew_before: 1h'), {
+      live: createLiveCertificates('2026-03-02T00:00:00Z'),
+    }),
+    good: { live: createLiveCertificates('2026-03-01T00:00:00Z') },
+  },
+  'clock-skew': {
+    meaning:
+      'Responses of the service show its time. If the clock of this machine differs by more than a minute, the clock of the service counts: ages (`rotate_after`), ends (`renew_before`) and the start of new certificates are times of the service. If the clocks differ by more than a day, or if the service shows different times, it is unknown which one is right. Then nothing is replaced that is not due by both, and no certificate with `valid_for` is created.',
+    remedy:
+      'Set the clock of this machine, such as with NTP. If it is right, a proxy or the service shows a wrong time.',
+    bad: createPlanExample(POOL, { faults: 'rules: [{ on: "*", fault: wrong_date, seconds: 7200 }]\n' }),
+    good: { faults: null },
   },
   'rehearsal-failed': {
     meaning:

@@ -1,9 +1,11 @@
+import { renderTimeSpan } from '../../kinds/duration.ts';
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { type AttachedModulesToRead, selectModulesOfAttachedResource } from '../../kinds/paths.ts';
 import { alignLiveSpec, fillAllOmittedFields, isValueHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
+import { type ClockSkew, listClockSkewWarnings, NO_SKEW } from '../../model/clock.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
 import { isSameJson } from '../../model/json.ts';
 import { IGNORED_FIELD_DIGEST, isEqualMarkIgnoringBy, type Mark, toFieldDigest } from '../../model/mark.ts';
@@ -12,13 +14,14 @@ import type { LiveResource, LiveState } from '../../model/state.ts';
 import {
   computeDriftState,
   describeUnownedReason,
+  hasStart,
   listUnowned,
-  pickValidUntil,
+  pickValidity,
   sortDriftByAddress,
   toDriftedField,
 } from '../compute-drift.ts';
 import { computeLiveDigest } from '../create-change.ts';
-import { addEndedDangerToDrift, listDangersCausedByDrift, listDangersOfDriftedDelete } from '../dangers.ts';
+import { addValidityDangerToDrift, listDangersCausedByDrift, listDangersOfDriftedDelete } from '../dangers.ts';
 import { type ComparableLiveSpec, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
 import { alignStoredForms, findFieldDefaultDigest } from '../differences.ts';
@@ -41,14 +44,23 @@ export interface DriftFromSavedPlanContext {
   readonly live: LiveState;
   /** Contents of the files that the plan writes, by path. */
   readonly present: ReadonlyMap<string, string>;
+  /** By the clock of the service. */
   readonly now: Date;
+  /** By the clock of this machine. Default: `now`. */
+  readonly localNow?: Date;
+  /** How the two clocks differ. Default: they do not. */
+  readonly clock?: ClockSkew;
   /** The path of the plan file, for reports. */
   readonly file: string;
 }
 
 /** Compares the live state with the state that an apply of a saved plan would have produced. */
-export function computeDriftFromSavedPlan(plan: Plan, { live, present, now, file }: DriftFromSavedPlanContext): Drift {
+export function computeDriftFromSavedPlan(
+  plan: Plan,
+  { live, present, now, localNow = now, clock = NO_SKEW, file }: DriftFromSavedPlanContext,
+): Drift {
   const found = createLiveResourceLookUp(plan, live);
+  const desired = new Map(plan.changes.map(({ address, desired: spec = {} }) => [address, spec]));
   const { stack, baseUrl, made, targets, externals } = plan;
   const resources = plan.changes
     .flatMap((change) => compareChange(change, { ...found, stack }))
@@ -57,15 +69,25 @@ export function computeDriftFromSavedPlan(plan: Plan, { live, present, now, file
   return {
     stack,
     baseUrl,
-    at: now.toISOString(),
+    at: localNow.toISOString(),
     against: file,
     ...(made !== undefined && { plannedAt: made.at }),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortDriftByAddress(resources.map((resource) => addEndedDangerToDrift(resource, now))),
+    resources: sortDriftByAddress(
+      resources.map((resource) =>
+        addValidityDangerToDrift(resource, {
+          now,
+          isStartStated: hasStart(resource, desired.get(resource.address) ?? {}),
+        }),
+      ),
+    ),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known }, live),
-    diagnostics: listHiddenFieldWarnings(plan.changes.flatMap((change) => listComparedLive(change, found))),
+    diagnostics: [
+      ...listClockSkewWarnings(clock, renderTimeSpan),
+      ...listHiddenFieldWarnings(plan.changes.flatMap((change) => listComparedLive(change, found))),
+    ],
     violations: [],
     externals,
     requests: live.requests,
@@ -149,8 +171,8 @@ function withFile(
   return { ...resource, reason, state: 'file-differs' };
 }
 
-function pickFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'> {
-  return { id: live.id, ...pickValidUntil(live) };
+function pickFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validFrom' | 'validUntil'> {
+  return { id: live.id, ...pickValidity(live) };
 }
 
 type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'driftedFields' | 'dangers'>;

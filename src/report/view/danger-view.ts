@@ -279,6 +279,8 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
       return clause(['lose its token', 'lost its token'], '');
     case 'ended':
       return clause(['no longer be valid from', 'is no longer valid since'], toPrintable(String(danger.from)));
+    case 'not-valid-yet':
+      return clause(['not be valid before', 'is not valid before'], toPrintable(String(danger.from)));
     case 'unprotected':
       return clause(['no longer be protected', 'is no longer protected'], '');
     case 'released': {

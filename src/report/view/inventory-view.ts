@@ -80,18 +80,27 @@ function createRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
 }
 
 function listStates(kind: Kind, { live, isShared }: OwnedResource, now: Date): readonly string[] {
-  const until = kind.validity === undefined ? undefined : live.spec[kind.validity.until];
+  const { after, until } = kind.validity ?? { after: '', until: '' };
   return [
     ...kind.describeState(live.computed, now).map(toPrintable),
-    ...(typeof until === 'string' ? listExpiry(Date.parse(until) - now.getTime()) : []),
+    ...listValidityStates({ after: live.spec[after], until: live.spec[until] }, now),
     ...(kind.oneTimeFields.length > 0 && live.mark?.delivered !== true ? ['token not delivered'] : []),
     ...(live.mark?.protect === true ? ['protected'] : []),
     ...(isShared ? ['shares its mark'] : []),
   ];
 }
 
-function listExpiry(leftMs: number): readonly string[] {
-  if (Number.isNaN(leftMs)) return [];
+interface ShownValidity {
+  readonly after: Json | undefined;
+  readonly until: Json | undefined;
+}
+
+/** A resource that is not valid yet says when it begins, any other when it expires. */
+function listValidityStates({ after, until }: ShownValidity, now: Date): readonly string[] {
+  const [untilStartMs, leftMs] = [after, until].map((time) => Date.parse(String(time)) - now.getTime());
+  if (untilStartMs !== undefined && untilStartMs > 0)
+    return [`not valid yet: begins in ${renderTimeSpan(untilStartMs)}`];
+  if (leftMs === undefined || Number.isNaN(leftMs)) return [];
   return [leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`];
 }
 

@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ServerFaults, withFaults } from '../../src/server/index.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
+
+const HOUR_MS = 3_600_000;
+const START = Date.UTC(2026, 2, 1, 12);
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+const CREDENTIAL = toManifest(
+  'Credential',
+  'agent',
+  { acl: ['bind:a.example.com'] },
+  { lifecycle: { rotate_after: '1h' } },
+);
+const SPEC = {
+  ssh_certificate_authority_id: 'sshca_2k9XLN4QSRa2CXSGdTMwZDWQXjk',
+  public_key: KEY,
+  principals: ['alice'],
+};
+const CERTIFICATE = toManifest('SSHUserCertificate', 'alice', SPEC, {
+  lifecycle: { valid_for: '12h', renew_before: '1h' },
+});
+const MANIFESTS = `${STACK}spec:
+  tokens: { default: { directory: tokens } }
+`;
+
+/** A workspace whose service has a clock of its own. The clock of the machine is `skewHours` ahead of it. */
+async function createClocks(manifests = CREDENTIAL + CERTIFICATE) {
+  const service = { ms: START };
+  const workspace = await createWorkspace(
+    { 'edgewise.yaml': MANIFESTS + manifests },
+    { now: () => new Date(service.ms) },
+  );
+  const edgewise = (line: string, skewHours = 0, more: Parameters<Workspace['edgewise']>[1] = {}) =>
+    workspace.edgewise(line, { now: () => new Date(service.ms + skewHours * HOUR_MS), ...more });
+  return { ...workspace, edgewise, service };
+}
+
+/** The same service behind a proxy that shows a wrong `Date`. */
+function behindProxy({ server }: Pick<Workspace, 'server'>, seconds: number) {
+  const faults: ServerFaults = { rules: [{ on: '*', fault: 'wrong_date', seconds }] };
+  return { transport: withFaults(server, faults).handle };
+}
+
+describe('a machine whose clock is wrong', () => {
+  it.each([-13, -2, 2, 13])('%s hours replaces nothing that is not due, and warns', async (skew) => {
+    const { edgewise } = await createClocks();
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    const { exitCode, stdout } = await edgewise('plan --detailed-exitcode', skew);
+    expect(exitCode).toBe(0);
+    const side = skew > 0 ? 'ahead of' : 'behind';
+    expect(stdout).toContain(
+      `warning[clock-skew]: The clock of this machine is ${Math.abs(skew)} hours ${side} the clock of the service: ages and ends`,
+    );
+    expect(await edgewise('drift', skew)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('clock-skew') });
+  });
+
+  it('rotates a credential by its age at the service', async () => {
+    const { edgewise, service } = await createClocks(CREDENTIAL);
+    await edgewise('apply --yes');
+    service.ms += 1.5 * HOUR_MS;
+    const { stdout } = await edgewise('plan', -2);
+    expect(stdout).toContain('it is 90 minutes old, and is rotated after 1h');
+  });
+
+  it('creates certificates that are valid from now on at the service', async () => {
+    const { edgewise, server } = await createClocks(CERTIFICATE);
+    expect(await edgewise('apply --yes', 13)).toMatchObject({ exitCode: 0 });
+    const [certificate] = server.snapshot().resources['SSHUserCertificate'] ?? [];
+    const after = Date.parse(String(certificate?.['valid_after']));
+    expect(Math.abs(after - START)).toBeLessThan(2_000);
+    expect(Date.parse(String(certificate?.['valid_until'])) - after).toBe(12 * HOUR_MS);
+  });
+
+  it('says when a certificate expires by the clock of the service', async () => {
+    const { edgewise } = await createClocks(CERTIFICATE);
+    await edgewise('apply --yes');
+    const { stdout, stderr } = await edgewise('get', 2);
+    expect(stdout).toContain('expires in 12 hours');
+    expect(stderr).toContain('Warning: The clock of this machine is 2 hours ahead of the clock of the service');
+  });
+
+  it('is not warned of when the clocks differ by less than a minute', async () => {
+    const { edgewise } = await createClocks();
+    await edgewise('apply --yes');
+    expect((await edgewise('plan', 0.01)).stdout).not.toContain('clock-skew');
+  });
+});
+
+describe('a service that shows an absurd time', () => {
+  const YEARS_S = 60 * 365 * 86_400;
+
+  it.each([YEARS_S, -YEARS_S])('replaces nothing: %s seconds', async (seconds) => {
+    const workspace = await createClocks();
+    await workspace.edgewise('apply --yes');
+    const { exitCode, stdout } = await workspace.edgewise(
+      'plan --detailed-exitcode',
+      0,
+      behindProxy(workspace, seconds),
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('it is unknown which one is right, so only what is due by both is replaced');
+    if (seconds > 0)
+      expect(stdout).toMatch(/it is 21900 days old, and is rotated after 1h; not by the clock of this machine/);
+  });
+
+  it('still lets what is due by both clocks be replaced', async () => {
+    const workspace = await createClocks(CREDENTIAL);
+    await workspace.edgewise('apply --yes');
+    workspace.service.ms += 2 * HOUR_MS;
+    const { stdout } = await workspace.edgewise('plan', 0, behindProxy(workspace, YEARS_S));
+    expect(stdout).toMatch(/Credential\/agent .* replace: it is .* old, and is rotated after 1h/);
+  });
+
+  it('lets no certificate be created that would begin now', async () => {
+    const workspace = await createClocks(CERTIFICATE);
+    const { exitCode, stdout } = await workspace.edgewise('apply --yes', 0, behindProxy(workspace, YEARS_S));
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain(
+      'error[clock-skew]: SSHUserCertificate/alice would begin now, and it is unknown which clock is right',
+    );
+    expect(workspace.server.snapshot().resources['SSHUserCertificate'] ?? []).toEqual([]);
+  });
+});
+
+describe('a certificate that is not valid yet', () => {
+  const LATER = new Date(START + 13 * HOUR_MS).toISOString();
+
+  async function createLater() {
+    const workspace = await createClocks(CERTIFICATE);
+    await workspace.edgewise('apply --yes');
+    const snapshot = workspace.server.snapshot().resources['SSHUserCertificate']?.[0];
+    const later = await createWorkspace(
+      { 'edgewise.yaml': await readFile(join(workspace.folder, 'edgewise.yaml'), 'utf8') },
+      {
+        seed: {
+          resources: {
+            SSHUserCertificate: [
+              { ...snapshot, valid_after: LATER, valid_until: new Date(START + 25 * HOUR_MS).toISOString() },
+            ],
+          },
+        },
+      },
+    );
+    return later;
+  }
+
+  it('is a state of get', async () => {
+    expect((await (await createLater()).edgewise('get')).stdout).toContain('not valid yet: begins in 13 hours');
+  });
+
+  it('is a danger of drift', async () => {
+    const { stdout } = await (await createLater()).edgewise('drift');
+    expect(stdout).toContain(`is not valid before 2026-03-02T01:00:00Z`);
+  });
+
+  it('is a warning of a plan', async () => {
+    const { stdout } = await (await createLater()).edgewise('plan');
+    expect(stdout).toContain(
+      'warning[certificate-not-valid-yet]: SSHUserCertificate/alice is not valid yet: it begins in 13 hours',
+    );
+  });
+
+  it('is no danger if its manifest says when it begins', async () => {
+    const stated = toManifest('SSHUserCertificate', 'alice', { ...SPEC, valid_after: LATER });
+    const workspace = await createClocks(stated);
+    await workspace.edgewise('apply --yes');
+    const { stdout } = await workspace.edgewise('drift');
+    expect(stdout).not.toContain('is not valid before');
+    expect((await workspace.edgewise('get')).stdout).toContain('not valid yet: begins in 13 hours');
+    expect((await workspace.edgewise('plan')).stdout).not.toContain('certificate-not-valid-yet');
+  });
+});

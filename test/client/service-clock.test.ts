@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceClock } from '../../src/client/service-clock.ts';
+import { createFakeService } from './fake-service.ts';
+
+const NOON = Date.UTC(2026, 2, 1, 12);
+const HOUR_MS = 3_600_000;
+
+/** Times of a request that took so long, received at noon. */
+function takes(ms: number, receivedMs = NOON) {
+  return { sentMs: receivedMs - ms, receivedMs };
+}
+
+function toDate(ms: number): string {
+  return new Date(ms).toUTCString();
+}
+
+describe('the clock of a service', () => {
+  it.each([
+    ['agrees', 0],
+    ['is half a minute ahead', 30_000],
+    ['is half a minute behind', -30_000],
+  ])('counts as equal when it %s', (_, skewMs) => {
+    const clock = new ServiceClock();
+    clock.noteDate(toDate(NOON + skewMs), takes(200));
+    expect(clock.measure()).toEqual({ skewMs: 0, isDoubtful: false });
+  });
+
+  it.each([2, -13])('is measured when it differs by %s hours', (hours) => {
+    const clock = new ServiceClock();
+    clock.noteDate(toDate(NOON + hours * HOUR_MS), takes(200));
+    const { skewMs, isDoubtful } = clock.measure();
+    expect(Math.abs(skewMs - hours * HOUR_MS)).toBeLessThan(1_000);
+    expect(isDoubtful).toBe(false);
+  });
+
+  it('is not taken for wrong because of a slow response', () => {
+    const clock = new ServiceClock();
+    clock.noteDate(toDate(NOON - 115_000), takes(119_000));
+    expect(clock.measure().skewMs).toBe(0);
+  });
+
+  it('is measured by the fastest response', () => {
+    const clock = new ServiceClock();
+    clock.noteDate(toDate(NOON + 2 * HOUR_MS - 25_000), takes(50_000));
+    clock.noteDate(toDate(NOON + 2 * HOUR_MS), takes(10));
+    clock.noteDate(toDate(NOON + 2 * HOUR_MS - 20_000), takes(40_000));
+    expect(Math.abs(clock.measure().skewMs - 2 * HOUR_MS)).toBeLessThan(1_000);
+  });
+
+  it('is doubtful when it differs by more than a day', () => {
+    for (const shown of [0, Date.UTC(9999, 0)]) {
+      const clock = new ServiceClock();
+      clock.noteDate(toDate(shown), takes(10));
+      expect(clock.measure().isDoubtful).toBe(true);
+    }
+  });
+
+  it('is doubtful when responses show different times', () => {
+    const clock = new ServiceClock();
+    clock.noteDate(toDate(NOON), takes(10));
+    clock.noteDate(toDate(NOON + HOUR_MS), takes(10));
+    expect(clock.measure().isDoubtful).toBe(true);
+  });
+
+  it('is that of creation times, and doubtful when `Date` shows another', () => {
+    const clock = new ServiceClock();
+    clock.noteDate(toDate(NOON + 20 * HOUR_MS), takes(10));
+    clock.noteCreation('2026-03-01T12:00:00Z', takes(10));
+    expect(clock.measure()).toEqual({ skewMs: 0, isDoubtful: true });
+  });
+
+  it('is unknown without a time, with something that is none, and when the local clock was set back', () => {
+    const clock = new ServiceClock();
+    clock.noteDate(undefined, takes(10));
+    clock.noteDate('yesterday', takes(10));
+    clock.noteCreation('', takes(10));
+    clock.noteDate(toDate(NOON + HOUR_MS), { sentMs: NOON + 10_000, receivedMs: NOON });
+    expect(clock.measure()).toEqual({ skewMs: 0, isDoubtful: false });
+  });
+});
+
+describe('a client', () => {
+  const respond = (headers: Readonly<Record<string, string>>) =>
+    Response.json({ id: 'x_1', created_at: '2026-03-01T12:00:00Z' }, { headers });
+
+  it('measures the clock with the `Date` of responses, but not of those from a cache', async () => {
+    const { client } = createFakeService(
+      {
+        'GET /cached': [respond({ date: toDate(NOON + HOUR_MS), age: '3600' })],
+        'GET /fresh': [respond({ date: toDate(NOON + 2 * HOUR_MS) })],
+      },
+      { date: () => new Date(NOON) },
+    );
+    await client.get('/cached');
+    expect(client.clockSkew().skewMs).toBe(0);
+    await client.get('/fresh');
+    expect(Math.abs(client.clockSkew().skewMs - 2 * HOUR_MS)).toBeLessThan(1_000);
+  });
+
+  it('measures the clock with the creation time of what it creates', async () => {
+    const date = () => new Date(NOON - HOUR_MS);
+    const { client } = createFakeService({ 'POST /edges/tcp': [respond({})] }, { date });
+    await client.send('POST', '/edges/tcp', {});
+    expect(Math.abs(client.clockSkew().skewMs - HOUR_MS)).toBeLessThan(1_000);
+  });
+});

@@ -21,7 +21,9 @@ export interface FileSelection {
 }
 
 export function createFileSelection(wanted: readonly WantedFiles[]): FileSelection {
-  const byPath = Map.groupBy(wanted, ({ path }) => path);
+  // Many stacks want the same files, such as Defaults above them.
+  const different = Map.groupBy(wanted, ({ path }) => path);
+  const byPath = new Map(Array.from(different, ([path, all]) => [path, withoutRepetitions(all)]));
   const above = new Set(wanted.flatMap(({ path }) => listFolders(path)));
   const isSome = (path: string, isNeeded: (one: WantedFiles) => boolean): boolean =>
     ['', ...listFolders(path)].some((folder) => folder !== path && byPath.get(folder)?.some(isNeeded) === true);
@@ -29,6 +31,10 @@ export function createFileSelection(wanted: readonly WantedFiles[]): FileSelecti
     includes: (path) => byPath.has(path) || isSome(path, (one) => isFileNeeded(path, one)),
     touches: (path) => above.has(path) || isSome(path, (one) => mayLeadToNeeded(path, one)),
   };
+}
+
+function withoutRepetitions(wanted: readonly WantedFiles[]): readonly WantedFiles[] {
+  return [...new Map(wanted.map((one) => [one.below, one])).values()];
 }
 
 function isFileNeeded(path: string, wanted: WantedFiles): boolean {

@@ -7,6 +7,8 @@ import { compileRe2 } from '../kinds/re2.ts';
  */
 
 export interface InputPattern {
+  /** The pattern relative to the root of the repository. Patterns with the same text select the same files. */
+  readonly text: string;
   /** The folder that the pattern names before its first wildcard, or the whole path if it has none. */
   readonly fixed: string;
   /** Whether the pattern selects a file, given by its path relative to the root of the repository. */
@@ -23,13 +25,14 @@ export function compileInputPattern(pattern: string, folder: string): InputPatte
   const isFixed = ({ text, isLiteral }: Part): boolean => isLiteral || !/[*?[\\]/.test(text);
   const count = parts.findIndex((part) => !isFixed(part));
   const fixed = toPath(count < 0 ? parts : parts.slice(0, count));
-  if (count < 0) return { fixed, matches: (path) => isAtOrBelow(path, fixed) };
+  const text = parts.map((part) => (part.isLiteral ? quote(part.text) : part.text)).join('/');
+  if (count < 0) return { text, fixed, matches: (path) => isAtOrBelow(path, fixed) };
   const whole = toPath(parts);
   const expression = parts.map((part, index) => translate(part, index === parts.length - 1)).join('');
   const compiled = compileRe2(`(?s)^${expression}$`);
   // Git finds nothing with a set that is never closed, or a range from high to low.
   const isFound = 'finding' in compiled ? () => false : compiled.isFoundIn;
-  return { fixed, matches: (path) => isAtOrBelow(path, whole) || (isAtOrBelow(path, fixed) && isFound(path)) };
+  return { text, fixed, matches: (path) => isAtOrBelow(path, whole) || (isAtOrBelow(path, fixed) && isFound(path)) };
 }
 
 /** Whether a path equals a folder or is below it. The root of the repository is the folder `''`. */

@@ -70,6 +70,8 @@ interface Place {
   readonly folder: string;
   readonly policies: readonly string[];
   readonly inputs: readonly InputPattern[];
+  /** Folders of other stacks below this one. */
+  readonly inner: readonly string[];
 }
 
 async function createComparison(
@@ -77,7 +79,7 @@ async function createComparison(
   { top, run }: GitRepository,
   { before, host }: Pick<Comparison, 'before' | 'host'>,
 ): Promise<Comparison> {
-  const places = tree.stacks.map((stack) => createPlace(stack, top, host));
+  const places = createPlaces(tree, top, host);
   const areAllFilesRead = places.some(({ stack, inputs }) => stack.isRendered || inputs.length > 0);
   const tracked = areAllFilesRead ? await run(['ls-files', '-z', '--', ':(glob)**/node_modules/**']) : '';
   const trackedModules = new Set([...before.paths, ...tracked.split('\0')].flatMap(listModuleFolders));
@@ -91,8 +93,28 @@ function listModuleFolders(path: string): readonly string[] {
   );
 }
 
-function createPlace(stack: StackFolder, top: string, { cwd }: Host): Place {
-  const folder = toPath(resolve(cwd, stack.folder), top);
+function createPlaces({ stacks }: StackTree, top: string, host: Host): readonly Place[] {
+  const folders = stacks.map(({ folder }) => toPath(resolve(host.cwd, folder), top));
+  const inner = Map.groupBy(
+    folders.flatMap((folder) => listAbove(folder).map((above) => ({ folder, above }))),
+    ({ above }) => above,
+  );
+  const patterns = new Map<string, InputPattern>();
+  return stacks.map((stack, index) => {
+    const folder = folders[index] ?? '';
+    const place = createPlace(stack, folder, { top, host });
+    // Patterns that select the same files are one, so that these are read once.
+    for (const pattern of place.inputs) if (!patterns.has(pattern.text)) patterns.set(pattern.text, pattern);
+    const inputs = place.inputs.map((pattern) => patterns.get(pattern.text) ?? pattern);
+    return { ...place, inputs, inner: (inner.get(folder) ?? []).map((one) => one.folder) };
+  });
+}
+
+function createPlace(
+  stack: StackFolder,
+  folder: string,
+  { top, host: { cwd } }: Pick<Comparison, 'top' | 'host'>,
+): Omit<Place, 'inner'> {
   const policies = stack.policies.map((path) => toPath(resolve(cwd, stack.folder, path), top));
   const inputs = stack.inputs.map((pattern) => {
     const compiled = compileInputPattern(pattern, folder);
@@ -142,20 +164,28 @@ function toFolder(path: string): string {
 async function listCauses(comparison: Comparison): Promise<Causes> {
   const { places, top, before } = comparison;
   const folders = places.map(({ folder }) => folder);
-  const defaults = listDifferences(readDefaultsContents(top, folders), readDefaultsContents(before.folder, folders));
+  const defaultsNow = readDefaultsContents(top, folders);
+  const defaults = listDifferences(defaultsNow.contents, readDefaultsContents(before.folder, folders).contents);
+  const policies = new Map(
+    Array.from(new Set(places.flatMap((place) => place.policies)), (path) => [path, comparePolicies(path, comparison)]),
+  );
+  const inputs = new Map(
+    Array.from(new Set(places.flatMap((place) => place.inputs)), (one) => [one, compareInputs(one, comparison)]),
+  );
   const causes: Causes = new Map(places.map(({ stack }) => [stack, new Set()]));
   const unchanged: Place[] = [];
   for (const place of places) {
-    const { stack, folder, policies } = place;
+    const { stack, folder } = place;
     const manifests = compareManifests(place, comparison);
     const found = [
       ...manifests.paths,
       ...defaults.filter((path) => isAtOrBelow(folder, toFolder(path))),
-      ...policies.flatMap((path) => comparePolicies(path, comparison)),
-      ...compareInputs(place, comparison),
+      ...place.policies.flatMap((path) => policies.get(path) ?? []),
+      ...place.inputs.flatMap((pattern) => inputs.get(pattern) ?? []),
     ];
     for (const path of found) causes.get(stack)?.add(path);
-    if (found.length === 0 && (stack.isRendered || manifests.mayNameFiles)) unchanged.push(place);
+    const mayNameFiles = stack.isRendered || manifests.mayNameFiles || defaultsNow.mayNameFiles;
+    if (found.length === 0 && mayNameFiles) unchanged.push(place);
   }
   await addNamedFiles(unchanged, causes, comparison);
   return causes;
@@ -167,11 +197,10 @@ async function listCauses(comparison: Comparison): Promise<Causes> {
  * may have read them.
  */
 function compareManifests(
-  { stack, folder }: Place,
-  { top, before, places, trackedModules }: Comparison,
+  { stack, folder, inner }: Place,
+  { top, before, trackedModules }: Comparison,
 ): Pick<ManifestContents, 'mayNameFiles'> & { readonly paths: readonly string[] } {
   const [now, then] = [readManifestContents(top, folder), readManifestContents(before.folder, folder)];
-  const inner = places.map((place) => place.folder).filter((one) => one !== folder && isAtOrBelow(one, folder));
   const always = inner.filter((one) => then.stacks.has(one));
   const filter = {
     matches: () => true,
@@ -188,14 +217,15 @@ function comparePolicies(path: string, { top, before }: Comparison): readonly st
   return listDifferences(readManifestContents(top, path).contents, readManifestContents(before.folder, path).contents);
 }
 
-function compareInputs({ inputs }: Place, { top, before, trackedModules }: Comparison): readonly string[] {
+function compareInputs(
+  { fixed, matches }: InputPattern,
+  { top, before, trackedModules }: Comparison,
+): readonly string[] {
   const isSkipped = (path: string): boolean => posix.basename(path) === 'node_modules' && !trackedModules.has(path);
-  return inputs.flatMap(({ fixed, matches }) => {
-    const read = (root: string): Contents => readMatchingContents(root, fixed, { matches, isSkipped });
-    const isPart = (path: string): boolean => isAtOrBelow(path, fixed) || isAtOrBelow(fixed, path);
-    const unknown = [...before.unknown].filter(([place, path]) => place !== path && isPart(path));
-    return [...listDifferences(read(top), read(before.folder)), ...unknown.map(([place]) => place)];
-  });
+  const read = (root: string): Contents => readMatchingContents(root, fixed, { matches, isSkipped });
+  const isPart = (path: string): boolean => isAtOrBelow(path, fixed) || isAtOrBelow(fixed, path);
+  const unknown = [...before.unknown].filter(([place, path]) => place !== path && isPart(path));
+  return [...listDifferences(read(top), read(before.folder)), ...unknown.map(([place]) => place)];
 }
 
 /**

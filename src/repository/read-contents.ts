@@ -38,25 +38,28 @@ export function readManifestContents(root: string, path: string): ManifestConten
   const context = { cwd: root, root, uid: undefined };
   const findings = visitManifestFiles(path || '.', context, ({ file, folder, bytes }) => {
     contents.set(file, hashSha256(bytes, 'hex'));
-    mayNameFiles ||= NAMES_FILES.test(toBuffer(bytes).toString('utf8'));
+    mayNameFiles ||= namesFiles(bytes);
     if (mayContainStackDocument(bytes) && hasStackDocument(bytes)) stacks.add(folder === '.' ? '' : folder);
   });
   for (const { folder, diagnostic } of findings) contents.set(`${folder}/*`, diagnostic.message);
   return { contents, stacks, mayNameFiles };
 }
 
-/** Matches a key such as `file` or `ca_file`. A key may be written with escapes. */
-const NAMES_FILES = /file\b|\\[ux]/i;
+/** Whether a manifest may have a key such as `file` or `ca_file`. A key may be written with escapes. */
+function namesFiles(bytes: Uint8Array): boolean {
+  return /file\b|\\[ux]/i.test(toBuffer(bytes).toString('utf8'));
+}
 
-/** Reads the files with Defaults in and above the folders, up to the root. */
-export function readDefaultsContents(root: string, folders: readonly string[]): Contents {
+/** Reads the files with Defaults above the folders, up to the root. Those in a folder are manifests of its stack. */
+export function readDefaultsContents(root: string, folders: readonly string[]): Omit<ManifestContents, 'stacks'> {
   const { sources, diagnostics } = readDefaultsUpward(
-    folders.map((folder) => ({ folder: folder || '.', isRead: false })),
+    folders.map((folder) => ({ folder: folder || '.', isRead: true })),
     [],
     { cwd: root, root, uid: undefined, paths: [] },
   );
+  const found = sources.map(({ file, bytes }): [string, string] => [file, hashSha256(bytes, 'hex')]);
   const failed = diagnostics.map(({ message }): [string, string] => [message, message]);
-  return new Map([...sources.map(({ file, bytes }): [string, string] => [file, hashSha256(bytes, 'hex')]), ...failed]);
+  return { contents: new Map([...found, ...failed]), mayNameFiles: sources.some(({ bytes }) => namesFiles(bytes)) };
 }
 
 export interface FileFilter {

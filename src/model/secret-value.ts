@@ -94,9 +94,15 @@ export function listConcealed(value: Json): readonly ConcealedValue[] {
 
 /** Removes the numbers, which differ from run to run, for digests and for comparisons with a saved plan. */
 export function withoutHiddenNumbers(value: Json): Json {
-  return mapConcealed(value, (concealed) =>
-    isSecretValue(concealed) ? { $secret: concealed.$secret } : { $hidden: 0 },
-  );
+  return mapConcealed(value, removeNumber);
+}
+
+export function withoutHiddenNumbersInObject(value: JsonObject): JsonObject {
+  return mapConcealedMembers(value, removeNumber);
+}
+
+function removeNumber(concealed: ConcealedValue): Json {
+  return isSecretValue(concealed) ? { $secret: concealed.$secret } : { $hidden: 0 };
 }
 
 /** Renumbers the concealed values of one output. */

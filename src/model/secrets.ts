@@ -1,5 +1,11 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH, toCanonicalJson } from './json.ts';
-import { type ConcealedValue, isSecretValue, mapConcealedMembers, type SecretValue } from './secret-value.ts';
+import {
+  type ConcealedValue,
+  isConcealed,
+  isSecretValue,
+  mapConcealedMembers,
+  type SecretValue,
+} from './secret-value.ts';
 
 /**
  * Finds and redacts the secrets of a run (API keys, and tokens of GitHub and GitLab) by their values, in any text. A
@@ -14,6 +20,7 @@ export const NO_OP_SECRET_REDACTOR: SecretRedactor = {
   find: () => undefined,
   seal: (template) => ({ $secret: template }),
   publish: (text) => text,
+  publishTexts: () => undefined,
   hide: (value) => value,
   hideLive: (value) => value,
   showLive: () => undefined,
@@ -47,6 +54,8 @@ export interface ValueConcealer {
    * text that is a secret elsewhere in the manifests is concealed.
    */
   readonly publish: (text: string) => Json;
+  /** Publishes all texts in JSON, such as those of a plan file. */
+  readonly publishTexts: (value: Json) => void;
   /** Conceals a secret that a manifest has in clear. */
   readonly hide: (value: Json) => Json;
   /** Conceals a live value. Returns the value itself if it is published, or after `showLive`. */
@@ -54,7 +63,7 @@ export interface ValueConcealer {
   /** Shows live values from now on (`--show-secrets`), but no value of a `${secret:NAME}`. */
   readonly showLive: () => void;
   /**
-   * Returns the body of a request with its real values. Throws `UnknownSecretError` if a variable has no value; callers
+   * Returns the body of a request with its real values, and publishes the texts that it has in clear. Throws `UnknownSecretError` if a variable has no value; callers
    * check that before the first write.
    */
   readonly reveal: (body: JsonObject) => JsonObject;
@@ -135,7 +144,11 @@ function createValueConcealer(): ValueConcealer {
     secret.add(value);
     return conceal(value);
   };
+  const publishTexts = (value: Json): void => {
+    for (const text of listTexts(value)) published.add(text);
+  };
   return {
+    publishTexts,
     seal: (template, value) => {
       if (value === undefined) return { $secret: template };
       return { $secret: template, ...hide(value) };
@@ -149,8 +162,18 @@ function createValueConcealer(): ValueConcealer {
       showsLive = true;
     },
     hideLive: (value) => ((showsLive || published.has(value)) && !secret.has(value) ? value : conceal(value)),
-    reveal: (body) => mapConcealedMembers(body, (concealed) => revealValue(concealed, values)),
+    reveal: (body) => {
+      publishTexts(body);
+      return mapConcealedMembers(body, (concealed) => revealValue(concealed, values));
+    },
   };
+}
+
+/** Lists the texts in JSON, without those of concealed values. */
+function listTexts(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (isConcealed(value) || typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(listTexts);
 }
 
 function revealValue(concealed: ConcealedValue, values: readonly Json[]): Json {

@@ -18,6 +18,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
+import { listConcealed } from '../model/secret-value.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
@@ -140,12 +141,24 @@ function createSavedApply(
 ): Account['apply'] {
   return async ({ tokens, ...saved }, options) => {
     refuseToWriteUntrusted(host);
-    const { cwd, uid } = host;
+    refusePlanWithoutSecrets(saved.plan);
+    const { cwd, uid, secrets } = host;
+    for (const { live, desired } of saved.plan.changes) secrets?.publishTexts([live?.spec ?? {}, desired ?? {}]);
     const roots = listRootsOfPaths([], host);
     const check = await refuseStaleOrBlockedPlan(await open(), { ...saved, roots, signal: options.signal, cwd, uid });
     const run = { plan: saved.plan, roots, tokens, conflictMs: settings.timeouts.conflictMs, ...check };
     return write((client) => confirmAndApplyPlan(client, run, options, host));
   };
+}
+
+/** A plan file has no values of secrets, and the numbers of hidden values mean nothing in another run. */
+function refusePlanWithoutSecrets({ writes }: Plan): void {
+  const write = writes.find((one) => 'body' in one && listConcealed(one.body).length > 0);
+  if (write === undefined) return;
+  throw new StackError(`${write.address} needs values that the plan file does not contain.`, {
+    reason: 'invalid',
+    remedy: 'Apply it with its manifests. Nothing was written.',
+  });
 }
 
 type Link = Pick<Account, 'open' | 'write' | 'close'>;

@@ -12,6 +12,7 @@ import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
 import type { ExtraChange, ExtraChanges, ExtraField, Plan, PlanComparison, PlannedFile } from '../../model/plan.ts';
+import { withoutHiddenNumbers, withoutHiddenNumbersInObject } from '../../model/secret-value.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { formatTokenNote, isSameTokenSink } from '../../model/token-sink.ts';
 import { diffSpecs } from '../diff.ts';
@@ -22,11 +23,31 @@ import { indexSavedChanges, listSentValuesOfField, type SavedChange } from '../s
  * Ignores ids that the service chooses, the order of entries, and when and from where a plan was made.
  */
 export function comparePlans(before: Plan, after: Plan): PlanComparison {
-  const [earlier, later] = [createSide(before, after), createSide(after, before)];
+  const [first, second] = [withoutNumbers(before), withoutNumbers(after)];
+  const [earlier, later] = [createSide(first, second), createSide(second, first)];
   const more = diffPlans(later, earlier);
   const less = diffPlans(earlier, later);
   const mismatch = findMismatch(before, after);
   return { before, after, ...(mismatch !== undefined && { mismatch }), more, less: withoutMirrored(less, more) };
+}
+
+/** Hidden values have other numbers in each run, so that only their places can be compared. */
+function withoutNumbers(plan: Plan): Plan {
+  const strip = <T extends { readonly from?: Json; readonly to?: Json }>(sides: T): T => ({
+    ...sides,
+    ...(sides.from !== undefined && { from: withoutHiddenNumbers(sides.from) }),
+    ...(sides.to !== undefined && { to: withoutHiddenNumbers(sides.to) }),
+  });
+  const stripSpec = (spec: Spec): Spec => withoutHiddenNumbersInObject(spec);
+  const changes = plan.changes.map((change) => ({
+    ...change,
+    differences: change.differences.map(strip),
+    ...(change.dangers !== undefined && { dangers: change.dangers.map(strip) }),
+    ...(change.live?.spec !== undefined && { live: { ...change.live, spec: stripSpec(change.live.spec) } }),
+    ...(change.desired !== undefined && { desired: stripSpec(change.desired) }),
+    ...(change.sent !== undefined && { sent: stripSpec(change.sent) }),
+  }));
+  return { ...plan, changes };
 }
 
 function findMismatch(before: Plan, after: Plan): string | undefined {

@@ -10,6 +10,7 @@ import { assertNever } from '../../model/errors.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
 import { isEqualMarkIgnoringBy } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
+import { alignSecrets, withoutHiddenNumbers } from '../../model/secret-value.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
 import { listUnresolvedAddresses } from '../desired-form.ts';
@@ -299,7 +300,7 @@ function isSameAsKnown(
 ): boolean {
   const from = fillLeftOut(kind, field, value) ?? null;
   const seen = alignLiveSpec(kind, now === undefined ? {} : { [field]: now }, { [field]: from });
-  return isSameJson(from, seen[field] ?? null);
+  return isSameJson(withoutHiddenNumbers(from), withoutHiddenNumbers(alignSecrets(seen[field] ?? null, from)));
 }
 
 /** Adds empty values for the parts of a value that the service did not show. */
@@ -311,7 +312,12 @@ function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: LiveReso
   const desired = resolveAndNormalizeSpec(subject.change.kind, subject.change.desired ?? {}, ids);
   const known = alignLiveSpec(subject.kind, alignStoredForms(subject.kind, live, desired), desired);
   return listCheckedFieldNames(subject).every(
-    (name) => desired[name] === undefined || isSameJson(known[name] ?? null, desired[name]),
+    (name) =>
+      desired[name] === undefined ||
+      isSameJson(
+        withoutHiddenNumbers(alignSecrets(known[name] ?? null, desired[name])),
+        withoutHiddenNumbers(desired[name]),
+      ),
   );
 }
 

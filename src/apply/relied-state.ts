@@ -263,7 +263,8 @@ function checkFields(names: readonly string[], live: Spec, context: ResourceChec
   const left = [...listLeftAlone(change), ...listIgnoredInMark(change)];
   for (const name of names) {
     const now = omitIgnoredParts(left, live)[name];
-    if (now === undefined) continue;
+    // A service that shows no value of a required field in its list may show it here.
+    if (now === undefined || (kind.fields[name]?.required && change.live?.spec?.[name] === null)) continue;
     const known = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
     if (known.some((value) => isSame(kind, name, { now, value }))) continue;
     const planned = change.live?.spec?.[name];

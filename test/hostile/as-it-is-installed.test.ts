@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -223,9 +224,15 @@ describe('a plan of a pull request is refused, and nothing was sent, with', () =
 });
 
 describe('what a pull request commits', () => {
-  it('is no report of edgewise, and is not overwritten, nor is what it links to', async () => {
+  it('is not overwritten by a report, nor is the target of a committed link', async () => {
     const scene = await setScene({ ...OWN, 'plan.md': '# nothing to do\n', 'mine.html': 'mine\n' });
     await symlink('mine.html', join(scene.folder, 'plan.html'));
+    rmSync(join(scene.folder, '.git'), { recursive: true });
+    for (const words of [
+      ['init', '-q'],
+      ['add', '-f', 'plan.md', 'plan.html'],
+    ])
+      execFileSync('git', words, { cwd: scene.folder });
     for (const report of ['markdown=~/plan.md', 'html=~/plan.html'])
       expect((await scene.run(`plan ~/m --report ${report}`)).exitCode).toBe(3);
     expect([scene.read('plan.md'), scene.read('mine.html')]).toEqual(['# nothing to do\n', 'mine\n']);

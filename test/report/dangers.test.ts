@@ -234,8 +234,9 @@ describe('a danger', () => {
 
   it('has a sentence in this file, whatever its name', () => {
     const said = new Set(toPlan(SENTENCES.map(([, change]) => change)).changes.flatMap(listNames));
-    // Of a gap the writes of a plan tell, and what ended is found by a comparison.
-    expect(DANGER_NAMES.filter((name) => !said.has(name) && name !== 'gap' && name !== 'ended')).toEqual([]);
+    // The writes of a plan show a gap; only a comparison with the clock finds the others.
+    const elsewhere = ['gap', 'ended', 'not-valid-yet'];
+    expect(DANGER_NAMES.filter((name) => !said.has(name) && !elsewhere.includes(name))).toEqual([]);
   });
 });
 

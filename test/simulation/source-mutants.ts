@@ -18,18 +18,11 @@ const OF_HAND_OVER = ['repository/hand-over'];
 export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   'what a response leaves out is unknown, whatever others show': {
     file: 'src/kinds/read-response.ts',
-    from: 'spec === live.spec ? live : { ...live, spec }',
-    to: 'live',
+    from: 'fillLeftOut(kind, live.spec, this.#of(kind))',
+    to: 'live.spec',
     noticedAs: /a plan of faulty answers/,
     seenAt: 206,
     metBy: ['laws/left-out'],
-  },
-  'orders differences by the keys of a value': {
-    file: 'src/plan/diff.ts',
-    from: '[...known, ...others.sort()]',
-    to: '(known.length > 0 ? Object.keys(value) : others.sort())',
-    noticedAs: /a plan that nobody edited/,
-    metBy: ['laws/saved-fields'],
   },
   'a list that moved is not read again': {
     file: 'src/client/client.ts',
@@ -170,8 +163,8 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'a change of an inner stack is one of the outer': {
     file: 'src/repository/read-changes.ts',
-    from: ' && !(await wasStack(owner, files))',
-    to: '',
+    from: 'withoutFolders(now.contents, inner), withoutFolders(then.contents, always)',
+    to: 'now.contents, then.contents',
     noticedAs: /counts as changed/,
     seenAt: 36,
     needsSeveral: true,

@@ -1,3 +1,4 @@
+import { escapeJobCommands } from '../model/job-commands.ts';
 import type { Report, ReportRenderer, StacksReportRenderer } from './report.ts';
 
 interface FormatEntry {
@@ -50,7 +51,13 @@ export function isFormatName(text: string): text is FormatName {
 
 /** Loads the renderer of a format. With `about`, the renderer may support only that kind of report. */
 export async function loadReportRenderer(name: FormatName, about?: Report['about']): Promise<ReportRenderer> {
-  return REPORT_FORMATS[name].load(about);
+  const render = await REPORT_FORMATS[name].load(about);
+  return (report, options) => withoutJobCommands(name, render(report, options));
+}
+
+/** Escapes job commands, except in `github`, which consists of them and escapes all other text itself. */
+function withoutJobCommands(name: FormatName, text: string): string {
+  return name === 'github' ? text : escapeJobCommands(text);
 }
 
 const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportRenderer>>> = {
@@ -74,5 +81,5 @@ export async function loadStacksReportRenderer(name: FormatName): Promise<Stacks
     STACKS_REPORT_FORMATS[name](),
     import('./view/stacks-view.ts'),
   ]);
-  return (run, options) => format(nameAccountsOnce(run), options);
+  return (run, options) => withoutJobCommands(name, format(nameAccountsOnce(run), options));
 }

@@ -10,6 +10,7 @@ import {
   type StackTree,
   type TreeChanges,
 } from '../model/stack-tree.ts';
+import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
 import { readChangedStacks } from './read-changes.ts';
@@ -92,7 +93,7 @@ function createUnknownError(name: string, { root, stacks }: StackTree): StackErr
   const nearest = suggest(name, known);
   return new StackError(`No stack below ${root} has the name ${name}.`, {
     reason: 'invalid',
-    remedy: nearest === undefined ? `edgewise stacks ${root} lists them.` : `Did you mean ${nearest}?`,
+    remedy: nearest === undefined ? `edgewise stacks ${quoteForShell(escapePath(root))} lists them.` : `Did you mean ${nearest}?`,
   });
 }
 

@@ -1,9 +1,6 @@
-import { fillAllOmittedFields } from '../kinds/read-response.ts';
-import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, LiveBeforeChange } from '../model/change.ts';
-import { isJsonObject, type Json, toDigest } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
 import { toComparableMark } from '../model/mark.ts';
-import { withoutHiddenNumbers } from '../model/secret-value.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -113,22 +110,7 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
   const { id, spec, mark } = live;
   return {
     id,
-    // Computed on access: for an unchanged resource, only saving the plan needs it.
-    get digest() {
-      return computeLiveDigest(live);
-    },
     ...(isTouched && { spec }),
     ...(mark !== undefined && { mark: toComparableMark(mark) }),
   };
-}
-
-/**
- * The digest of the spec and the mark of a live resource. Drift against a saved plan uses it; the check for staleness
- * compares fields instead. A field that the service omits counts as empty.
- */
-export function computeLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
-  return toDigest({
-    spec: withoutHiddenNumbers(fillAllOmittedFields(getKind(kind), spec)),
-    mark: mark === undefined ? null : { ...toComparableMark(mark) },
-  });
 }

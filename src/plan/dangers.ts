@@ -257,8 +257,3 @@ export function addEndedDangerToDrift(resource: ResourceDrift, now: Date): Resou
   if (path === undefined || validUntil === undefined || Date.parse(validUntil) > now.getTime()) return resource;
   return { ...resource, dangers: [{ group: 'secrets', danger: 'ended', path, from: validUntil }, ...dangers] };
 }
-
-/** The dangers of a delete that was made at the service, without a plan. */
-export function listDangersOfDriftedDelete({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
-  return expected === undefined ? [] : listResourceTransitionDangers(getKind(kind), { spec: expected }, undefined);
-}

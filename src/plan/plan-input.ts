@@ -28,10 +28,14 @@ export interface PlanInput {
   readonly commit?: string;
   /** Addresses of resources to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
+  /** Addresses in `rotate` whose rotation was approved and is done. They are not replaced again. */
+  readonly rotated?: readonly string[] | undefined;
   /** Keeps the live value of fields that have drifted and are unchanged in the manifest (`--keep-drift`). */
   readonly keepDrift?: boolean;
   /** Deletes nothing except in a replace (`--no-delete`). The plan lists the suppressed deletes. */
   readonly noDelete?: boolean;
+  /** Omits changes that the service would reject (`--skip-rejected`). The rehearsal does so; the plan records it. */
+  readonly skipRejected?: boolean;
   /** Contents of the files that `listWriteToPaths` returns, by path. A file that does not exist is absent. */
   readonly files: ReadonlyMap<string, string>;
   /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
@@ -88,7 +92,7 @@ export function listReleaseDespiteManifestNotes({ pair }: ChangeDecision, desire
 
 /** The paths of all files to which manifests write a value (`lifecycle.write_to`). */
 export function listWriteToPaths({ resources }: DesiredState): readonly string[] {
-  return [...resources.values()].flatMap((resource) => findFilePath(resource) ?? []);
+  return [...resources.values()].flatMap((resource) => findWriteToPath(resource) ?? []);
 }
 
 /**
@@ -101,9 +105,10 @@ export function listPlannedWriteToFiles(
 ): readonly PlannedFile[] {
   return decisions.flatMap((decision): PlannedFile[] => {
     const { address, desired, kind, live } = decision.pair;
-    const path = desired === undefined ? undefined : findFilePath(desired);
+    const path = desired === undefined ? undefined : findWriteToPath(desired);
     if (path === undefined || kind.fileField === undefined) return [];
-    const replaces = present.has(path) && ({ replaces: true } as const);
+    // An empty file is no content that would be lost.
+    const replaces = (present.get(path) ?? '') !== '' && ({ replaces: true } as const);
     if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
     const text = formatTextAsFileContent(live?.computed[kind.fileField]);
     return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
@@ -115,7 +120,8 @@ export function formatTextAsFileContent(value: Json | undefined): string | undef
   return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
 }
 
-function findFilePath({ kind, lifecycle }: DesiredResource): string | undefined {
+/** The path of the file to which a manifest writes a value. `undefined` if it names none. */
+export function findWriteToPath({ kind, lifecycle }: DesiredResource): string | undefined {
   const path = lifecycle.settings['write_to'];
   return typeof path === 'string' && findKind(kind)?.fileField !== undefined ? path : undefined;
 }

@@ -155,7 +155,7 @@ describe('stacks in several accounts of one service', () => {
     });
     await accounts.edgewise('plan live/a -o plan.json');
     const env = { EDGEWISE_API_KEY: KEYS.EDGEWISE_API_KEY_TWO };
-    const { stderr, exitCode } = await accounts.edgewise('apply plan.json --no-manifests --yes', { env });
+    const { stderr, exitCode } = await accounts.edgewise('apply plan.json --yes', { env });
     expect(exitCode).toBe(3);
     expect(stderr).toContain('plan.json was made with the key in EDGEWISE_API_KEY_ONE, but a plan file alone cannot');
     await accounts.write({ 'live/a/edgewise.yaml': `${toOf('a', 'TWO')}${toEdge('first', 20_001)}` });

@@ -192,8 +192,7 @@ describe('a hand-over in git', () => {
     await edgewise('apply live/a --yes');
     await write({ 'live/a/edgewise.yaml': toStack('a'), 'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}` });
     await edgewise('plan -R live -o plans');
-    for (const name of ['a', 'b'])
-      expect((await edgewise(`apply plans/${name}.json --no-manifests --yes`)).exitCode).toBe(0);
+    for (const name of ['a', 'b']) expect((await edgewise(`apply plans/${name}.json --yes`)).exitCode).toBe(0);
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 

@@ -13,7 +13,7 @@ describe('a folder of plan files', () => {
     await workspace.write({ 'live/s01/edges/edge.yaml': toEdge('s01-edge', 30_001) });
     await workspace.edgewise('apply live/s01 --yes');
     workspace.recorder.take();
-    const { stdout, stderr, exitCode } = await workspace.edgewise('apply plans --no-manifests', { answers: ['yes'] });
+    const { stdout, stderr, exitCode } = await workspace.edgewise('apply plans', { answers: ['yes'] });
     expect(stderr).toContain('Send 3 writes in 3 stacks to https://api.test?');
     expect(exitCode).toBe(6);
     expect(stdout).toContain('plans/s01.json is stale');
@@ -36,7 +36,7 @@ describe('a folder of plan files', () => {
       ].join(''),
     });
     await workspace.edgewise('plan -R live -o plans');
-    const without = await workspace.edgewise('apply plans --no-manifests --yes');
+    const without = await workspace.edgewise('apply plans --yes');
     expect(without.exitCode).toBe(3);
     expect(without.stdout).toContain('no token sink is set for it');
     expect((await workspace.edgewise('apply plans --manifests live --yes')).exitCode).toBe(0);
@@ -70,7 +70,7 @@ describe('a folder of plan files', () => {
     const workspace = await createWorkspace(toRepository(8));
     await workspace.edgewise('plan -R live -o plans');
     workspace.recorder.take();
-    expect((await workspace.edgewise('apply plans --no-manifests --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
     const sent = workspace.recorder.take().map(({ method, path }) => `${method} ${path}`);
     expect(Map.groupBy(sent, (one) => one).get('POST /edges/tcp')).toHaveLength(8);
     expect(sent.filter((one) => one.startsWith('GET'))).toEqual(['GET /edges/tcp?limit=100']);
@@ -86,7 +86,7 @@ describe('a folder of plan files', () => {
       });
     await workspace.edgewise('plan -R live -o plans');
     workspace.recorder.take();
-    expect((await workspace.edgewise('apply plans --no-manifests --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
     const reads = workspace.recorder.take().filter(({ method }) => method === 'GET');
     // Backends before anything is written, with the look for what others made, and for those who waited; edges for those, and that look.
     expect(reads.map(({ path }) => path).sort()).toEqual([
@@ -110,7 +110,7 @@ describe('a folder of plan files', () => {
     await edgewise('plan -R live -o plans');
     expect((await edgewise('plan -R live -o plans --stack s01')).exitCode).toBe(0);
     expect(readdirSync(join(folder, 'plans')).sort()).toEqual(['_index.json', 'note.txt', 's01.json']);
-    expect((await edgewise('apply plans --no-manifests --yes')).stdout).toContain('s01');
+    expect((await edgewise('apply plans --yes')).stdout).toContain('s01');
     expect((await edgewise('plan -R live -o plans --stack s01')).exitCode).toBe(0);
   });
 
@@ -121,7 +121,7 @@ describe('a folder of plan files', () => {
     expect(names.slice(0, 2)).toEqual(['_index-1-of-2.json', '_index-2-of-2.json']);
     expect(names).toHaveLength(8);
     recorder.take();
-    expect((await edgewise('apply plans --no-manifests --yes')).exitCode).toBe(0);
+    expect((await edgewise('apply plans --yes')).exitCode).toBe(0);
     expect(recorder.take().filter(({ method }) => method === 'POST')).toHaveLength(6);
     await edgewise('plan -R live -o plans');
     expect(readdirSync(join(folder, 'plans'))).toHaveLength(7);
@@ -133,6 +133,6 @@ describe('a folder of plan files', () => {
     await write({ 'live/s01/edges/edge.yaml': `${toEdge('s01-edge', 20_001)}  colour: red\n` });
     expect((await edgewise('plan -R live -o plans')).exitCode).toBe(3);
     expect(readdirSync(join(folder, 'plans')).sort()).toEqual(['_index.json', 's00.json']);
-    expect((await edgewise('apply plans --no-manifests --yes')).exitCode).toBe(0);
+    expect((await edgewise('apply plans --yes')).exitCode).toBe(0);
   });
 });

@@ -289,7 +289,9 @@ function listKnownValues(name: string, { kind, change, ids, siblings }: Resource
   const planned = change.live?.spec?.[name] ?? fillAllOmittedFields(kind, {})[name];
   const isDeleted = change.action === 'delete' || change.action === 'replace';
   const desired = isDeleted ? undefined : change.desired?.[name];
-  const sent = siblings.flatMap((one) => ('body' in one && one.type !== 'set-module' ? (one.body[name] ?? []) : []));
+  const sent = siblings.flatMap((one) =>
+    'body' in one && one.type !== 'set-module' ? [one.body[name]].filter((value) => value !== undefined) : [],
+  );
   const later = [...(desired === undefined ? [] : [desired]), ...(name === METADATA ? [] : sent)].map((value) => {
     const resolved = mapReferences(kind, { [name]: value }, (one) => ids.get(one.value) ?? one.value)[name] ?? null;
     const field = kind.fields[name];

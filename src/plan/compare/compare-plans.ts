@@ -12,7 +12,7 @@ import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
 import type { ExtraChange, ExtraChanges, ExtraField, Plan, PlanComparison, PlannedFile } from '../../model/plan.ts';
-import { withoutHiddenNumbers, withoutHiddenNumbersInObject } from '../../model/secret-value.ts';
+import { containsConcealed, withoutHiddenNumbers, withoutHiddenNumbersInObject } from '../../model/secret-value.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { formatTokenNote, isSameTokenSink } from '../../model/token-sink.ts';
 import { diffSpecs } from '../diff.ts';
@@ -39,14 +39,23 @@ function withoutNumbers(plan: Plan): Plan {
     ...(sides.to !== undefined && { to: withoutHiddenNumbers(sides.to) }),
   });
   const stripSpec = (spec: Spec): Spec => withoutHiddenNumbersInObject(spec);
-  const changes = plan.changes.map((change) => ({
-    ...change,
-    differences: change.differences.map(strip),
-    ...(change.dangers !== undefined && { dangers: change.dangers.map(strip) }),
-    ...(change.live?.spec !== undefined && { live: { ...change.live, spec: stripSpec(change.live.spec) } }),
-    ...(change.desired !== undefined && { desired: stripSpec(change.desired) }),
-    ...(change.sent !== undefined && { sent: stripSpec(change.sent) }),
-  }));
+  const changes = plan.changes.map((change) => {
+    const sides = [...change.differences, ...(change.dangers ?? [])].flatMap(({ from = null, to = null }) => [
+      from,
+      to,
+    ]);
+    const { live, desired = {}, sent = {} } = change;
+    // Callers find a change by its object, so one without hidden values stays the same object.
+    if (![...sides, live?.spec ?? {}, desired, sent].some(containsConcealed)) return change;
+    return {
+      ...change,
+      differences: change.differences.map(strip),
+      ...(change.dangers !== undefined && { dangers: change.dangers.map(strip) }),
+      ...(change.live?.spec !== undefined && { live: { ...change.live, spec: stripSpec(change.live.spec) } }),
+      ...(change.desired !== undefined && { desired: stripSpec(change.desired) }),
+      ...(change.sent !== undefined && { sent: stripSpec(change.sent) }),
+    };
+  });
   return { ...plan, changes };
 }
 

@@ -1,3 +1,4 @@
+import { listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { alignLiveSpec, fillAllOmittedFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -5,7 +6,6 @@ import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertNever } from '../model/errors.ts';
 import { isSameJson, type Json } from '../model/json.ts';
-import { IGNORED_FIELD_DIGEST } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '../model/write.ts';
@@ -74,11 +74,14 @@ interface Compared {
 
 /** Lists the fields that changed although no write of the plan sends them. */
 function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
-  const isOther = (name: string, live: Json | undefined): boolean => !isSameJson(before[name] ?? null, live ?? null);
+  const ignored = listIgnoredInMark({ fields: digests });
+  const managed = (spec: Spec, name: string): Json =>
+    omitIgnoredParts(ignored, { [name]: spec[name] ?? null })[name] ?? null;
+  const isOther = (name: string): boolean => !isSameJson(managed(before, name), managed(after, name));
   const differing = kind.specFields
     .map(([name]) => name)
-    .filter((name) => before[name] !== undefined && after[name] !== undefined && isOther(name, after[name]))
-    .filter((name) => !sent.includes(name) && digests[name] !== IGNORED_FIELD_DIGEST);
+    .filter((name) => before[name] !== undefined && after[name] !== undefined && isOther(name))
+    .filter((name) => !sent.includes(name));
   if (differing.length === 0) return [];
   const from = fillAllOmittedFields(kind, before);
   const known = alignLiveSpec(kind, after, from);

@@ -1,5 +1,5 @@
 import { assertModuleMatchesSchema, parseListedResource } from '../client/parse-response.ts';
-import { omitIgnoredParts, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
+import { listIgnoredInMark, omitIgnoredParts, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { toModulePath, toResourcePath } from '../kinds/paths.ts';
@@ -16,7 +16,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import { assertDefined, assertNever, StaleStateError } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { IGNORED_FIELD_DIGEST, isEqualMarkIgnoringBy, type Mark, type MarkDraft } from '../model/mark.ts';
+import { isEqualMarkIgnoringBy, type Mark, type MarkDraft } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignSecrets, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -260,7 +260,8 @@ function isDeliveredSince({ type }: Write, planned: Mark | undefined, mark: Mark
 /** Throws unless each field is as planned, or as a write of this plan sets it. Parts that are left alone may differ. */
 function checkFields(names: readonly string[], live: Spec, context: ResourceCheckContext): void {
   const { kind, change } = context;
-  const left = [...listLeftAlone(change), ...listIgnoredInMark(change)];
+  // A delete has no manifest that says what is left to others.
+  const left = [...listLeftAlone(change), ...listIgnoredInMark(change.live?.mark)];
   for (const name of names) {
     const now = omitIgnoredParts(left, live)[name];
     // A service that shows no value of a required field in its list may show it here.
@@ -275,13 +276,6 @@ function checkFields(names: readonly string[], live: Spec, context: ResourceChec
 
 function show(value: Json): string {
   return toCanonicalJson(mapConcealed(value, formatConcealed));
-}
-
-/** Fields that the mark records as managed by another owner: a delete has no manifest that says so. */
-function listIgnoredInMark({ live }: Change): readonly string[] {
-  return Object.entries(live?.mark?.fields ?? {}).flatMap(([name, digest]) =>
-    digest === IGNORED_FIELD_DIGEST ? [name] : [],
-  );
 }
 
 /** The planned, the desired and the sent values of a field, in normal form. A delete desires none. */

@@ -1,8 +1,9 @@
+import { computeManagedDigest, listIgnoredInMark } from '../kinds/ignored-parts.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { type ParsedMetadata, renderFittingMetadata, splitMetadata, toFieldDigest } from '../model/mark.ts';
+import { type ParsedMetadata, renderFittingMetadata, splitMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { Write } from '../model/write.ts';
 
@@ -18,6 +19,8 @@ export interface StoredForm {
   readonly name: string;
   readonly sent: Json;
   readonly stored: Json;
+  /** The digest of `stored` for the mark, without parts that are left to others. */
+  readonly digest: string;
 }
 
 interface WriteExchange {
@@ -51,15 +54,17 @@ export function checkStoredForms(write: Write, { body, live, before }: WriteExch
   const found: StoredForm[] = [];
   const { user, mark } = findMetadata({ body, live });
   if (body === undefined || mark === undefined) return { accepted, found };
-  for (const [name, field] of getKind(write.kind).specFields) {
+  const kind = getKind(write.kind);
+  for (const [name, field] of kind.specFields) {
     const stored = live.spec[name];
     if (!field.mayBeStoredOtherwise || !Object.hasOwn(body, name) || stored === undefined) continue;
     const sent = normalizeField(field, name === METADATA ? user : body[name]);
-    const isRemembered = mark.stored?.[name] === toFieldDigest(stored);
+    const digest = computeManagedDigest(kind, { name, value: stored }, listIgnoredInMark(mark));
+    const isRemembered = mark.stored?.[name] === digest;
     const isOld = before?.[name] !== undefined && isSameJson(before[name], stored) && !isSpellingOf(sent, stored);
     if (isSameJson(sent, stored) || (!isRemembered && (stored === '' || isOld))) continue;
     accepted.add(name);
-    if (!isRemembered) found.push({ name, sent, stored });
+    if (!isRemembered) found.push({ name, sent, stored, digest });
   }
   return { accepted, found };
 }
@@ -78,7 +83,7 @@ function squeeze(value: Json): string {
 }
 
 export function toStoredDigests(forms: readonly StoredForm[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(forms.map(({ name, stored }) => [name, toFieldDigest(stored)]));
+  return Object.fromEntries(forms.map(({ name, digest }) => [name, digest]));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Field, FieldType } from '../kinds/field.ts';
+import { listIgnoredInMark, mapReferencesInIgnoredPath, parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { type Kind, toHyphenated } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeSpec } from '../kinds/normalize.ts';
 import { alignLiveSpec } from '../kinds/read-response.ts';
@@ -10,7 +11,7 @@ import { validateManifests } from '../manifest/validate.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
-import { IGNORED_FIELD_DIGEST, type Mark } from '../model/mark.ts';
+import type { Mark } from '../model/mark.ts';
 import { toPrintable } from '../model/printable.ts';
 import { alignMembers, isConcealed, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
@@ -66,7 +67,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const named = nameResources(chosen, options.stack);
   const stack = renderStack(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
-    const text = renderManifestDocument(createDocument(resource, resource.stated));
+    const text = renderManifestDocument(createDocument(resource, resource.stated, (id) => id));
     return { resource, finding: findExportFinding(resource, { text, stack }) };
   });
   const kept = checked.filter(({ finding }) => finding === undefined).map(({ resource }) => resource);
@@ -149,11 +150,12 @@ function createDocuments(resources: readonly NamedResource[]): readonly Exported
   for (const [id, name] of externals) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
     const { kind, name, stated } = resource;
-    const spec = mapReferredIds(kind, stated, (id) => addresses.get(id) ?? id);
+    const toName = (id: string) => addresses.get(id) ?? id;
+    const spec = mapReferredIds(kind, stated, toName);
     return {
       kind: kind.name,
       name,
-      text: renderManifestDocument(createDocument(resource, spec), createComment(resource)),
+      text: renderManifestDocument(createDocument(resource, spec, toName), createComment(resource)),
     };
   });
   return [...createExternals(externals), ...documents];
@@ -203,23 +205,22 @@ function renderStack(name: string, { api, kinds }: Pick<ExportOptions, 'api' | '
   });
 }
 
-function createDocument({ kind, name, live }: NamedResource, spec: Spec): JsonObject {
+function createDocument({ kind, name, live }: NamedResource, spec: Spec, toName: (id: string) => string): JsonObject {
   return {
     apiVersion: MANIFEST_API_VERSION,
     kind: kind.name,
     metadata: { name },
     ...(Object.keys(spec).length > 0 && { spec }),
-    ...(kind.role === 'owned' && { lifecycle: { ...readMarkedLifecycle(kind, live.mark), adopt: live.id } }),
+    ...(kind.role === 'owned' && { lifecycle: { ...readMarkedLifecycle(kind, live.mark, toName), adopt: live.id } }),
   };
 }
 
 /** Returns the lifecycle settings that the mark records: `protect` and `ignore`. */
-function readMarkedLifecycle(kind: Kind, mark: Mark | undefined): JsonObject {
-  const ignore = kind.specFields
-    .map(([name]) => name)
-    .filter(
-      (name) => mark !== undefined && Object.hasOwn(mark.fields, name) && mark.fields[name] === IGNORED_FIELD_DIGEST,
-    );
+function readMarkedLifecycle(kind: Kind, mark: Mark | undefined, toName: (id: string) => string): JsonObject {
+  const ignored = listIgnoredInMark(mark).map((path) =>
+    mapReferencesInIgnoredPath(kind, path, ({ value }) => toName(value)),
+  );
+  const ignore = kind.specFields.flatMap(([name]) => ignored.filter((path) => parseIgnoredPart(path).field === name));
   return { ...(mark?.protect === true && { protect: true }), ...(ignore.length > 0 && { ignore }) };
 }
 

@@ -1,5 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Spec } from '../model/state.ts';
+import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts';
+import type { DesiredResource, Spec } from '../model/state.ts';
+import type { Kind } from './kind.ts';
+import { normalizeField } from './normalize.ts';
+import { mapReferences, type Reference } from './references.ts';
 
 /**
  * A part of a spec that `lifecycle.ignore` leaves to another owner: a field, or one member of it (a key of a map, a
@@ -21,12 +25,59 @@ export function isIgnoredInPart(ignored: readonly string[], field: string): bool
   return ignored.some((path) => parseIgnoredPart(path).field === field);
 }
 
-/** Returns a spec in which the ignored parts have their live values. Both specs are in normal form. */
+/**
+ * Returns a spec in which the ignored parts have their live values. `live` is in normal form. An ignored field of a
+ * module that is not set has no live value: there, the wanted one stays.
+ */
 export function takeIgnoredParts(ignored: readonly string[], wanted: Spec, live: Spec): Spec {
   return mapIgnored(ignored, wanted, (value, { field, member }) => {
     const shown = live[field] ?? null;
-    return member === undefined ? shown : setMember(value, member, isJsonObject(shown) ? shown[member] : undefined);
+    if (member === undefined) return shown;
+    return shown === null ? value : setMember(value, member, findMember(shown, member));
   });
+}
+
+/** The paths that a mark records as managed by another owner when it was written. */
+export function listIgnoredInMark(mark: Pick<Mark, 'fields'> | undefined): readonly string[] {
+  return Object.entries(mark?.fields ?? {}).flatMap(([path, digest]) =>
+    digest === IGNORED_FIELD_DIGEST ? [path] : [],
+  );
+}
+
+/** The digest of the part of a field that is not ignored. `value` is in normal form. */
+export function computeManagedDigest(kind: Kind, { name, value }: NamedValue, ignored: readonly string[]): string {
+  const field = kind.fields[name];
+  if (field === undefined || !isIgnoredInPart(ignored, name)) return toFieldDigest(value);
+  return toFieldDigest(normalizeField(field, omitIgnoredParts(ignored, { [name]: value })[name]));
+}
+
+interface NamedValue {
+  readonly name: string;
+  readonly value: Json;
+}
+
+/** Replaces each reference of a resource: those in its spec, and the keys of maps that it ignores. */
+export function mapReferencesOfResource<Resource extends Pick<DesiredResource, 'spec' | 'lifecycle'>>(
+  kind: Kind,
+  resource: Resource,
+  replace: (reference: Reference) => string,
+): Resource {
+  const { spec, lifecycle } = resource;
+  const ignore = lifecycle.ignore.map((path) => mapReferencesInIgnoredPath(kind, path, replace));
+  return { ...resource, spec: mapReferences(kind, spec, replace), lifecycle: { ...lifecycle, ignore } };
+}
+
+/** Replaces the key of a map at the end of a path of `lifecycle.ignore`, if it is a reference. */
+export function mapReferencesInIgnoredPath(
+  kind: Kind,
+  path: string,
+  replace: (reference: Reference) => string,
+): string {
+  const { field, member } = parseIgnoredPart(path);
+  if (member === undefined) return path;
+  const replaced = mapReferences(kind, { [field]: { [member]: null } }, replace)[field];
+  const [key = member] = isJsonObject(replaced) ? Object.keys(replaced) : [];
+  return `${field}.${key}`;
 }
 
 /**
@@ -52,6 +103,10 @@ function mapIgnored(
     else fields.set(part.field, value);
   }
   return Object.fromEntries(fields);
+}
+
+function findMember(value: Json | undefined, member: string): Json | undefined {
+  return isJsonObject(value) && Object.hasOwn(value, member) ? value[member] : undefined;
 }
 
 /** Sets or removes one member of a value. A value that is not an object has no members, and gets one only if it is set. */

@@ -65,12 +65,12 @@ export interface SpecNode {
   readonly value: Json | undefined;
 }
 
-/** Lists the nodes of a spec that rules check, outer nodes first. Skips the fields in `lifecycle.ignore`. */
+/** Lists the nodes of a spec that rules check, outer nodes first. Skips what `lifecycle.ignore` leaves to others. */
 export function listSpecNodes(kind: Kind, { spec, lifecycle }: DesiredResource): readonly SpecNode[] {
   const spots: SpecNode[] = [];
   for (const place of listFieldPlaces(kind))
     if (!lifecycle.ignore.includes(place.name)) collectField(spec, place, spots);
-  return spots;
+  return spots.filter(({ path: [, field, member] }) => !lifecycle.ignore.includes(`${field}.${member}`));
 }
 
 interface FieldPlace {

@@ -1,10 +1,11 @@
+import { mapReferencesInIgnoredPath } from '../kinds/ignored-parts.ts';
 import { isIdOf } from '../kinds/paths.ts';
 import { listAllIdPrefixes, listKindsOfReferenceType, mapReferences, type Reference } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { formatPath } from '../model/field-path.ts';
-import { isJsonObject } from '../model/json.ts';
-import type { CrossStackReference, Spec } from '../model/state.ts';
+import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
+import type { CrossStackReference, FieldPath, Spec } from '../model/state.ts';
 import type { DocumentFinding, DocumentsByAddress, ManifestDocument, ManifestFinding } from './finding.ts';
 import { suggest } from './suggest.ts';
 
@@ -13,6 +14,8 @@ export interface ResolvedReferences {
    * Specs in which known ids replace addresses. A remaining address gets its id during apply, or could not be resolved.
    */
   readonly specs: ReadonlyMap<ManifestDocument, Spec>;
+  /** The paths in `lifecycle.ignore` that end with a key of a map, with known ids in place of addresses, as in `specs`. */
+  readonly ignored: ReadonlyMap<ManifestDocument, readonly string[]>;
   /** The ids of the Externals that contain an id. */
   readonly externals: ReadonlyMap<Address, string>;
   /** Externals that refer to a resource of another stack. The mark of that resource leads to its id. */
@@ -34,8 +37,14 @@ export function resolveReferences(
       resolveSpec(document, resolution, (finding) => findings.push({ document, finding })),
     ]),
   );
+  const ignored = new Map(
+    documents.map((document) => [
+      document,
+      resolveIgnored(document, resolution, (finding) => findings.push({ document, finding })),
+    ]),
+  );
   const externals = [...ids].filter(([address]) => index.get(address)?.kind === 'External');
-  return { specs, externals: new Map(externals), crossStackReferences, findings };
+  return { specs, ignored, externals: new Map(externals), crossStackReferences, findings };
 }
 
 interface Resolution {
@@ -56,11 +65,35 @@ function resolveSpec(document: ManifestDocument, resolution: Resolution, report:
   const kind = findKind(document.kind);
   if (kind === undefined) return resolveExternal(spec, resolution, report);
   const keys: Keys = new Map();
-  return mapReferences(kind, spec, (reference) => {
+  return mapReferences(kind, spec, (found) => {
+    const isKey = isMapKey(found);
+    const reference = { ...found, at: ['spec', ...found.path], target: isKey ? 'key' : 'value' } as const;
     const value = resolve(reference, resolution, report);
-    if (isMapKey(reference)) checkSameKey(reference, { document, value, keys, report });
+    if (isKey) checkSameKey(reference, { document, value, keys, report });
     return value;
   });
+}
+
+function resolveIgnored(document: ManifestDocument, resolution: Resolution, report: Report): readonly string[] {
+  const kind = findKind(document.kind);
+  return listIgnoredPaths(document.value).map((path, index) =>
+    kind === undefined || !document.isValid
+      ? path
+      : mapReferencesInIgnoredPath(kind, path, (found) =>
+          resolve({ ...found, at: ['lifecycle', 'ignore', index], target: 'value' }, resolution, report),
+        ),
+  );
+}
+
+/** The paths in `lifecycle.ignore` as written. */
+function listIgnoredPaths({ lifecycle }: JsonObject): readonly string[] {
+  const ignore = lifecycle !== undefined && isJsonObject(lifecycle) ? lifecycle['ignore'] : undefined;
+  return isJsonArray(ignore) ? ignore.filter((path) => typeof path === 'string') : [];
+}
+
+/** A reference at a position in a document. */
+interface DocumentReference extends Reference, Pick<ManifestFinding, 'target'> {
+  readonly at: FieldPath;
 }
 
 /** Whether a reference is a map key. Only the path of a map key ends with the reference itself. */
@@ -95,7 +128,7 @@ function checkSameKey(reference: Reference, { document, value, keys, report }: R
   });
 }
 
-function resolve(reference: Reference, resolution: Resolution, report: Report): string {
+function resolve(reference: DocumentReference, resolution: Resolution, report: Report): string {
   const { value, type } = reference;
   if (!isAddress(value)) return value;
   const target = resolution.index.get(value);
@@ -122,7 +155,13 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
     return spec;
   report(
     createDanglingFinding(
-      { path: ['id'], value: id, type: { type: 'reference', prefixes: [], isRefInResponse: false } },
+      {
+        path: ['id'],
+        value: id,
+        type: { type: 'reference', prefixes: [], isRefInResponse: false },
+        at: ['spec', 'id'],
+        target: 'value',
+      },
       resolution,
     ),
   );
@@ -132,16 +171,16 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
 /** The maximum number of dangling references that get a suggestion, which is slow: it compares with every address. */
 const MAX_SUGGESTIONS = 100;
 
-function createDanglingFinding(reference: Reference, resolution: Resolution): ManifestFinding {
-  const { path, value, type } = reference;
+function createDanglingFinding(reference: DocumentReference, resolution: Resolution): ManifestFinding {
+  const { at, target, value, type } = reference;
   resolution.dangling += 1;
   const kinds = [...listKindsOfReferenceType(type).map(({ name }) => name), 'External'];
   return {
     code: 'dangling-reference',
     message: `${describePath(reference)} names ${value}, which no document describes`,
     remedy: formatDanglingRemedy(reference, kinds, resolution),
-    path: ['spec', ...path],
-    target: isMapKey(reference) ? 'key' : 'value',
+    path: at,
+    target,
   };
 }
 
@@ -154,8 +193,12 @@ function formatDanglingRemedy({ value, type }: Reference, kinds: readonly string
   return `Name one of ${[...kinds.map((kind) => `${kind}/…`), ...type.prefixes.map((prefix) => `${prefix}_…`)].join(', ')}.`;
 }
 
-function createWrongFinding(reference: Reference, id: string | undefined, { addresses }: Resolution): ManifestFinding {
-  const { path, value, type } = reference;
+function createWrongFinding(
+  reference: DocumentReference,
+  id: string | undefined,
+  { addresses }: Resolution,
+): ManifestFinding {
+  const { at, target, value, type } = reference;
   const kinds = listKindsOfReferenceType(type).map(({ name }) => `${name}/…`);
   const externals = `an External whose id is ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
   const given = id === undefined ? value : `${value}, which is ${id}`;
@@ -166,13 +209,13 @@ function createWrongFinding(reference: Reference, id: string | undefined, { addr
     code: 'wrong-reference',
     message: `${describePath(reference)} names ${given}, but must name ${[...kinds, externals].join(' or ')}`,
     remedy: found && `Did you mean \`${found}\`?`,
-    path: ['spec', ...path],
-    target: isMapKey(reference) ? 'key' : 'value',
+    path: at,
+    target,
   };
 }
 
-function describePath(reference: Reference): string {
-  return formatPath(['spec', ...(isMapKey(reference) ? reference.path.slice(0, -1) : reference.path)]);
+function describePath({ at, target }: DocumentReference): string {
+  return formatPath(target === 'key' ? at.slice(0, -1) : at);
 }
 
 interface ResolvableIds {

@@ -1,4 +1,5 @@
 import { toBuffer } from '../files/read-input.ts';
+import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest, normalizeSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
@@ -10,14 +11,7 @@ import {
   type SourcePlace,
   sortDiagnosticsInSourceOrder,
 } from '../model/diagnostic.ts';
-import {
-  computeUtf8ByteLength,
-  hashSha256,
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-} from '../model/json.ts';
+import { computeUtf8ByteLength, hashSha256, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
   IGNORED_FIELD_DIGEST,
@@ -144,6 +138,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     ...listRenamedFromInUseFindings(documents, index),
     ...references.findings,
     ...listDuplicateClaims(withoutDuplicates(references.specs, duplicates)),
+    ...[...references.ignored].flatMap(([document, ignored]) => listIgnoredMemberFindings(document, ignored)),
     ...listMetadataFindings(documents, references, stack?.name ?? ''),
   ];
   const all = [
@@ -246,7 +241,7 @@ function withoutDuplicates(
 
 function listMetadataFindings(
   documents: readonly ManifestDocument[],
-  { specs }: ResolvedReferences,
+  { specs, ignored }: ResolvedReferences,
   stack: string,
 ): readonly DocumentFinding[] {
   return documents.flatMap((document): DocumentFinding[] => {
@@ -255,21 +250,53 @@ function listMetadataFindings(
     const { name, isValid } = document;
     const spec = specs.get(document) ?? {};
     if (spec['metadata'] === undefined) return [];
-    const finding = findMetadataFinding({ kind, stack, name, spec, lifecycle: readLifecycle(document), isValid });
+    const lifecycle = readLifecycle(document, ignored.get(document) ?? []);
+    const finding = findMetadataFinding({ kind, stack, name, spec, lifecycle, isValid });
     return finding === undefined ? [] : [{ document, finding }];
   });
 }
 
-function readLifecycle({ value, kind, position }: ManifestDocument): ResourceLifecycle {
+function readLifecycle({ value, kind, position }: ManifestDocument, ignored: readonly string[]): ResourceLifecycle {
   const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
-  const { protect, ignore, adopt, renamed_from: renamedFrom } = lifecycle;
+  const { protect, adopt, renamed_from: renamedFrom } = lifecycle;
   return {
     protect: protect === true,
-    ignore: isJsonArray(ignore) ? ignore.filter((name) => typeof name === 'string') : [],
+    ignore: [...new Set(ignored)].filter((path) => !isInIgnoredField(path, ignored)),
     adopt: typeof adopt === 'string' ? adopt : undefined,
     ...readFormerName(renamedFrom),
     settings: readLifecycleSettings(lifecycle, findKind(kind)?.lifecycle ?? {}, position.source.file),
   };
+}
+
+/** Whether a path is a member of a field that is ignored as a whole. */
+function isInIgnoredField(path: string, ignored: readonly string[]): boolean {
+  const { field, member } = parseIgnoredPart(path);
+  return member !== undefined && ignored.includes(field);
+}
+
+/** Finds ignored members of fields that can have no members: of a module that is not set, or of metadata that is a text. */
+function listIgnoredMemberFindings(document: ManifestDocument, ignored: readonly string[]): readonly DocumentFinding[] {
+  const kind = findKind(document.kind);
+  const spec = isJsonObject(document.value['spec']) ? document.value['spec'] : {};
+  if (kind === undefined || !document.isValid) return [];
+  return ignored.flatMap((path, index): readonly DocumentFinding[] => {
+    const { field, member } = parseIgnoredPart(path);
+    const value = spec[field] ?? undefined;
+    const type = kind.fields[field]?.type.type;
+    const isText = typeof value === 'string' && value !== '';
+    const isMark = type === 'metadata' && member === MARK_KEY;
+    if (member === undefined || (!isText && !isMark && (value !== undefined || type !== 'object'))) return [];
+    const why = isText ? 'is a text, which has no members' : isMark ? `has the mark under ${MARK_KEY}` : 'is not set';
+    const first = isText ? 'Write it as a mapping' : isMark ? 'Name another key' : `Set spec.${field}`;
+    const finding: ManifestFinding = {
+      code: 'bad-value',
+      message: `lifecycle.ignore[${index}] is \`${path}\`, but spec.${field} ${why}`,
+      remedy: `${first}, or ignore it as a whole: \`${field}\`.`,
+      path: ['lifecycle', 'ignore', index],
+      target: 'value',
+    };
+    return [{ document, finding }];
+  });
 }
 
 function readFormerName(former: Json | undefined): Pick<ResourceLifecycle, 'renamedFrom' | 'takenFrom'> {
@@ -299,7 +326,7 @@ function createState(sources: readonly ManifestBytes[], { documents, references 
   const resources = documents.flatMap((document): [Address, DesiredResource][] => {
     const { address, kind } = document;
     if (address === undefined || findKind(kind) === undefined) return [];
-    return [[address, createResource(document, references.specs.get(document) ?? {}, address)]];
+    return [[address, createResource(document, references, address)]];
   });
   return {
     stack: readStackSettings(stack),
@@ -310,15 +337,19 @@ function createState(sources: readonly ManifestBytes[], { documents, references 
   };
 }
 
-function createResource(document: ManifestDocument, spec: Spec, address: Address): DesiredResource {
+function createResource(
+  document: ManifestDocument,
+  { specs, ignored }: ResolvedReferences,
+  address: Address,
+): DesiredResource {
   const { kind, name, position, value } = document;
   return {
     address,
     kind,
     name,
-    spec,
+    spec: specs.get(document) ?? {},
     written: isJsonObject(value['spec']) ? value['spec'] : {},
-    lifecycle: readLifecycle(document),
+    lifecycle: readLifecycle(document, ignored.get(document) ?? []),
     ...getDocumentLabelsAndAnnotations(value),
     allow: readAllow(value),
     locateStart: () => locateStart(position),

@@ -50,6 +50,18 @@ export interface Difference {
   readonly isHidden?: true;
 }
 
+/** A value that `lifecycle.ignore` leaves to others, and that differs from the manifest. Both are in normal form. */
+export interface LeftValue {
+  /** The path in `lifecycle.ignore`. */
+  readonly ignored: string;
+  /** The path of the value: `ignored`, or a part of it. */
+  readonly path: string;
+  /** The live value. Absent if there is none. */
+  readonly from?: Json;
+  /** The value in the manifest. Absent if it has none. */
+  readonly to?: Json;
+}
+
 export interface LiveBeforeChange {
   readonly id: string;
   /** Digest of the spec in normal form and of the mark. It shows drift of a resource whose `spec` is absent. */
@@ -79,6 +91,8 @@ export interface Change {
   readonly token?: PlannedTokenSink;
   /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. */
   readonly notes?: readonly string[];
+  /** Live values that differ from the manifest and that `lifecycle.ignore` leaves alone. Absent if there are none. */
+  readonly leftToOthers?: readonly LeftValue[];
   /** Fields that drifted and that the plan leaves as they are, because of `--no-revert-drift`. */
   readonly kept?: readonly string[];
   readonly live?: LiveBeforeChange;
@@ -86,7 +100,10 @@ export interface Change {
   readonly desired?: Spec;
   /** Values to send, by field, if their form differs from the normal form in `desired`. */
   readonly sent?: Spec;
-  /** Fields in `lifecycle.ignore`. They keep their live values, and the mark records them as unmanaged. */
+  /**
+   * Paths in `lifecycle.ignore`: fields, and parts of fields, such as `backends.bkdhr_…`. They keep their live values, and
+   * the mark records them as unmanaged.
+   */
   readonly ignored?: readonly string[];
   /** How long the created resource is valid, from its creation, in milliseconds. */
   readonly validForMs?: number;

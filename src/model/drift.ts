@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { Action, DifferenceCause } from './change.ts';
+import type { Action, DifferenceCause, LeftValue } from './change.ts';
 import type { ClockSkew } from './clock.ts';
 import type { Danger } from './danger.ts';
 import { type Diagnostic, hasErrors } from './diagnostic.ts';
@@ -86,6 +86,8 @@ export interface ResourceDrift {
    * state was compared with a saved plan.
    */
   readonly next?: NextApplyAction;
+  /** Live values that differ from the manifest and that `lifecycle.ignore` leaves alone. Absent if there are none. */
+  readonly leftToOthers?: readonly LeftValue[];
   /** Dangers of the changes made at the service, the most severe first. Absent if there are none. */
   readonly dangers?: readonly Danger[];
   /** The end of the validity of the resource, RFC 3339. Absent if the validity has no end. */

@@ -36,7 +36,8 @@ export interface Mark {
   readonly by?: string;
   /**
    * Digests of the values that were last applied, by field. A field without a digest was applied with its default.
-   * `IGNORED_FIELD_DIGEST`: another owner managed the field.
+   * `IGNORED_FIELD_DIGEST`: another owner managed the field, or the part of it that the key names, such as
+   * `backends.bkdhr_…`; the digest of a field does not contain such parts.
    */
   readonly fields: Readonly<Record<string, string>>;
   /**

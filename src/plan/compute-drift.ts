@@ -129,7 +129,7 @@ export function sortDriftByAddress(resources: readonly ResourceDrift[]): readonl
 }
 
 function createResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
-  const { address, desired, duplicateOf, kind, reason, owner = live?.mark?.owner } = change;
+  const { address, desired, duplicateOf, kind, reason, leftToOthers, owner = live?.mark?.owner } = change;
   const action = isHiddenChange(change) ? 'no-op' : change.action;
   const fields = change.differences.filter(({ isHidden }) => !isHidden).map(toDriftedField);
   const dangers = listDangersCausedByDrift({ kind, fields, expected: desired, live: change.live?.spec });
@@ -144,6 +144,7 @@ function createResourceDrift(change: Change, live: LiveResource | undefined): Re
     ...(action === 'create' && desired !== undefined && { expected: desired }),
     ...(reason !== undefined && { reason }),
     ...(action !== 'no-op' && { next: action }),
+    ...(leftToOthers !== undefined && { leftToOthers }),
     ...(dangers.length > 0 && { dangers }),
     ...(live !== undefined && pickValidity(live)),
   };

@@ -1,3 +1,4 @@
+import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { fillAllOmittedFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, LiveBeforeChange } from '../model/change.ts';
@@ -40,6 +41,7 @@ export function createChange(
     differences,
     ...(token !== undefined && { token }),
     ...(notes.length > 0 && { notes }),
+    ...(decision.leftToOthers.length > 0 && { leftToOthers: decision.leftToOthers }),
     ...(decision.kept.length > 0 && { kept: decision.kept }),
     ...(live !== undefined && { live: createStart(live, isTouched || kind.role === 'attached') }),
     ...(isTouched && pickDesired(decision)),
@@ -91,10 +93,11 @@ function pickDesired(decision: ChangeDecision): Pick<Change, 'desired' | 'sent' 
   };
 }
 
-/** The ignored fields to record in the mark. Empty for attached modules, which have no mark. */
+/** The ignored paths, in the order of the table. Without the modules of another owner: no write touches them. */
 function listIgnored({ kind, desired }: ChangeDecision['pair']): readonly string[] {
-  const names = kind.specFields.map(([name]) => name);
-  return kind.role === 'owned' ? names.filter((name) => desired?.lifecycle.ignore.includes(name)) : [];
+  const paths = (desired?.lifecycle.ignore ?? []).map((path) => ({ path, ...parseIgnoredPart(path) }));
+  const touched = kind.role === 'owned' ? paths : paths.filter(({ member }) => member !== undefined);
+  return kind.specFields.flatMap(([name]) => touched.filter(({ field }) => field === name).map(({ path }) => path));
 }
 
 function listSentFields(decision: ChangeDecision): ReadonlySet<string> {

@@ -1,4 +1,5 @@
-import { listReferences, mapReferences } from '../kinds/references.ts';
+import { mapReferencesOfResource } from '../kinds/ignored-parts.ts';
+import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -103,8 +104,7 @@ export function findCrossStackReference(
 }
 
 function withIds(resource: DesiredResource, ids: ReadonlyMap<string, string>): DesiredResource {
-  const spec = mapReferences(getKind(resource.kind), resource.spec, ({ value }) => ids.get(value) ?? value);
-  return { ...resource, spec };
+  return mapReferencesOfResource(getKind(resource.kind), resource, ({ value }) => ids.get(value) ?? value);
 }
 
 function listNamed({ kind, spec }: DesiredResource): readonly string[] {

@@ -164,7 +164,7 @@ function listComparedLive({ pair, form }: ChangeDecision): readonly ComparableLi
   const { kind, live, desired } = pair;
   if (live === undefined || desired === undefined || form === undefined) return [];
   const isCompared = (name: string) => form.normal[name] !== undefined && !desired.lifecycle.ignore.includes(name);
-  return [{ kind, live: live.spec, desired: form.normal, isCompared }];
+  return [{ kind, live: live.spec, desired: form.normal, isCompared, ignored: desired.lifecycle.ignore }];
 }
 
 function canLockOut({ action, form, pair }: ChangeDecision): boolean {
@@ -461,16 +461,18 @@ export interface ComparableLiveSpec {
   /** The spec to compare with, in normal form. */
   readonly desired: Spec;
   readonly isCompared: (name: string) => boolean;
+  /** Default: no part of a field is ignored. */
+  readonly ignored?: readonly string[] | undefined;
 }
 
 /** Returns one warning for each kind with compared fields that the service does not show. It names each field once. */
 export function listHiddenFieldWarnings(compared: readonly ComparableLiveSpec[]): readonly Diagnostic[] {
   const found = new Map<string, Set<string>>();
-  for (const { kind, live, desired, isCompared } of compared)
+  for (const { kind, live, desired, isCompared, ignored = [] } of compared)
     for (const [name, { type }] of kind.specFields) {
       if (!isCompared(name)) continue;
       for (const path of listHiddenFields(type, { live: live[name], desired: desired[name], path: name }))
-        found.set(kind.name, (found.get(kind.name) ?? new Set()).add(path));
+        if (!ignored.includes(path)) found.set(kind.name, (found.get(kind.name) ?? new Set()).add(path));
     }
   return [...found]
     .sort(([left], [right]) => (left < right ? -1 : 1))

@@ -1,10 +1,11 @@
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
+import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
-import { type Action, type Difference, isAdoptOrTakeOverAction } from '../model/change.ts';
+import { type Action, type Difference, isAdoptOrTakeOverAction, type LeftValue } from '../model/change.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -21,6 +22,7 @@ import {
   keepLiveValuesOfFields,
   listUnresolvedAddresses,
 } from './desired-form.ts';
+import { diffSpecs } from './diff.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { ResourcePair } from './match.ts';
 import { findManifestValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
@@ -35,6 +37,8 @@ export interface ChangeDecision {
   readonly notes: readonly string[];
   /** Fields that have drifted, are unchanged in the manifest, and keep their live value (`--keep-drift`). */
   readonly kept: readonly string[];
+  /** Live values that differ from the manifest, and that `lifecycle.ignore` leaves to others. */
+  readonly leftToOthers: readonly LeftValue[];
   /** `undefined` for a delete and a release. */
   readonly form: DesiredSpecForms | undefined;
 }
@@ -105,9 +109,9 @@ function canRotate({ kind, desired, by }: ResourcePair): boolean {
 }
 
 function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionContext): ChangeDecision {
-  const pair = alignLiveSecrets(matched);
+  const pair = alignLiveSecrets(resolveIgnoredPaths(matched, ids));
   const { desired, live } = pair;
-  const plain = { pair, differences: [], notes: [], kept: [] };
+  const plain = { pair, differences: [], notes: [], kept: [], leftToOthers: [] };
   if (desired === undefined && context.mode === 'release')
     return { ...plain, action: 'release', reason: 'only its mark is removed', form: undefined };
   if (desired === undefined)
@@ -128,7 +132,45 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   ];
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
-  return { pair, action, reason, differences, notes, kept, form };
+  const leftToOthers = action === 'replace' ? [] : listLeftToOthers(pair.kind, desired, live, ids);
+  return { pair, action, reason, differences, notes, kept, leftToOthers, form };
+}
+
+/** Replaces the addresses in `lifecycle.ignore` whose ids are known. */
+function resolveIgnoredPaths(pair: ResourcePair, ids: KnownIds): ResourcePair {
+  const { kind, desired } = pair;
+  if (desired === undefined) return pair;
+  const { lifecycle } = desired;
+  const ignore = lifecycle.ignore.map((path) =>
+    mapReferencesInIgnoredPath(kind, path, ({ value }) => ids.get(value) ?? value),
+  );
+  return { ...pair, desired: { ...desired, lifecycle: { ...lifecycle, ignore } } };
+}
+
+/** Lists the values that the manifest sets and leaves to others, and that differ at the service. */
+function listLeftToOthers(
+  kind: Kind,
+  desired: DesiredResource,
+  live: LiveResource,
+  ids: KnownIds,
+): readonly LeftValue[] {
+  const { ignore } = desired.lifecycle;
+  if (ignore.length === 0) return [];
+  const { written, normal } = computeDesiredSpecForms(kind, desired, undefined, ids);
+  return ignore.flatMap((ignored) => {
+    const { field, member } = parseIgnoredPart(ignored);
+    const stated = written[field];
+    const isStated =
+      member === undefined ? stated !== undefined : isJsonObject(stated) && Object.hasOwn(stated, member);
+    if (!isStated || live.spec[field] === undefined) return [];
+    const taken = takeIgnoredParts([ignored], normal, live.spec);
+    return diffSpecs(kind, taken, normal).map(({ path, from, to }) => ({
+      ignored,
+      path,
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+    }));
+  });
 }
 
 /** Puts the desired secrets in the place of the live values that equal them, so that they are no differences. */

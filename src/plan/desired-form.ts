@@ -1,3 +1,4 @@
+import { takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec, toRequestSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
@@ -17,7 +18,7 @@ export interface DesiredSpecForms {
   readonly normal: Spec;
 }
 
-/** Computes the desired forms of a resource. Ignored fields keep their live values, so that no write changes them. */
+/** Computes the desired forms of a resource. What it ignores keeps its live values, so that no write changes them. */
 export function computeDesiredSpecForms(
   kind: Kind,
   desired: DesiredResource,
@@ -28,8 +29,7 @@ export function computeDesiredSpecForms(
     kind,
     mapReferences(kind, desired.spec, ({ value }) => ids.get(value) ?? value),
   );
-  const isKept = live === undefined || desired.lifecycle.ignore.length === 0;
-  const written = isKept ? resolved : { ...resolved, ...pickIgnored(kind, desired, live) };
+  const written = live === undefined ? resolved : takeIgnoredParts(desired.lifecycle.ignore, resolved, live.spec);
   return { written, normal: normalizeSpec(kind, written) };
 }
 
@@ -42,12 +42,6 @@ export function keepLiveValuesOfFields(
 ): DesiredSpecForms {
   const written = { ...form.written, ...pickLive(live, names) };
   return { written, normal: normalizeSpec(kind, written) };
-}
-
-function pickIgnored(kind: Kind, desired: DesiredResource, live: LiveResource): Spec {
-  const { ignore } = desired.lifecycle;
-  const names = kind.specFields.map(([name]) => name).filter((name) => ignore.includes(name));
-  return pickLive(live, names);
 }
 
 function pickLive(live: LiveResource, names: readonly string[]): Spec {

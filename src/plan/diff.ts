@@ -1,5 +1,6 @@
 import deepDiff from 'deep-diff';
 import type { Field, FieldType, NamedField } from '../kinds/field.ts';
+import { takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { alignLiveSpec } from '../kinds/read-response.ts';
@@ -39,7 +40,7 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
  */
 export function mustReplaceResource(described: LiveResourceToCompare, desired: Spec): boolean {
   const { kind, live, ignored } = described;
-  const normal = normalizeSpec(kind, desired);
+  const normal = normalizeSpec(kind, takeIgnoredParts(ignored, desired, live.spec));
   const known = alignLiveSpec(kind, live.spec, normal);
   if (needsReplaceForServiceDefault(described, normal)) return true;
   return kind.specFields.some(([name, field]) => {
@@ -130,7 +131,7 @@ function findValueAt(value: Json | undefined, path: FieldPath): Json | undefined
 export interface LiveResourceToCompare {
   readonly kind: Kind;
   readonly live: Pick<LiveResource, 'spec' | 'mark'>;
-  /** Fields in `lifecycle.ignore`. */
+  /** Paths in `lifecycle.ignore`: fields, and parts of fields. */
   readonly ignored: readonly string[];
   /** `lifecycle.valid_for` in milliseconds. `undefined` if the manifest does not set it. */
   readonly validForMs: number | undefined;

@@ -1,4 +1,5 @@
 import type { Field } from '../kinds/field.ts';
+import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
 import { alignLiveSpec, isValueHidden } from '../kinds/read-response.ts';
@@ -58,10 +59,11 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
 
 /** The parts of modules that the manifest sets, to a value neither empty nor the default, and the service does not show. */
 function listHiddenDifferences({ kind, live, normal, ignored }: ComparedResource): readonly FieldDifference[] {
+  const managed = omitIgnoredParts(ignored, normal);
   return kind.specFields.flatMap(([name, field]) => {
     const shown = live.spec[name];
-    if (shown === undefined || ignored.includes(name)) return [];
-    return listHiddenParts(field, { live: shown, desired: normal[name], path: [name] }).map(
+    if (shown === undefined) return [];
+    return listHiddenParts(field, { live: shown, desired: managed[name], path: [name] }).map(
       ({ path, value }): FieldDifference => ({
         field: name,
         path: formatPath(path),
@@ -134,39 +136,42 @@ interface OriginInput {
  * The origin of a difference in a field. The mark contains the digest of the last applied value. If the desired value
  * has a different digest, the manifest changed; if the live value has a different digest, the field drifted. A value
  * that the service does not show counts as not drifted. A desired value that waits for an id always has a different
- * digest, so in a field that has drifted, such a value does not count as a change of the manifest.
+ * digest, so in a field that has drifted, such a value does not count as a change of the manifest. Parts that were
+ * ignored when the mark was written are not in the digest.
  */
 function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): DifferenceCause {
   if (mark === undefined) return 'unknown';
   const applied = mark.fields[name] ?? findFieldDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
   if (applied === IGNORED_FIELD_DIGEST) return 'unknown';
+  const ignored = listIgnoredInMark(mark);
+  const digest = (value: Json) => computeManagedDigest(kind, { name, value }, ignored);
   // A time that the service may store earlier has another digest. The API cannot change it afterwards.
   const isFixed = (kind.fields[name]?.earlierByMs ?? 0) > 0;
   // A creation that the service did not store as asked: nothing changed since.
-  if (mark.refused?.fields.includes(name) === true && toFieldDigest(desired[name] ?? null) === applied)
-    return 'manifest';
-  const asApplied = [applied, mark.stored?.[name]];
-  const isDrifted = !isFixed && live[name] !== undefined && !asApplied.includes(toFieldDigest(live[name]));
   const value = desired[name] ?? null;
-  const isChanged = toFieldDigest(value) !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
+  if (mark.refused?.fields.includes(name) === true && digest(value) === applied) return 'manifest';
+  const asApplied = [applied, mark.stored?.[name]];
+  const isDrifted = !isFixed && live[name] !== undefined && !asApplied.includes(digest(live[name]));
+  const isChanged = digest(value) !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
   // A digest depends on the name of a secret, whose value may have changed. A hidden value may be the one last applied.
   if (containsConcealed(value) || (isChanged && containsConcealed(live[name]))) return 'unknown';
   if (isChanged && isDrifted) return 'both';
+  if (!isChanged && !isDrifted && isIgnoredInPart(ignored, name)) return 'unknown';
   return isChanged ? 'manifest' : 'drift';
 }
 
 /** Fields for which the mark does not record the digest of the applied value. */
 interface FieldDigestOverrides {
-  /** Fields in `lifecycle.ignore`. */
+  /** Paths in `lifecycle.ignore`: fields, and parts of fields. */
   readonly ignored: readonly string[];
   /** Fields that keep the digest in the live mark. Value: that digest; `undefined` if the live mark has none. */
   readonly kept: ReadonlyMap<string, string | undefined>;
 }
 
 /**
- * Computes the digests that a mark records after the spec `normal` is applied. `pending`: the values whose digest can
- * be computed only when an id is known.
+ * Computes the digests that a mark records after the spec `normal` is applied. They do not contain what is ignored.
+ * `pending`: the values whose digest can be computed only when an id is known.
  */
 export function computeMarkDigests(
   kind: Kind,
@@ -178,8 +183,9 @@ export function computeMarkDigests(
   for (const name of listFieldsWithDigest(kind, normal)) {
     if (ignored.includes(name)) continue;
     const value = normal[name] ?? null;
-    if (containsUnknownId(kind, { [name]: value })) pending[name] = value;
-    else if (!kept.has(name)) fields[name] = toFieldDigest(value);
+    const part = omitIgnoredParts(ignored, { [name]: value });
+    if (containsUnknownId(kind, part)) Object.assign(pending, part);
+    else if (!kept.has(name)) fields[name] = computeManagedDigest(kind, { name, value }, ignored);
   }
   for (const name of ignored) if (!kept.has(name)) fields[name] = IGNORED_FIELD_DIGEST;
   for (const [name, digest] of kept) if (digest !== undefined) fields[name] = digest;
@@ -201,7 +207,9 @@ export function alignStoredForms(kind: Kind, { spec, mark }: Live, desired: Spec
     const [from, to] = [spec[name], desired[name]];
     if (kind.fields[name]?.mayBeStoredOtherwise !== true || from === undefined || to === undefined) return [];
     const sent = mark?.fields[name] ?? findFieldDefaultDigest(kind, name);
-    return toFieldDigest(from) === stored && toFieldDigest(to) === sent ? [[name, to]] : [];
+    const ignored = listIgnoredInMark(mark);
+    const [live, wanted] = [from, to].map((value) => computeManagedDigest(kind, { name, value }, ignored));
+    return live === stored && wanted === sent ? [[name, to]] : [];
   });
   return aligned.length === 0 ? spec : { ...spec, ...Object.fromEntries(aligned) };
 }
@@ -228,7 +236,7 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
 
 interface Subject {
   readonly kind: Kind;
-  /** Fields in `lifecycle.ignore`. */
+  /** Paths in `lifecycle.ignore`: fields, and parts of fields. */
   readonly ignored: readonly string[];
 }
 
@@ -253,5 +261,6 @@ function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: Hidd
   const applied =
     live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? findFieldDefaultDigest(kind, name));
   if (applied === IGNORED_FIELD_DIGEST) return !isDefault && field.lifecycle !== 'immutable';
-  return containsUnknownId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;
+  const digest = computeManagedDigest(kind, { name, value: wanted }, listIgnoredInMark(live.mark));
+  return containsUnknownId(kind, { [name]: wanted }) || digest !== applied;
 }

@@ -1,3 +1,4 @@
+import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { isModule } from '../kinds/kind.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
 import type { ClockSkew } from '../model/clock.ts';
@@ -81,7 +82,8 @@ function withoutModules(resource: DesiredResource): DesiredResource {
     .map(([name]) => name);
   const unset = modules.filter((name) => resource.spec[name] === undefined);
   const spec = Object.entries(resource.spec).filter(([name]) => !modules.includes(name));
-  const ignore = [...new Set([...resource.lifecycle.ignore, ...unset])];
+  const whole = resource.lifecycle.ignore.filter((path) => parseIgnoredPart(path).member === undefined);
+  const ignore = [...new Set([...whole, ...unset])];
   return { ...resource, spec: Object.fromEntries(spec), lifecycle: { ...resource.lifecycle, ignore } };
 }
 

@@ -26,7 +26,7 @@ export function listRefusedCreations(
     const { kind, address, desired, live } = pair;
     const refused = live?.mark?.refused;
     if (action !== 'replace' || refused === undefined || desired === undefined || form === undefined) return [];
-    const ignored = desired.lifecycle.ignore.filter((name) => kind.fields[name] !== undefined);
+    const { ignore: ignored } = desired.lifecycle;
     const { fields, pending } = computeMarkDigests(kind, form.normal, { ignored, kept: new Map() });
     const asked = computeAskedDigest(kind, fields, findManifestValidForMs(kind, desired));
     if (Object.keys(pending).length > 0 || asked !== refused.asked || rotate.includes(address)) return [];

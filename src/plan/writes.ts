@@ -1,4 +1,5 @@
 import type { Field } from '../kinds/field.ts';
+import { computeManagedDigest, listIgnoredInMark } from '../kinds/ignored-parts.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
 import { getPathIdsOfResource } from '../kinds/paths.ts';
@@ -330,7 +331,9 @@ function pickStoredForms(kind: Kind, change: Change): Pick<MarkDraft, 'stored' |
   const { refused } = live?.mark ?? {};
   const changed = listChangedFields(kind, change);
   const kept = Object.entries(live?.mark?.stored ?? {}).filter(
-    ([name, digest]) => !changed.includes(name) && toFieldDigest(live?.spec?.[name] ?? null) === digest,
+    ([name, digest]) =>
+      !changed.includes(name) &&
+      computeManagedDigest(kind, { name, value: live?.spec?.[name] ?? null }, listIgnoredInMark(live?.mark)) === digest,
   );
   return {
     ...(kept.length > 0 && { stored: Object.fromEntries(kept) }),

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { FieldType, NamedField } from '../kinds/field.ts';
+import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { describeIdPrefixes, describeMalformedId, formatIdPattern, isIdOf } from '../kinds/paths.ts';
 import { listAllIdPrefixes } from '../kinds/references.ts';
@@ -6,7 +8,7 @@ import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
 import { once } from '../model/once.ts';
-import { createKindLifecycleShape, createManifestSpecSchema } from './field.ts';
+import { createKeySchema, createKindLifecycleShape, createManifestSpecSchema } from './field.ts';
 import { createPolicySpecSchema, createPolicyTestSpecSchema } from './policy.ts';
 import { createNullishStackSpecSchema } from './stack.ts';
 import { createAnyJsonSchema, createCheckedTextSchema, nameSharedSchema } from './text.ts';
@@ -126,9 +128,11 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
   const isOwned = kind.role === 'owned';
   const names = kind.specFields.filter(([, { lifecycle }]) => isOwned || lifecycle === 'mutable');
   const ignore = z
-    .array(z.enum(names.map(([name]) => name)).describe('A field of spec.'))
+    .array(createIgnoredPathSchema(names))
     .optional()
-    .describe('Fields that edgewise does not manage. Comparisons and updates leave them alone.');
+    .describe(
+      'Fields, and members of fields, that edgewise does not manage. Comparisons and updates leave them alone.',
+    );
   const owned = {
     protect: z
       .boolean()
@@ -157,6 +161,48 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
     .strictObject({ ...(isOwned ? owned : { ignore }), ...createKindLifecycleShape(kind) })
     .describe('How edgewise manages the resource.');
 }
+
+/** Schema of a path in `lifecycle.ignore`: a field, or one member of a field. */
+function createIgnoredPathSchema(fields: readonly NamedField[]): z.ZodType {
+  const types = new Map(fields.map(([name, { type }]) => [name, type]));
+  const known = fields.flatMap(([name, { type }]) => [name, ...listMemberPaths(name, type)]);
+  const open = fields.filter(([, { type }]) => type.type === 'map' || type.type === 'metadata').map(([name]) => name);
+  const expected = describeIgnoredPaths(fields);
+  return z
+    .string()
+    .superRefine((path, context) => {
+      if (known.includes(path)) return;
+      const { field, member = '' } = parseIgnoredPart(path);
+      const near = member === '' ? [] : open.map((name) => `${name}.${member}`);
+      const params = { code: 'bad-value', known: [...known, ...near] };
+      if (!open.includes(field) || member === '') {
+        context.addIssue({ code: 'custom', message: `is \`${path}\`, but must be ${expected}`, params });
+        return;
+      }
+      const type = types.get(field);
+      const issues = type?.type === 'map' ? createKeySchema(type.keys, 'manifest').safeParse(member).error?.issues : [];
+      for (const { message } of issues ?? [])
+        context.addIssue({ code: 'custom', message: `is \`${path}\`, but its key ${message}`, params });
+    })
+    .meta({ anyOf: [{ enum: known }, ...(open.length === 0 ? [] : [{ pattern: `^(${open.join('|')})\\..` }])] })
+    .describe('A field of spec, or a member of it as `field.member`: a key of a map, or a field of a module.');
+}
+
+function listMemberPaths(name: string, type: FieldType): readonly string[] {
+  return type.type === 'object' ? Object.keys(type.fields).map((member) => `${name}.${member}`) : [];
+}
+
+/** Returns, for example, "one of `description`, `backends`, or a member of `backends` as `backends.MEMBER`". */
+function describeIgnoredPaths(fields: readonly NamedField[]): string {
+  const quote = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+  const names = fields.map(([name]) => name);
+  const holders = fields.filter(([, { type }]) => HOLDERS.has(type.type)).map(([name]) => name);
+  const whole = names.length === 1 ? quote(names) : `one of ${quote(names)}`;
+  return holders.length === 0 ? whole : `${whole}, or a member: ${quote(holders.map((name) => `${name}.MEMBER`))}`;
+}
+
+/** Types whose values have members that can be left to others. */
+const HOLDERS: ReadonlySet<FieldType['type']> = new Set(['object', 'map', 'metadata']);
 
 /** Schema of `lint.allow`: exemptions from lint rules. The rule about unused exemptions allows no exemption. */
 const createAllowSchema = once((): z.ZodType => {

@@ -227,7 +227,8 @@ function createValueTypesCheck({ valueTypes, of }: MapType, use: SchemaUse) {
   };
 }
 
-function createKeySchema(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
+/** Creates the schema of the keys of a map. */
+export function createKeySchema(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
   const schema = type.type === 'text' ? createTextSchema(type, use) : createResourceReferenceSchema(type, use);
   const pattern = schema.meta()?.['pattern'];
   const key = z.string().check(createCheck(schema));

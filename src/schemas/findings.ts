@@ -107,10 +107,11 @@ function toKeyFinding(finding: SchemaFinding): SchemaFinding {
 /** Converts the issue of a custom check, and keeps the message that the check created. */
 function createCustomFinding(issue: Issue, path: FieldPath, input: Json | undefined): SchemaFinding {
   const finding = { ...readParams(issue), path, message: issue.message };
-  const { first, maxBytes }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
+  const { first, maxBytes, known }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
   if (typeof first === 'string')
     return { ...finding, repeats: [...path.slice(0, -1), first], remedy: 'Keep one of them.' };
   if (typeof input !== 'string') return finding;
+  if (Array.isArray(known)) return { ...finding, unknown: { given: input, known: known.map(String) } };
   if (typeof maxBytes === 'number') return { ...finding, remedy: `Shorten it to ${maxBytes} bytes.` };
   return finding.code === 'bad-name' || finding.code === 'wrong-reference' ? { ...finding, given: input } : finding;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PlanFileContent, PlanFileWrite } from '../kinds/plan-file-content.ts';
 import type { Address } from '../model/address.ts';
-import { ACTIONS } from '../model/change.ts';
+import { ACTIONS, type LeftValue } from '../model/change.ts';
 import { DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -104,6 +104,14 @@ const difference = z.strictObject({
   ),
 });
 
+/** A value that `lifecycle.ignore` leaves to others, and that differs from the manifest. */
+export const LEFT_VALUE_SCHEMA: z.ZodType<LeftValue> = z.strictObject({
+  ignored: z.string().describe('The path in lifecycle.ignore.'),
+  path: z.string().describe('Path of the value.'),
+  from: optional(json).describe('Live value. Absent if there is none.'),
+  to: optional(json).describe('Value in the manifest. Absent if it has none.'),
+});
+
 /** A danger of a change or of drift. */
 export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
   group: z.enum(DANGER_GROUP_NAMES).describe('What the danger concerns.'),
@@ -143,13 +151,16 @@ const change = z.strictObject({
     'Where the token of the new credential is delivered. Absent if there is no token, or if no token sink is set.',
   ),
   notes: optional(texts),
+  leftToOthers: optional(z.array(LEFT_VALUE_SCHEMA)).describe(
+    'Values in lifecycle.ignore that differ from the manifest. For information.',
+  ),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(
     z.strictObject({ id: z.string(), digest: z.string(), spec: optional(spec), mark: optional(mark) }),
   ).describe('The live resource that the change starts from.'),
   desired: optional(spec).describe('The desired fields, in normal form.'),
   sent: optional(spec).describe('Fields that are sent in another form with the same meaning.'),
-  ignored: optional(texts).describe('Fields that edgewise does not manage.'),
+  ignored: optional(texts).describe('Fields, and parts of fields, that edgewise does not manage.'),
   validForMs: optional(validForMs),
   protect: optional(z.boolean()).describe('Whether the mark will record that the resource is protected.'),
   previousName: optional(z.string()).describe('The former name that the mark of the resource will record.'),

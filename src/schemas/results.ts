@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
-import { DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, VIOLATION_SCHEMA } from './plan.ts';
+import { DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, LEFT_VALUE_SCHEMA, VIOLATION_SCHEMA } from './plan.ts';
 
 /**
  * Schemas of the JSON results of edgewise, with the fields that edgewise needs to show a result again. Later versions
@@ -71,6 +71,9 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
     z.enum(['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release', 'write-file']),
   ).describe('What the next apply does to the resource.'),
   dangers: optional(z.array(DANGER_SCHEMA)).describe('Dangers of the changes at the service.'),
+  leftToOthers: optional(z.array(LEFT_VALUE_SCHEMA)).describe(
+    'Values in lifecycle.ignore that differ from the manifest. They are no drift.',
+  ),
   validUntil: optional(text),
   validFrom: optional(text),
 });

@@ -30,6 +30,7 @@ import {
   type ResourceNames,
   type ValueRenderingContext,
 } from './field-view.ts';
+import { listLeftNotes } from './left-values.ts';
 import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording.ts';
 
 /**
@@ -179,7 +180,7 @@ export function createChangeView(
     address: quoteIfNeeded(change.address),
     ...(change.live !== undefined && { id: quoteIfNeeded(change.live.id) }),
     ...(reason !== undefined && !isContinued && { reason }),
-    notes: isContinued ? [] : [...listChangeNotes(change), ...said],
+    notes: isContinued ? [] : [...listChangeNotes(change, names), ...said],
     warnings: isContinued ? [] : said,
     dangers: isContinued ? [] : listDangerViews([change], names),
     protect: isProtected(change),
@@ -240,7 +241,7 @@ function formatWarningNote(diagnostic: Diagnostic): string {
  * Notes on a change for the user who approves it: the notes of the plan, and notes that are derived from the change
  * itself, so that an edit of the plan file cannot remove them.
  */
-function listChangeNotes(change: Change): readonly string[] {
+function listChangeNotes(change: Change, names: ResourceNames): readonly string[] {
   const { action, live, token, notes = [], validForMs, ignored = [], previousName, dangers = [] } = change;
   const isMade = action === 'create' || action === 'replace';
   // The `token` danger, if there is one, already names the token sink.
@@ -250,7 +251,7 @@ function listChangeNotes(change: Change): readonly string[] {
     ...(token === undefined || isTokenSaid ? [] : [formatTokenNote(token)]),
     ...notes,
     ...(isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : []),
-    ...(ignored.length === 0 ? [] : [`left to others: ${ignored.join(', ')}`]),
+    ...listLeftNotes(change, names, ignored),
     ...(isNameKnown ? [] : [`its mark still has its former name, ${previousName}`]),
   ].map(toPrintable);
 }

@@ -29,6 +29,7 @@ import {
   formatPathWithTargetName,
   type ResourceNames,
 } from './field-view.ts';
+import { formatLeftException, listLeftNotes } from './left-values.ts';
 import { describeTargetLimit } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
 import {
@@ -140,7 +141,7 @@ export function createDriftView(
       unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       ofOtherStacks: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
-    hints: listHints(drift),
+    hints: [...listLeftHints(drift, scene), ...listHints(drift)],
     requests: isPart ? '' : formatReadRequestsSentence(drift.requests),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
   };
@@ -237,6 +238,18 @@ function listHints(drift: Drift): readonly string[] {
     ...(isKept && against === undefined ? [TO_KEEP] : []),
   ];
 }
+
+/** Says for each resource what is left to others and differs from the manifest. */
+function listLeftHints({ resources }: Drift, { names }: DriftScene): readonly string[] {
+  const said = resources.flatMap((resource) =>
+    listLeftNotes(resource, names).map((note) => `${quoteIfNeeded(resource.address)}: ${note}.`),
+  );
+  const more = said.length - MAX_LEFT_HINTS;
+  return more <= 0 ? said : [...said.slice(0, MAX_LEFT_HINTS), `… and ${formatCount(more, 'more resource')}.`];
+}
+
+/** As many resources with values that are left to others as a report lists. JSON has all. */
+const MAX_LEFT_HINTS = 10;
 
 const UNKNOWN_WHO =
   'It is unknown who made these changes, and when: the API does not show that, and a mark records only what was last applied.';
@@ -383,11 +396,11 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
 export const UNKNOWN_OLD_VALUE_WORDING = 'changed; the plan does not store the old value';
 
 /** The number of resources in each state, in one sentence. Each resource is counted once. */
-export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
+export function formatDriftSummary(drift: Pick<Drift, 'resources'> & Partial<Pick<Drift, 'externals'>>): string {
   const counts = countDriftStates(drift);
   const inSync = counts['in-sync'];
   if (inSync === drift.resources.length)
-    return `No drift: ${formatCount(inSync, 'resource is as it', 'resources are as they')} should be.`;
+    return `No drift: ${formatCount(inSync, 'resource is as it', 'resources are as they')} should be${formatLeftException(drift.resources, collectDriftAddressesById({ externals: {}, ...drift }))}.`;
   const { drifted, 'drifted-and-pending': both, differs, missing, unowned, pending, 'to-prune': toPrune } = counts;
   const sums = [
     `${missing} missing`,
@@ -401,12 +414,9 @@ export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
 }
 
 /** The number of dangers at the service, then the numbers of resources in each state. Zeros are omitted. */
-export function formatDriftHeadline({ resources }: Pick<Drift, 'resources'>): string {
-  const dangers = formatDangerCountsOfChanges(resources);
-  return [
-    ...(dangers === '' ? [] : [`⚠ ${dangers}`]),
-    removeZeroCountsFromText(formatDriftSummary({ resources })),
-  ].join(' · ');
+export function formatDriftHeadline(drift: Parameters<typeof formatDriftSummary>[0]): string {
+  const dangers = formatDangerCountsOfChanges(drift.resources);
+  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), removeZeroCountsFromText(formatDriftSummary(drift))].join(' · ');
 }
 
 type Counts = readonly (readonly [word: string, number: number])[];

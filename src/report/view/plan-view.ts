@@ -17,6 +17,7 @@ import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from '.
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded, toPrintableLines } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
+import { listLeftNotes } from './left-values.ts';
 import {
   describeTargetLimit,
   formatPlanOrApplyTitle,
@@ -120,13 +121,13 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
         createChangeView(share, names, { warnings: caused.get(share.change.address) }),
       ),
     })),
-    unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
+    unchanged: changes.filter(({ action }) => action === 'no-op').flatMap((one) => listUnchangedNotes(one, names)),
     suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
     diagnostics: apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
     lint: createLintViews(apart.filter(isLintWarning)),
     found: formatSeverityCounts(diagnostics),
     totals,
-    summary: formatPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }),
+    summary: formatPlanSummary({ changes, names, totals, suppressedDeletes, diagnostics, files, isEmpty }),
     requests: [formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), formatRehearsalSentence(plan)]
       .filter(Boolean)
       .join(' '),
@@ -164,8 +165,9 @@ function listNotes({ targets, exclusions, mode, crossStackReferences = {} }: Pla
   return [...describeTargetLimit(targets, exclusions), ...waits];
 }
 
-function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {
-  return notes.map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
+function listUnchangedNotes(change: Change, names: ResourceNames): readonly string[] {
+  const { address, notes = [] } = change;
+  return [...notes, ...listLeftNotes(change, names)].map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
 }
 
 function formatSuppressedDelete({ address, id, reason }: SuppressedDelete): string {
@@ -222,7 +224,7 @@ function createViolationView(violation: SafetyViolation): SafetyViolation {
   return { ...violation, message, remedy, addresses, ...(places !== undefined && { places }) };
 }
 
-export function collectPlanAddressesById({ changes, externals }: Plan): ResourceNames {
+export function collectPlanAddressesById({ changes, externals }: Pick<Plan, 'changes' | 'externals'>): ResourceNames {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );
@@ -248,17 +250,19 @@ function createWriteViews(writes: readonly Write[]): readonly WriteView[] {
 }
 
 /** The fields for the headline of a plan, or of several plans together. */
-type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'suppressedDeletes' | 'files'>;
+type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'suppressedDeletes' | 'files'> &
+  Partial<Pick<Plan, 'externals'>>;
 
 /** The whole plan on one line, dangers first, such as `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates`. */
 export function formatPlanHeadline(
-  { changes, diagnostics, violations, suppressedDeletes = [], files }: HeadlinePlan,
+  { changes, externals = {}, diagnostics, violations, suppressedDeletes = [], files }: HeadlinePlan,
   isEmpty: boolean,
 ): string {
   const totals = countActions(changes);
   if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${formatSeverityCounts(diagnostics)}`;
+  const names = collectPlanAddressesById({ changes, externals });
   if (isEmpty)
-    return `✓ ${formatPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
+    return `✓ ${formatPlanSummary({ changes, names, totals, suppressedDeletes, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
   const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
   const heeded = [formatDangerCountsOfChanges(changes), losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));

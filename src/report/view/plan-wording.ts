@@ -14,6 +14,8 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress, type Write } from '../../model/write.ts';
 import type { CommandLine } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
+import type { ResourceNames } from './field-view.ts';
+import { formatLeftException } from './left-values.ts';
 import {
   formatCount,
   formatReadRequestsSentence,
@@ -95,6 +97,8 @@ export const ACTION_COUNT_LABELS: Readonly<Record<Action, string>> = {
 };
 
 interface PlanNumbers {
+  readonly changes: readonly Pick<Change, 'leftToOthers'>[];
+  readonly names: ResourceNames;
   readonly totals: Totals;
   readonly suppressedDeletes: readonly unknown[];
   readonly diagnostics: readonly Diagnostic[];
@@ -119,14 +123,14 @@ export function formatFilesToWriteLabel({ length }: readonly unknown[]): string 
   return length === 1 ? 'file to write' : 'files to write';
 }
 
-function formatNothingToDo({ totals, suppressedDeletes, diagnostics }: PlanNumbers): string {
+function formatNothingToDo({ changes, names, totals, suppressedDeletes, diagnostics }: PlanNumbers): string {
   const number = totals['no-op'];
   const leftOut = countLeftOut(diagnostics);
   if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} left out.`;
   if (number === 0 && suppressedDeletes.length > 0)
     return `Nothing to do: ${formatCount(suppressedDeletes.length, 'resource')} kept.`;
   if (number === 0) return 'Nothing to do: there are no resources.';
-  return `Nothing to do: ${formatCount(number, 'resource matches', 'resources match')} the manifests.`;
+  return `Nothing to do: ${formatCount(number, 'resource matches', 'resources match')} the manifests${formatLeftException(changes, names)}.`;
 }
 
 /** The number of changes that `--skip-rejected` and `--exclude` left out. */

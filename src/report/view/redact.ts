@@ -22,11 +22,12 @@ export function redactPlan(plan: Plan, numbers: HiddenNumbers = createHiddenNumb
 }
 
 function numberChange(change: Change, numbers: HiddenNumbers): Change {
-  const { live, desired, sent, dangers } = change;
+  const { live, desired, sent, dangers, leftToOthers } = change;
   return {
     ...change,
     differences: change.differences.map((difference) => numberSides(difference, numbers)),
     ...(dangers !== undefined && { dangers: dangers.map((danger) => numberSides(danger, numbers)) }),
+    ...(leftToOthers !== undefined && { leftToOthers: leftToOthers.map((one) => numberSides(one, numbers)) }),
     ...(live?.spec !== undefined && { live: { ...live, spec: numbers.inObject(live.spec) } }),
     ...(desired !== undefined && { desired: numbers.inObject(desired) }),
     ...(sent !== undefined && { sent: numbers.inObject(sent) }),
@@ -70,8 +71,9 @@ export function redactDrift(drift: Drift, numbers: HiddenNumbers = createHiddenN
   return { ...drift, resources: drift.resources.map((resource) => redactResource(resource, numbers)) };
 }
 
-function redactResource(resource: ResourceDrift, { inJson, inObject }: HiddenNumbers): ResourceDrift {
-  const { kind, expected } = resource;
+function redactResource(resource: ResourceDrift, numbers: HiddenNumbers): ResourceDrift {
+  const { inJson, inObject } = numbers;
+  const { kind, expected, leftToOthers } = resource;
   return {
     ...resource,
     differences: redactDifferences(resource).map((drifted) => ({
@@ -79,6 +81,7 @@ function redactResource(resource: ResourceDrift, { inJson, inObject }: HiddenNum
       ...(drifted.expected !== undefined && { expected: inJson(drifted.expected) }),
       ...(drifted.live !== undefined && { live: inJson(drifted.live) }),
     })),
+    ...(leftToOthers !== undefined && { leftToOthers: leftToOthers.map((one) => numberSides(one, numbers)) }),
     ...(expected !== undefined && { expected: inObject(redactSpec(expected, listSecrets(kind))) }),
   };
 }

@@ -1,0 +1,64 @@
+import { parseIgnoredPart } from '../../kinds/ignored-parts.ts';
+import type { Change, LeftValue } from '../../model/change.ts';
+import { parsePath } from '../../model/field-path.ts';
+import { toCanonicalJson } from '../../model/json.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { formatConcealed, mapConcealed } from '../../model/secret-value.ts';
+import type { ResourceNames } from './field-view.ts';
+
+/**
+ * What `lifecycle.ignore` leaves to others. The API does not show who set a value, so no sentence names an actor.
+ */
+
+/** The values of one resource that differ, in one clause. Empty if there are none. */
+export function listLeftNotes(
+  { leftToOthers = [] }: Pick<Change, 'leftToOthers'>,
+  names: ResourceNames,
+  ignored: readonly string[] = [],
+): readonly string[] {
+  const equal = ignored.filter((path) => !leftToOthers.some((one) => one.ignored === path));
+  const said = [
+    ...equal.map((path) => formatIgnoredPath(path, names)),
+    ...leftToOthers.map(({ path, from, to }) => {
+      const sides = `live: ${formatValue(from)}, in the manifest: ${formatValue(to)}`;
+      return `${formatPathOfValue(path, names)} (${sides})`;
+    }),
+  ];
+  return said.length === 0 ? [] : [`left to others: ${said.join(', ')}`];
+}
+
+/** Such as `, but for what is left to others: backends, metadata.canary`. Empty if nothing that is ignored differs. */
+export function formatLeftException(subjects: readonly Pick<Change, 'leftToOthers'>[], names: ResourceNames): string {
+  const paths = subjects.flatMap(({ leftToOthers = [] }) =>
+    leftToOthers.map(({ ignored }) => formatIgnoredPath(ignored, names)),
+  );
+  const unique = [...new Set(paths)];
+  if (unique.length === 0) return '';
+  const more = unique.length > MAX_PATHS ? ` and ${unique.length - MAX_PATHS} more` : '';
+  return `, but for what is left to others: ${unique.slice(0, MAX_PATHS).join(', ')}${more}`;
+}
+
+/** As many paths as a summary names. */
+const MAX_PATHS = 5;
+
+/** Formats a path of `lifecycle.ignore`, with the name of a resource in place of its id. */
+function formatIgnoredPath(path: string, names: ResourceNames): string {
+  const { field, member } = parseIgnoredPart(path);
+  return toPrintable(member === undefined ? field : `${field}.${names.get(member) ?? member}`);
+}
+
+/** Formats the path of a value as a path of `lifecycle.ignore`, if it is the path of a member. */
+function formatPathOfValue(path: string, names: ResourceNames): string {
+  const [field, member, ...more] = parsePath(path) ?? [];
+  const isMember = typeof field === 'string' && typeof member === 'string' && more.length === 0;
+  return isMember ? formatIgnoredPath(`${field}.${member}`, names) : toPrintable(path);
+}
+
+function formatValue(value: LeftValue['from']): string {
+  if (value === undefined) return 'not set';
+  const text = toCanonicalJson(mapConcealed(value, formatConcealed));
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+/** As much of a value as a note shows. */
+const MAX_SHOWN = 80;

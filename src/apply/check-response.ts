@@ -10,7 +10,7 @@ import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson }
 import { type Mark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
 import { alignMembers, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
+import { type CreateWrite, findResourceIdOfWrite, type SetModuleWrite, type Write } from '../model/write.ts';
 import { completeMarkDraft } from '../plan/writes.ts';
 
 /** Parses the response to a write: the whole resource or, after `set-module`, only that module. */
@@ -151,8 +151,11 @@ export interface WriteRequestContext {
 
 function resolveBody(write: Write, { ids, now, by, stored }: WriteRequestContext): JsonObject | undefined {
   const kind = getKind(write.kind);
+  // The creation cannot know the id.
+  const id = write.type === 'create' ? undefined : (findResourceIdOfWrite(write) ?? ids.get(write.address));
   const createMetadata = (draft: MarkDraft) => {
-    const mark = completeMarkDraft(kind, stored === undefined ? draft : { ...draft, stored }, ids);
+    const completed = completeMarkDraft(kind, stored === undefined ? draft : { ...draft, stored }, ids);
+    const mark = id === undefined ? completed : { ...completed, id };
     const known = by === undefined ? mark : { ...mark, by };
     const type = kind.fields[METADATA]?.type;
     const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;

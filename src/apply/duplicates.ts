@@ -6,8 +6,9 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, getErrorMessage, NetworkError, StaleStateError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
+import { isCopiedMark } from '../model/mark.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { compareByAge, type LiveResource } from '../model/state.ts';
+import type { LiveResource } from '../model/state.ts';
 import type { CreateWrite, RecordDeliveryWrite, RedeliverWrite, Write } from '../model/write.ts';
 import { isCreateWithoutClaims } from '../plan/duplicates.ts';
 import { parseWriteResponse } from './check-response.ts';
@@ -36,13 +37,15 @@ export interface DuplicateSearchContext {
 }
 
 /**
- * A list may be stale, so it is read up to three times, one second apart, until it contains the new resource. This
- * tolerates lists that lag by two seconds.
+ * A list may be stale, so it is read again after each of these pauses, until it contains the new resource. This
+ * tolerates lists that lag by half a minute.
  */
-const MAX_LOOK_UPS = 3;
-const PAUSE_MS = 1000;
+const PAUSES_MS = [1000, 1000, 2000, 4000, 8000, 14_000] as const;
 
-/** Lists the resources that have the mark of a write and are not in the plan, oldest first. */
+/** A resource that is listed without its mark is listed by a service that dropped the mark, or that is a little late. */
+const MAX_PAUSES_FOR_MARK = 2;
+
+/** Lists the resources that have the mark of a write, not a copy of another, and are not in the plan. Oldest first. */
 export async function listUnplannedResourcesWithMark(
   write: WriteOfMark,
   context: DuplicateSearchContext,
@@ -59,8 +62,16 @@ function pickMarkedResources(
   { known }: DuplicateSearchContext,
 ): readonly LiveResource[] {
   const { stack, name } = write.mark;
-  const marked = listNamed(all, name).filter(({ id, mark }) => mark?.stack === stack && !known.has(id));
-  return marked.toSorted(compareByAge);
+  const marked = listNamed(all, name).filter(
+    (live) => live.mark?.stack === stack && !known.has(live.id) && !isCopiedMark(live),
+  );
+  // The list is sorted newest first, which also orders resources that were created in the same second.
+  return marked.toReversed().toSorted(compareByTime);
+}
+
+function compareByTime({ createdAt: left }: LiveResource, { createdAt: right }: LiveResource): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 /**
@@ -84,19 +95,20 @@ export async function findConcurrentDuplicates(
   { write, id }: CreatedResource,
   context: DuplicateSearchContext,
 ): Promise<ConcurrentDuplicates> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     const all = await context.lookUps.list(getKind(write.kind));
     const marked = pickMarkedResources(write, all, context);
     const isShown = marked.some((resource) => resource.id === id);
-    if (isShown || attempt === MAX_LOOK_UPS)
-      return { ...rankMarked(marked, id), lacksMark: !isShown && all.some((one) => one.id === id) };
-    await context.sleep(PAUSE_MS);
+    const lacksMark = !isShown && all.some((one) => one.id === id);
+    const pauseMs = lacksMark && attempt >= MAX_PAUSES_FOR_MARK ? undefined : PAUSES_MS[attempt];
+    if (isShown || pauseMs === undefined) return { ...rankMarked(marked, id), lacksMark };
+    await context.sleep(pauseMs);
   }
 }
 
 /**
- * Decides which resource to keep, like a plan does. Exception: for kinds that expire, a plan keeps the youngest
- * resource. An apply keeps the oldest, because it is only certain to see resources that were created before its own.
+ * Decides which resource to keep, like a plan does. Exception: of several delivered tokens, a plan keeps the youngest. An
+ * apply keeps the oldest, because it is only certain to see resources that were created before its own.
  */
 function rankMarked(marked: readonly LiveResource[], id: string): Omit<ConcurrentDuplicates, 'lacksMark'> {
   const delivered = marked.filter(({ mark }) => mark?.delivered === true);
@@ -160,7 +172,7 @@ export class SharedListRequests {
 
   #readAll(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {
     const read = list.map((json) => this.#read(kind, json));
-    return read.map((live, listIndex) => ({ ...this.#shown.complete(kind, live), listIndex }));
+    return read.map((live) => this.#shown.complete(kind, live));
   }
 
   #read(kind: Kind, json: JsonObject): LiveResource {

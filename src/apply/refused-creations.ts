@@ -31,8 +31,8 @@ export async function recordRefusalInReplaced(
 ): Promise<void> {
   const { write, live } = refusal;
   if (replaced === undefined || refusal.fields.length === 0) return;
-  const prepare = (shown: LiveResource) => createBody(shown.spec, shown.mark, refusal);
-  const body = createBody(replaced.spec ?? {}, replaced.mark, { ...refusal, live });
+  const prepare = (shown: LiveResource) => createBody(shown, refusal);
+  const body = createBody(replaced, { ...refusal, live });
   if (body !== undefined) await record(requests, write, { id: replaced.id, body, prepare });
 }
 
@@ -43,7 +43,7 @@ export async function recordRefusalInReplaced(
 export async function recordRefusalInItself(refusal: Refusal, requests: ApplyRequests): Promise<boolean> {
   const { write, body: sent = {}, live, fields, replaced } = refusal;
   if (replaced !== undefined || fields.length === 0 || permitsMore(refusal, sent)) return false;
-  const body = createBody(live.spec, live.mark, refusal);
+  const body = createBody(live, refusal);
   return body !== undefined && (await record(requests, write, { id: live.id, body }));
 }
 
@@ -72,10 +72,15 @@ async function record(
   }
 }
 
+interface LiveBeforeRecord {
+  readonly id: string;
+  readonly spec?: Spec;
+  readonly mark?: Mark | undefined;
+}
+
 /** The PATCH that records the refusal. `undefined`: the resource has another mark, or its metadata has no room. */
 function createBody(
-  spec: Spec,
-  mark: Mark | undefined,
+  { id, spec = {}, mark }: LiveBeforeRecord,
   { write, live, fields }: Pick<Refusal, 'write' | 'live' | 'fields'>,
 ): JsonObject | undefined {
   const kind = getKind(write.kind);
@@ -86,6 +91,6 @@ function createBody(
   const refused: RefusedCreation = { asked, fields };
   const user = spec['metadata'];
   const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
-  const metadata = renderFittingMetadata(kept, { ...mark, refused }, type.maxBytes);
+  const metadata = renderFittingMetadata(kept, { ...mark, id, refused }, type.maxBytes);
   return metadata === undefined ? undefined : { metadata };
 }

@@ -16,7 +16,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import { assertDefined, assertNever, StaleStateError } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { isEqualMarkIgnoringBy, type Mark, type MarkDraft } from '../model/mark.ts';
+import { isEqualMark, type Mark, type MarkDraft } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignSecrets, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -241,7 +241,7 @@ function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, si
     .map((draft) => completeMarkDraft(kind, draft, ids));
   const isOfCreation = write.type === 'deliver' || write.type === 'redeliver';
   const known: readonly (Mark | undefined)[] = isOfCreation ? own : [change.live?.mark, ...own];
-  const isKnown = known.some((one) => isEqualMarkIgnoringBy(one, mark) || isDeliveredSince(write, one, mark));
+  const isKnown = known.some((one) => isEqualMark(one, mark) || isDeliveredSince(write, one, mark));
   if (isKnown || (write.type === 'release' && mark === undefined)) return;
   const isNowProtected = mark?.protect === true && known.every((one) => one?.protect !== true);
   throw new StaleStateError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);
@@ -254,7 +254,7 @@ function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, si
  */
 function isDeliveredSince({ type }: Write, planned: Mark | undefined, mark: Mark | undefined): boolean {
   if (type !== 'delete' || planned === undefined || mark === undefined || planned.delivered) return false;
-  return isEqualMarkIgnoringBy({ ...planned, delivered: true }, mark);
+  return isEqualMark({ ...planned, delivered: true }, mark);
 }
 
 /** Throws unless each field is as planned, or as a write of this plan sets it. Parts that are left alone may differ. */

@@ -6,7 +6,7 @@ import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { ApiError, assertDefined, NetworkError, StaleStateError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
-import { isEqualMarkIgnoringBy, renderMetadata } from '../model/mark.ts';
+import { isEqualMark, renderMetadata } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
 import { findResourceIdOfWrite, type RecordDeliveryWrite, type RedeliverWrite, type Write } from '../model/write.ts';
 import type { ResolvedWrite } from './check-response.ts';
@@ -252,7 +252,7 @@ export async function markReplacementsUndelivered(
 function createUndeliveredBody({ spec, mark }: LiveResource, marked: LiveResource): JsonObject {
   const user = spec['metadata'];
   const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
-  if (!isEqualMarkIgnoringBy(mark, marked.mark)) throw new StaleStateError('its mark was changed');
+  if (!isEqualMark(mark, marked.mark)) throw new StaleStateError('its mark was changed');
   return {
     metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of the undelivered credential'), delivered: false }),
   };

@@ -101,7 +101,7 @@ export function createRecordBody(
   if (mark === undefined || type?.type !== 'metadata') return undefined;
   const stored = { ...mark.stored, ...toStoredDigests(forms) };
   const delivered = mark.delivered || kind.oneTimeFields.length > 0;
-  const metadata = renderFittingMetadata(user, { ...mark, delivered, stored }, type.maxBytes);
+  const metadata = renderFittingMetadata(user, { ...mark, id: live.id, delivered, stored }, type.maxBytes);
   if (metadata === undefined) return undefined;
   const always = kind.specFields.flatMap(([name, { alwaysSent }]): [string, Json][] =>
     alwaysSent ? [[name, body[name] ?? live.spec[name] ?? null]] : [],

@@ -1,12 +1,14 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type AttachedModulesToRead, toModulePath } from '../kinds/paths.ts';
+import { type AttachedModulesToRead, isIdOf, toModulePath, toResourcePath } from '../kinds/paths.ts';
 import { readAttachedResource, readResource } from '../kinds/read-response.ts';
+import { listKindsOfReferenceType, listReferences } from '../kinds/references.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
-import { assertDefined } from '../model/errors.ts';
+import { ApiError, assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import type { Client } from './client.ts';
-import { assertModuleMatchesSchema } from './parse-response.ts';
+import { assertModuleMatchesSchema, parseListedResource } from './parse-response.ts';
 
 /** Selects the resources that `readLive` reads. */
 export interface LiveRequest {
@@ -18,8 +20,9 @@ export interface LiveRequest {
 }
 
 /**
- * Reads resources from the service: one request for each page of a kind's list, and one for each module. The result is
- * complete and never contains a token. On the first failure, rejects and starts no further request.
+ * Reads resources from the service: one request for each page of a kind's list, one for each module, and one for each
+ * resource that a list lacks although another resource refers to it. The result is complete and never contains a token.
+ * On the first failure, rejects and starts no further request.
  */
 export async function readLive(client: Omit<Client, 'send'>, request: LiveRequest): Promise<LiveState> {
   const { kinds, attachments, signal } = request;
@@ -33,8 +36,11 @@ export async function readLive(client: Omit<Client, 'send'>, request: LiveReques
       Promise.all(kinds.map(async (kind) => [kind.name, await readKind(client, kind, stop)] as const)),
       readAttachments(client, attachments, stop),
     ]);
+    const listed = new Map(resources);
+    const missing = await readUnlisted(client, listed, stop);
+    for (const live of missing) listed.set(live.kind, [...(listed.get(live.kind) ?? []), live]);
     const requests = client.requestCount() - countBefore;
-    return { resources: new Map(resources), attachments: new Map(attached), requests };
+    return { resources: listed, attachments: new Map(attached), requests };
   } catch (error) {
     stop.abort(error);
     throw error;
@@ -67,7 +73,49 @@ function readResources(
   list: readonly JsonObject[],
 ): readonly LiveResource[] {
   for (const json of list) shown.note(kind, json);
-  return list.map((json, listIndex) => ({ ...shown.complete(kind, readResource(kind, json)), listIndex }));
+  return list.map((json) => shown.complete(kind, readResource(kind, json)));
+}
+
+/**
+ * Reads the resources to which a managed resource refers, and which the list of their kind lacks: some services list a
+ * new resource late. Without them, a plan would create them again.
+ */
+async function readUnlisted(
+  client: Pick<Client, 'get' | 'limit' | 'shown'>,
+  listed: ReadonlyMap<string, readonly LiveResource[]>,
+  stop: AbortController,
+): Promise<readonly LiveResource[]> {
+  const known = new Set([...listed.values()].flat().map(({ id }) => id));
+  const managed = [...listed.values()].flat().filter(({ mark }) => mark !== undefined);
+  const referred = managed.flatMap(({ kind, spec }) => listReferences(getKind(kind), spec));
+  const missing = new Map<string, Kind>();
+  for (const { value, type } of referred) {
+    const kind = listKindsOfReferenceType(type).find(
+      (one) => listed.has(one.name) && isIdOf({ prefixes: [one.idPrefix] }, value),
+    );
+    if (kind !== undefined && !known.has(value)) missing.set(value, kind);
+  }
+  const read = await Promise.all([...missing].map(([id, kind]) => readOne(client, { kind, id }, stop)));
+  return read.filter((live) => live !== undefined);
+}
+
+/** Reads one resource. Resolves with `undefined` if it does not exist. */
+async function readOne(
+  { get, limit, shown }: Pick<Client, 'get' | 'limit' | 'shown'>,
+  { kind, id }: { readonly kind: Kind; readonly id: string },
+  { signal }: AbortController,
+): Promise<LiveResource | undefined> {
+  const path = toResourcePath(kind, { id });
+  try {
+    const { json } = parseListedResource(kind, await limit(() => get(path, signal)), {
+      place: `GET ${path}: the resource`,
+    });
+    shown.note(kind, json);
+    return shown.complete(kind, readResource(kind, json));
+  } catch (error) {
+    if (error instanceof ApiError && error.response.status === 404) return undefined;
+    throw error;
+  }
 }
 
 async function readAttachments(

@@ -1,5 +1,6 @@
 import type { Address } from '../model/address.ts';
 import { InvariantError } from '../model/errors.ts';
+import type { Mark } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
 import type { PathIds } from '../model/write.ts';
 import type { ReferenceType } from './field.ts';
@@ -150,4 +151,13 @@ export function selectModulesOfAttachedResource(
   const ids = Object.fromEntries(listPathIdNamesOfKind(kind).map((name) => [name, spec[name] ?? null]));
   const modules = kind.specFields.flatMap(([name, field]) => (isModule(field) && isRead(name) ? [name] : []));
   return { address, kind, ids, modules };
+}
+
+/** The random part of an id usually has this length: 27 characters of base62. */
+const ID_LENGTH = 27;
+
+/** The ids that the mark of a resource may contain, as placeholders of the same length. */
+export function createLongestMarkIds({ idPrefix, oneTimeFields }: Kind): Pick<Mark, 'id' | 'replaces'> {
+  const id = `${idPrefix}_${'x'.repeat(ID_LENGTH)}`;
+  return { id, ...(oneTimeFields.length > 0 && { replaces: id }) };
 }

@@ -2,6 +2,7 @@ import { toBuffer } from '../files/read-input.ts';
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest, normalizeSpec } from '../kinds/normalize.ts';
+import { createLongestMarkIds } from '../kinds/paths.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import {
@@ -507,6 +508,7 @@ function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) 
     name,
     protect: lifecycle.protect,
     delivered: kind.oneTimeFields.length > 0,
+    ...createLongestMarkIds(kind),
     ...(lifecycle.renamedFrom !== undefined && { previousName: lifecycle.renamedFrom }),
     fields: Object.fromEntries(fields),
   };

@@ -76,6 +76,8 @@ export interface Change {
   readonly address: Address;
   /** Only for a duplicate: the id of the resource that keeps the address. */
   readonly duplicateOf?: string;
+  /** Only for a duplicate: it may be the protected original, so its delete needs consent. */
+  readonly isOriginal?: true;
   readonly kind: string;
   readonly action: Action;
   /** The reason, if the differences do not show it, such as "not in the manifests any more". */
@@ -133,8 +135,9 @@ export function isHiddenChange({ action, differences }: Pick<Change, 'action' | 
   return action === 'update' && differences.length > 0 && differences.every(({ isHidden }) => isHidden);
 }
 
-/** Whether the manifest or the live mark protects the resource. */
-export function isProtected({ protect, live }: Change): boolean {
+/** Whether the manifest or the live mark protects the resource. Of the duplicates, only the original is protected. */
+export function isProtected({ protect, live, duplicateOf, isOriginal }: Change): boolean {
+  if (duplicateOf !== undefined) return isOriginal === true;
   return protect === true || live?.mark?.protect === true;
 }
 

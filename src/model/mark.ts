@@ -23,6 +23,13 @@ export interface Mark {
   /** Only for credentials: whether the token was delivered to its sink. */
   readonly delivered: boolean;
   /**
+   * The id of the resource whose mark this is. The creation cannot know it; each later write of the mark records it. A
+   * mark that names another id is a copy. Never compared, because its absence means nothing.
+   */
+  readonly id?: string;
+  /** Only for credentials: the id of the credential that this one replaced, until the mark is written again. */
+  readonly replaces?: string;
+  /**
    * The former name. Set only in a chain of renames, where `name` is the former name of another resource, to distinguish
    * the two until the other resource gets its new name. In the mark, its key is `was`: metadata has little room.
    */
@@ -60,16 +67,36 @@ export type RefusedCreation = {
   readonly fields: readonly string[];
 };
 
-/** Returns the mark without `by`, because plans ignore a difference in `by`. */
-export function toComparableMark({ by: _, ...mark }: Mark): Mark {
+/** Returns the parts of a mark that plans compare. */
+export function toComparableMark({ by: _, id: __, replaces: ___, ...mark }: Mark): Mark {
   return mark;
 }
 
+interface MarkedResource {
+  readonly id: string;
+  readonly mark: Mark | undefined;
+}
+
+/** Whether the mark of a resource names another resource, so that it was copied from there. */
+export function isCopiedMark({ id, mark }: MarkedResource): boolean {
+  return mark?.id !== undefined && mark.id !== id;
+}
+
+/** Whether the token of a credential was delivered. A mark that names another credential says nothing about this one. */
+export function hasDeliveredToken(resource: MarkedResource): boolean {
+  return resource.mark?.delivered === true && !isCopiedMark(resource);
+}
+
+/** Whether the mark of a resource names this resource. */
+export function isOwnIdInMark({ id, mark }: MarkedResource): boolean {
+  return mark?.id === id;
+}
+
 /**
- * Whether two marks say the same about a resource: all but `by`, and what the mark says about the service (`stored`,
- * `refused`). Two absent marks are equal.
+ * Whether two marks say the same about a resource: the parts that plans compare, without what the mark says about the
+ * service (`stored`, `refused`). Two absent marks are equal.
  */
-export function isEqualMarkIgnoringBy(left: Mark | undefined, right: Mark | undefined): boolean {
+export function isEqualMark(left: Mark | undefined, right: Mark | undefined): boolean {
   const toJson = (mark: Mark | undefined): JsonObject | null => {
     if (mark === undefined) return null;
     const { stored: _, refused: __, ...rest } = toComparableMark(mark);
@@ -84,6 +111,7 @@ export interface MarkDraft {
   readonly name: string;
   readonly protect: boolean;
   readonly delivered: boolean;
+  readonly replaces?: string;
   readonly previousName?: string;
   readonly owner?: string;
   /** The metadata of the user: everything but the mark. */
@@ -142,6 +170,8 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     name: mark.name,
     ...(mark.protect && { protect: true }),
     ...(mark.delivered && { delivered: true }),
+    ...(mark.id !== undefined && { id: mark.id }),
+    ...(mark.replaces !== undefined && { replaces: mark.replaces }),
     ...(mark.previousName !== undefined && { was: mark.previousName }),
     ...(mark.owner !== undefined && { owner: mark.owner }),
     ...(mark.by !== undefined && { by: mark.by }),
@@ -205,7 +235,20 @@ function withoutSpace(json: string): string {
 
 function parseMark(value: Json): Mark | string {
   if (!isJsonObject(value)) return 'it is not an object';
-  const { stack, name, fields = {}, stored = {}, refused, protect = false, delivered = false, was, owner, by } = value;
+  const {
+    stack,
+    name,
+    fields = {},
+    stored = {},
+    refused,
+    protect = false,
+    delivered = false,
+    id,
+    replaces,
+    was,
+    owner,
+    by,
+  } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
   if (!isJsonObject(fields)) return 'its fields are not an object';
@@ -214,6 +257,8 @@ function parseMark(value: Json): Mark | string {
     name,
     protect: protect === true,
     delivered: delivered === true,
+    ...(typeof id === 'string' && { id }),
+    ...(typeof replaces === 'string' && { replaces }),
     ...(typeof was === 'string' && isResourceName(was) && { previousName: was }),
     ...(typeof owner === 'string' && { owner }),
     ...(typeof by === 'string' && { by }),

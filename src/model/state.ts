@@ -86,8 +86,6 @@ export interface LiveResource {
   readonly id: string;
   /** RFC 3339. `''` for attached modules, for which the API returns no time. */
   readonly createdAt: string;
-  /** Index in the list of the kind, sorted newest first. It orders resources that were created in the same second. */
-  readonly listIndex?: number;
   /** In normal form (see `kinds/normalize.ts`), without the mark and the fields that the service does not return. */
   readonly spec: Spec;
   readonly mark: Mark | undefined;
@@ -107,11 +105,9 @@ export interface LiveState {
   readonly requests: number;
 }
 
-/** Sorts the oldest first: by creation time, then list index, then id, so that the order is always the same. */
+/** Sorts the oldest first: by creation time, then by id, so that the order of a list never matters. */
 export function compareByAge(left: LiveResource, right: LiveResource): number {
-  const { listIndex: leftIndex = 0 } = left;
-  const { listIndex: rightIndex = 0 } = right;
-  return compareTexts(left.createdAt, right.createdAt) || rightIndex - leftIndex || compareTexts(left.id, right.id);
+  return compareTexts(left.createdAt, right.createdAt) || compareTexts(left.id, right.id);
 }
 
 function compareTexts(left: string, right: string): number {

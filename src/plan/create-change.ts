@@ -3,7 +3,7 @@ import { fillAllOmittedFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type Json, toDigest } from '../model/json.ts';
-import { toComparableMark } from '../model/mark.ts';
+import { type Mark, toComparableMark } from '../model/mark.ts';
 import { withoutHiddenNumbers } from '../model/secret-value.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
@@ -35,6 +35,7 @@ export function createChange(
   return {
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),
+    ...(pair.isOriginal === true && { isOriginal: true }),
     kind: kind.name,
     action,
     ...(reason !== undefined && { reason }),
@@ -118,8 +119,12 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
     id,
     digest: computeLiveDigest(live),
     ...(isTouched && { spec }),
-    ...(mark !== undefined && { mark: toComparableMark(mark) }),
+    ...(mark !== undefined && { mark: omitPipeline(mark) }),
   };
+}
+
+function omitPipeline({ by: _, ...mark }: Mark): Mark {
+  return mark;
 }
 
 /**

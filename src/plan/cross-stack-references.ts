@@ -4,14 +4,9 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import {
-  type CrossStackReference,
-  compareByAge,
-  type DesiredResource,
-  type DesiredState,
-  type LiveResource,
-  type LiveState,
-} from '../model/state.ts';
+import { isCopiedMark } from '../model/mark.ts';
+import type { CrossStackReference, DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
+import { sortByPrecedence } from './precedence.ts';
 
 /** The desired state, with ids in place of references to resources of other stacks, as far as the ids are known. */
 interface ResolvedReferences {
@@ -93,14 +88,16 @@ export function resolveCrossStackReferences(
   };
 }
 
-/** Finds the live resource with the mark that the reference names. If several have this mark, returns the oldest. */
+/** Finds the live resource with the mark that the reference names: the one that its stack would keep, never a copy. */
 export function findCrossStackReference(
   { stack, resource }: CrossStackReference,
   { resources }: LiveState,
 ): LiveResource | undefined {
   const { kind = '', name = '' } = parseAddress(resource) ?? {};
-  const marked = (resources.get(kind) ?? []).filter(({ mark }) => mark?.stack === stack && mark.name === name);
-  return marked.toSorted(compareByAge)[0];
+  const marked = (resources.get(kind) ?? []).filter(
+    (live) => live.mark?.stack === stack && live.mark.name === name && !isCopiedMark(live),
+  );
+  return marked.length > 1 ? sortByPrecedence(getKind(kind), marked)[0] : marked[0];
 }
 
 function withIds(resource: DesiredResource, ids: ReadonlyMap<string, string>): DesiredResource {

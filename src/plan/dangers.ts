@@ -6,7 +6,7 @@ import {
 } from '../kinds/dangers.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, formatChangeAddress } from '../model/change.ts';
+import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
 import { type DriftedField, PROTECT_PATH, type ResourceDrift } from '../model/drift.ts';
 import { isJsonArray } from '../model/json.ts';
@@ -15,7 +15,7 @@ import { parseRateLimit } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
 import { describeTokenSink } from '../model/token-sink.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
-import { isTokenUndelivered } from './match.ts';
+import { isTokenUndelivered } from './precedence.ts';
 import { readFieldTime } from './validity.ts';
 
 type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
@@ -42,7 +42,6 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
   if (change.action === 'no-op') return [];
   const kind = getKind(change.kind);
   const { live } = change;
-  if (change.duplicateOf !== undefined) return compareDuplicate(kind, change);
   const from = pickLiveSide(change);
   const to = pickDesiredSide(change, context);
   const facts = listResourceTransitionDangers(kind, from, to)
@@ -57,17 +56,6 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
 }
 
 /**
- * The dangers of deleting a duplicate. The delete revokes its token, which may be in use. There is no other danger,
- * because the resource that is kept stays in service.
- */
-function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
-  if (!isInUse(kind, live)) return [];
-  return listResourceTransitionDangers(kind, { spec: live?.spec ?? {} }, undefined).filter(
-    ({ danger }) => danger === 'token-revoked',
-  );
-}
-
-/**
  * Whether the token of a live resource may be in use. True without a mark, because only a mark shows that a token was
  * not delivered.
  */
@@ -75,10 +63,11 @@ function isInUse(kind: Kind, live: Change['live']): boolean {
   return live !== undefined && (live.mark === undefined || !isTokenUndelivered(kind, { mark: live.mark }));
 }
 
-function pickLiveSide({ live }: Change): ResourceState | undefined {
+function pickLiveSide(change: Change): ResourceState | undefined {
+  const { live } = change;
   if (live === undefined) return undefined;
   const { spec = {}, mark } = live;
-  return { spec, protect: mark?.protect, stack: mark?.stack };
+  return { spec, protect: change.duplicateOf === undefined ? mark?.protect : isProtected(change), stack: mark?.stack };
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
+import { isCopiedMark } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
@@ -114,8 +115,10 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const plain = { pair, differences: [], notes: [], kept: [], leftToOthers: [] };
   if (desired === undefined && context.mode === 'release')
     return { ...plain, action: 'release', reason: 'only its mark is removed', form: undefined };
-  if (desired === undefined)
-    return { ...plain, action: 'delete', reason: describeDelete(pair, context.mode), form: undefined };
+  if (desired === undefined) {
+    const notes = pair.by === 'duplicate' ? listDescriptionNote(live) : [];
+    return { ...plain, action: 'delete', reason: describeDelete(pair, context.mode), notes, form: undefined };
+  }
   const asked = computeDesiredSpecForms(pair.kind, desired, live, ids);
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
@@ -244,9 +247,18 @@ function describeMove({ kind, formerName, live, by }: ResourcePair, action: Acti
   return action === 'take-over' ? from : `taken over ${from}`;
 }
 
-function describeDelete({ by }: ResourcePair, mode: Plan['mode']): string | undefined {
-  if (by === 'duplicate') return 'a duplicate: another resource has the same mark';
+function describeDelete({ by, live, duplicateOf }: ResourcePair, mode: Plan['mode']): string | undefined {
+  if (by === 'duplicate')
+    return live !== undefined && isCopiedMark(live)
+      ? `a copy: its mark names ${live.mark?.id}`
+      : `a duplicate: ${duplicateOf} has the same mark and is kept`;
   return mode === 'destroy' ? undefined : 'no longer in the manifests';
+}
+
+/** What a duplicate says about itself: it may have been made for a purpose of its own. */
+function listDescriptionNote(live: LiveResource | undefined): readonly string[] {
+  const text = live?.spec['description'];
+  return typeof text === 'string' && text !== '' ? [`its description is ${JSON.stringify(text)}`] : [];
 }
 
 function keepsId({ action }: ChangeDecision): boolean {
@@ -379,12 +391,14 @@ function isTakenOver({ by, live }: Subject): boolean {
  * The reason to replace a credential: its token was not delivered, or a wrong token may have been delivered.
  * `undefined` if neither is the case.
  */
-function findTokenLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
+function findTokenLoss({ kind, live, isTokenInDoubt }: Subject): string | undefined {
   if (kind.oneTimeFields.length === 0) return undefined;
+  if (isCopiedMark(live))
+    return `its mark is that of ${live.mark?.id}, whose token was delivered, and that credential no longer exists`;
   if (live.mark?.delivered !== true)
     return 'nothing shows that its token was delivered, and the token cannot be read again';
-  return hasUndelivered
-    ? 'a replacement of it was interrupted, and it is unknown which of the two tokens was delivered'
+  return isTokenInDoubt === true
+    ? 'another credential has its mark, and it is unknown which of the two tokens was delivered last'
     : undefined;
 }
 

@@ -7,7 +7,7 @@ import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
-import { IGNORED_FIELD_DIGEST, type Mark, type MarkDraft, toFieldDigest } from '../model/mark.ts';
+import { IGNORED_FIELD_DIGEST, isCopiedMark, type Mark, type MarkDraft, toFieldDigest } from '../model/mark.ts';
 import { containsConcealed } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { containsUnknownId } from './desired-form.ts';
@@ -16,6 +16,7 @@ import { listValidityDifference } from './validity.ts';
 
 /** Everything from which the differences of a resource are computed, in a plan and in the check of a plan file. */
 export interface ComparedResource extends LiveResourceToCompare {
+  readonly live: Pick<LiveResource, 'id' | 'spec' | 'mark'>;
   readonly address: Address;
   /** The stack that owns the resource after the apply. */
   readonly stack: string;
@@ -110,14 +111,16 @@ function isEmptyOrDefault(field: Field, value: Json): boolean {
   return isSameJson(value, getNormalUnsetFieldValue(field)) || (field.default === undefined && isZero);
 }
 
-/** Differences in ownership, name and protection. A resource without a mark can differ only in protection. */
-function listMarkDifferences({ address, stack, live: { mark }, protect }: ComparedResource): readonly Difference[] {
+/** Differences in ownership, name, id and protection. A resource without a mark can differ only in protection. */
+function listMarkDifferences({ address, stack, live, protect }: ComparedResource): readonly Difference[] {
+  const { mark } = live;
   const owned =
     mark === undefined
       ? []
       : [
           ...listPlainDifference('mark.stack', mark.stack, stack),
           ...listPlainDifference('mark.name', mark.name, getAddressName(address)),
+          ...(isCopiedMark(live) ? listPlainDifference('mark.id', mark.id ?? '', live.id) : []),
         ];
   return [...owned, ...listPlainDifference('lifecycle.protect', mark?.protect ?? false, protect)];
 }

@@ -81,15 +81,26 @@ function withMisspelt(
 }
 
 /**
- * Protection applies to an address. Duplicates may be deleted as long as one resource with the address stays. If none
- * stays, the rule is broken even if only one of them is protected.
+ * Protection applies to an address. Duplicates may be deleted as long as one resource with the address stays, and none
+ * of them may be the original. If none stays, the rule is broken even if only one of them is protected.
  */
 function listProtected({ changes, mode }: GuardInput): readonly SafetyViolation[] {
   const names = new Set(changes.filter(isProtected).map(({ address }) => address));
   const removals = changes.filter(
-    ({ address, action, duplicateOf }) => names.has(address) && duplicateOf === undefined && REMOVALS.has(action),
+    (change) =>
+      names.has(change.address) &&
+      REMOVALS.has(change.action) &&
+      (change.duplicateOf === undefined || isProtected(change)),
   );
-  return removals.map(({ address, action }) => {
+  return removals.map((change) => {
+    const { address, action, duplicateOf } = change;
+    if (duplicateOf !== undefined)
+      return {
+        rule: 'protect',
+        message: `${formatChangeAddress(change)} is protected, and this plan would delete it, because ${duplicateOf} has the same mark.`,
+        remedy: `A mark can be copied, so find out which of the two is the real one. Remove the mark from the metadata of the other, or allow the delete with --allow-protected ${address}.`,
+        addresses: [address],
+      };
     const remedy = action === 'replace' ? BEFORE_REPLACE : mode === 'apply' ? BEFORE_DELETE : BEFORE_DESTROY;
     return {
       rule: 'protect',

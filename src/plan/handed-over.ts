@@ -1,5 +1,6 @@
 import { type Address, parseAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { isCopiedMark } from '../model/mark.ts';
 import type { FindTakingOverStack, TakingOverStack } from '../model/stack-tree.ts';
 import type { LiveState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -98,5 +99,7 @@ function findOpenTaker(
 /** Whether the other stack already owns the resource that it takes over. */
 function hasTaken({ stack, as }: TakingOverStack, { resources }: LiveState): boolean {
   const { kind = '', name } = (as && parseAddress(as)) ?? {};
-  return (resources.get(kind) ?? []).some(({ mark }) => mark?.stack === stack && mark.name === name);
+  return (resources.get(kind) ?? []).some(
+    (live) => live.mark?.stack === stack && live.mark.name === name && !isCopiedMark(live),
+  );
 }

@@ -1,17 +1,12 @@
-import { isRotatable, type Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { isCopiedMark } from '../model/mark.ts';
 import { once } from '../model/once.ts';
-import {
-  compareByAge,
-  type DesiredResource,
-  type DesiredState,
-  type FieldPath,
-  type LiveResource,
-  type LiveState,
-} from '../model/state.ts';
+import type { DesiredResource, DesiredState, FieldPath, LiveResource, LiveState } from '../model/state.ts';
 import { mustReplaceResource } from './diff.ts';
+import { isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from './precedence.ts';
 import { findManifestValidForMs } from './validity.ts';
 
 /** A desired resource and the matching live resource, or one of them alone. */
@@ -32,11 +27,10 @@ export interface ResourcePair {
   readonly formerName?: string | undefined;
   /** The former name to record in the new mark. Absent if none needs to be recorded. */
   readonly previousName?: string | undefined;
-  /**
-   * Whether a duplicate of the live resource is a credential whose token was not delivered. If so, an earlier
-   * replacement was interrupted.
-   */
-  readonly hasUndelivered?: boolean;
+  /** Whether it is unknown if the token of the live resource or that of a duplicate was delivered last. */
+  readonly isTokenInDoubt?: boolean;
+  /** Only for a duplicate: whether it may be the protected original, which needs consent. */
+  readonly isOriginal?: boolean;
 }
 
 /** The result of `matchResources`. The pairs are sorted by address. */
@@ -82,7 +76,12 @@ export function matchResources(
     const adoption = marked.live.length === 0 ? adoptions.find(resource) : undefined;
     if (adoption !== undefined && 'code' in adoption) diagnostics.push(adoption);
     if (adoption !== undefined && !('code' in adoption))
-      pairs.push({ ...subject, live: adoption, by: 'adopt', hasUndelivered: adoptions.hasUndelivered(resource) });
+      pairs.push({
+        ...subject,
+        live: adoption,
+        by: 'adopt',
+        isTokenInDoubt: adoptions.isTokenInDoubt(resource, adoption),
+      });
     else if (adoption?.severity !== 'error') pairs.push(...pairMarked(subject, marked));
   }
   for (const [address, marked] of owned) {
@@ -120,21 +119,25 @@ function pairMarked(
   { live: marked, formerName }: MarkedResources,
 ): readonly ResourcePair[] {
   const { address, kind, desired } = subject;
-  const [kept, ...duplicates] = marked.toSorted((left, right) => compareByPrecedence(kind, desired, { left, right }));
-  const hasUndelivered = duplicates.some((live) => isTokenUndelivered(kind, live));
+  const [kept, ...duplicates] = sortMarked(kind, desired, marked);
+  if (kept === undefined) return [{ ...subject, live: kept, by: 'mark', formerName }];
+  const isTokenInDoubt = isDeliveryInDoubt(kind, kept, duplicates);
   return [
-    { ...subject, live: kept, by: 'mark', formerName, hasUndelivered },
-    ...(kept === undefined
-      ? []
-      : duplicates.map((live): ResourcePair => createDuplicatePair({ address, kind, duplicateOf: kept.id }, live))),
+    { ...subject, live: kept, by: 'mark', formerName, isTokenInDoubt },
+    ...duplicates.map((live): ResourcePair => {
+      const isOriginal = isProtectedOriginal(kind, live, kept);
+      return { address, kind, duplicateOf: kept.id, desired: undefined, live, by: 'duplicate', isOriginal };
+    }),
   ];
 }
 
-function createDuplicatePair(
-  kept: Pick<ResourcePair, 'address' | 'kind' | 'duplicateOf'>,
-  live: LiveResource,
-): ResourcePair {
-  return { ...kept, desired: undefined, live, by: 'duplicate' };
+/** Sorts the live resources of a manifest; the one to keep comes first. */
+function sortMarked(
+  kind: Kind,
+  desired: DesiredResource | undefined,
+  marked: readonly LiveResource[],
+): readonly LiveResource[] {
+  return sortByPrecedence(kind, marked, (live) => desired !== undefined && isReplaced({ kind, desired, live }));
 }
 
 function isDuplicate(pair: ResourcePair): boolean {
@@ -142,11 +145,15 @@ function isDuplicate(pair: ResourcePair): boolean {
 }
 
 function createDuplicateWarning(pair: ResourcePair): Diagnostic {
-  const marked = toAddress(pair.kind.name, pair.live?.mark?.name ?? '');
+  const { live } = pair;
+  const marked = toAddress(pair.kind.name, live?.mark?.name ?? '');
+  const isCopy = live !== undefined && isCopiedMark(live);
   return {
     code: 'duplicate-mark',
     severity: 'warning',
-    message: `${pair.live?.id} has the mark of ${marked}, and so does another live resource.`,
+    message: isCopy
+      ? `${live.id} has a copy of the mark of ${marked}: the mark names ${live.mark?.id}.`
+      : `${live?.id} has the mark of ${marked}, and so does another live resource.`,
     remedy: 'It is pruned. To keep a copy that was made by hand, remove the mark from its metadata.',
     address: pair.address,
   };
@@ -188,7 +195,7 @@ class Adoptions {
   // Lazy, because most plans take over nothing. Otherwise each stack of a run would index all live resources, so the
   // cost would grow with stacks times resources.
   readonly #byId: () => ReadonlyMap<string, LiveResource>;
-  /** Live resources of all stacks, by the address in their mark. */
+  /** Live resources of all stacks, by the address in their mark. Without copies, which are no resources of a stack. */
   readonly #marked: () => ReadonlyMap<Address, readonly LiveResource[]>;
 
   constructor({ resources }: Pick<LiveState, 'resources'>, ownership: Ownership) {
@@ -196,7 +203,7 @@ class Adoptions {
     this.#ownership = ownership;
     this.#byId = once(() => new Map(listAll().map((one) => [formatKey(one.kind, one.id), one])));
     this.#marked = once(() => {
-      const marked = listAll().filter(({ mark }) => mark !== undefined);
+      const marked = listAll().filter((live) => live.mark !== undefined && !isCopiedMark(live));
       return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
     });
   }
@@ -217,13 +224,10 @@ class Adoptions {
     );
   }
 
-  /**
-   * Whether the former stack of a resource has a credential with the same mark whose token was not delivered. If so, a
-   * replacement was interrupted in that stack.
-   */
-  hasUndelivered(resource: DesiredResource): boolean {
-    const kind = getKind(resource.kind);
-    return this.#listHandedOver(resource).some((live) => isTokenUndelivered(kind, live));
+  /** Whether it is unknown which token the former stack of a resource delivered last. */
+  isTokenInDoubt(resource: DesiredResource, taken: LiveResource): boolean {
+    const others = this.#listHandedOver(resource).filter(({ id }) => id !== taken.id);
+    return isDeliveryInDoubt(getKind(resource.kind), taken, others);
   }
 
   #listHandedOver({ kind, lifecycle: { takenFrom } }: DesiredResource): readonly LiveResource[] {
@@ -239,8 +243,7 @@ class Adoptions {
     const { takenFrom } = resource.lifecycle;
     if (takenFrom === undefined) return undefined;
     const marked = this.#listHandedOver(resource);
-    const kind = getKind(resource.kind);
-    const [first] = marked.toSorted((left, right) => compareByPrecedence(kind, resource, { left, right }));
+    const [first] = sortMarked(getKind(resource.kind), resource, marked);
     const takeOver = [...this.#ownership.takeOver, takenFrom.stack];
     return first && checkAdoption(resource, first, { ...this.#ownership, takeOver });
   }
@@ -477,24 +480,6 @@ function findFormerAddress({ kind, lifecycle }: DesiredResource): Address | unde
   return lifecycle.renamedFrom === undefined ? undefined : toAddress(kind, lifecycle.renamedFrom);
 }
 
-/**
- * Compares two resources with the same mark; the one to keep comes first. Criteria, in this order: its token was
- * delivered; it need not be replaced (an interrupted replace leaves both); it is the older or, for kinds that expire,
- * the younger, which was created to replace the older.
- */
-function compareByPrecedence(
-  kind: Kind,
-  desired: DesiredResource | undefined,
-  { left, right }: Readonly<Record<'left' | 'right', LiveResource>>,
-): number {
-  const isOutdated = (live: LiveResource) => desired !== undefined && isReplaced({ kind, desired, live });
-  return (
-    Number(isTokenUndelivered(kind, left)) - Number(isTokenUndelivered(kind, right)) ||
-    Number(isOutdated(left)) - Number(isOutdated(right)) ||
-    (isRotatable(kind) ? compareByAge(right, left) : compareByAge(left, right))
-  );
-}
-
 function isReplaced({
   kind,
   desired,
@@ -505,8 +490,4 @@ function isReplaced({
     { kind, live, ignored: lifecycle.ignore, validForMs: findManifestValidForMs(kind, desired) },
     spec,
   );
-}
-
-export function isTokenUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mark'>): boolean {
-  return kind.oneTimeFields.length > 0 && mark?.delivered !== true;
 }

@@ -2,7 +2,7 @@ import type { Field } from '../kinds/field.ts';
 import { computeManagedDigest, listIgnoredInMark } from '../kinds/ignored-parts.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
-import { getPathIdsOfResource } from '../kinds/paths.ts';
+import { createLongestMarkIds, getPathIdsOfResource } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -84,7 +84,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
     type: 'deliver',
     ...base,
     id: toWriteId({ type: 'deliver', address }),
-    mark: { ...mark, delivered: true },
+    mark: { ...mark, delivered: true, ...(action === 'replace' && { replaces: getLive(change).id }) },
     dependsOn: [create.id],
     reason: 'records that the token was delivered',
   };
@@ -135,7 +135,8 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const removed = changed.filter((name) => isRemoval(kind, change, name));
   const removals = removed.map((module) => createRemoveWrite(kind, change, module));
   const mark = createMarkDraft(change, stack);
-  const isMarked = changed.includes('metadata') || !isSameMark(mark, liveMark);
+  const isCopy = change.differences.some(({ path }) => path === 'mark.id');
+  const isMarked = changed.includes('metadata') || isCopy || !isSameMark(mark, liveMark);
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
   const parts = { body: createPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
@@ -168,6 +169,7 @@ function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): D
 
 function describePatch(change: Change, patched: readonly string[]): string {
   if (patched.length > 0) return `sets ${patched.join(', ')}`;
+  if (change.differences.some(({ path }) => path === 'mark.id')) return 'marks it with its own id';
   const { name } = assertDefined(getLive(change).mark, `mark of ${change.address}`);
   return name === getAddressName(change.address)
     ? 'records what was applied'
@@ -353,7 +355,8 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
   if (owner === undefined || computeUtf8ByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const fields = { ...draft.fields, ...Object.fromEntries(Object.keys(draft.pending).map((name) => [name, digest])) };
-  const longest = renderMetadata(draft.user, { ...draft, delivered: true, owner, fields });
+  const ids = createLongestMarkIds(kind);
+  const longest = renderMetadata(draft.user, { ...draft, ...ids, delivered: true, owner, fields });
   return computeUtf8ByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
@@ -377,7 +380,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 
 /** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
 export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
-  const { stack, name, protect, delivered, previousName, owner, stored, refused } = draft;
+  const { stack, name, protect, delivered, replaces, previousName, owner, stored, refused } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -386,6 +389,7 @@ export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: Created
     name,
     protect,
     delivered,
+    ...(replaces !== undefined && { replaces }),
     ...(previousName !== undefined && { previousName }),
     ...(owner !== undefined && { owner }),
     fields,

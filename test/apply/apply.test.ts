@@ -95,7 +95,8 @@ function toOutcomes({ outcomes }: ApplyResult): readonly string[] {
 }
 
 function toMetadata(delivered: boolean): string {
-  return renderMetadata('', { stack: 's', name: 'agent', protect: false, delivered, fields: {} });
+  const mark = { stack: 's', name: 'agent', protect: false, delivered, fields: {} };
+  return renderMetadata('', delivered ? { ...mark, id: 'cr_1' } : mark);
 }
 
 const WHOLE = (method: string): JsonObject => ({

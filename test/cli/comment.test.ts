@@ -196,8 +196,8 @@ describe('whose a resource was that is deleted', () => {
   it('never takes the room of what the user wrote', async () => {
     const filled = (size: number) => readGone(toOwned('short', { team: 'from-metadata', note: 'x'.repeat(size) }));
     // The mark without an owner still fits, and the manifest is valid.
-    expect(await filled(3850)).toBe('short');
-    expect(await filled(3960)).toBe('from-metadata');
+    expect(await filled(3800)).toBe('short');
+    expect(await filled(3920)).toBe('from-metadata');
   });
 });
 

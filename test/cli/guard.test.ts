@@ -196,11 +196,16 @@ describe('duplicates', () => {
     },
   );
 
-  it('of what is protected are pruned in sight, and the one that is kept stays protected', async () => {
+  it('of what is protected need consent where they may be the original, and the one that is kept stays protected', async () => {
     const { edgewise, server, write } = await protectOne();
     const [kept] = listEdges(server);
+    // Made in the same second: nothing shows which of the two is the original.
     await copyEdges(server, 1);
-    const pruned = await edgewise('apply --yes');
+    const refused = await edgewise('apply --yes');
+    expect(refused.stdout).toContain('is protected, and this plan would delete it');
+    expect(refused.exitCode).toBe(5);
+    expect(listEdges(server)).toHaveLength(2);
+    const pruned = await edgewise('apply --yes --allow-protected TCPEdge/a');
     expect(pruned.stdout).toMatch(/- TCPEdge\/a {2}\(edgtcp_\w+\) {3}delete: a duplicate/);
     expect(pruned.stdout).toContain('warning[duplicate-mark]');
     expect(pruned.exitCode).toBe(0);

@@ -301,7 +301,7 @@ describe('a description or metadata that the service stores in another form', ()
   });
 
   it('fails if the metadata has no room to remember it', async () => {
-    const metadata = { text: 'x'.repeat(3960) };
+    const metadata = { text: 'x'.repeat(3919) };
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue', { metadata }) });
     expect((await workspace.edgewise('validate')).exitCode).toBe(0);
     const { exitCode, stdout } = await withForms(workspace, 'lower_case')('apply --yes');

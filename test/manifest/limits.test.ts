@@ -18,7 +18,8 @@ describe('a text', () => {
 describe('metadata', () => {
   const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: production }\n---\n';
   const fields = { hostports: 'xxxxxx', metadata: 'xxxxxx', policy: '' };
-  const mark = { stack: 'production', name: 'a', protect: true, delivered: false, fields };
+  const id = `edgtcp_${'x'.repeat(27)}`;
+  const mark = { stack: 'production', name: 'a', protect: true, delivered: false, id, fields };
   const free = 4096 - renderMetadata({ t: '' }, mark).length;
   const withText = (length: number) =>
     `${stack}${edge(`spec: { hostports: ["a:1"], policy: { enabled: true }, metadata: { t: ${'x'.repeat(length)} } }\nlifecycle: { protect: true, ignore: [policy] }\n`)}`;
@@ -36,9 +37,10 @@ describe('metadata', () => {
     ]);
   });
 
-  it('of a credential leaves room for what says that its token was delivered', () => {
+  it('of a credential leaves room for what says that its token was delivered, and which one it replaced', () => {
     const name = { stack: '', name: 'a', protect: false, fields: { metadata: 'xxxxxx' } };
-    const room = 4096 - renderMetadata({ t: '' }, { ...name, delivered: true }).length;
+    const id = `cr_${'x'.repeat(27)}`;
+    const room = 4096 - renderMetadata({ t: '' }, { ...name, delivered: true, id, replaces: id }).length;
     const withLength = (length: number) =>
       `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: a }\nspec: { metadata: { t: ${'x'.repeat(length)} } }\n`;
     expect(explain(withLength(room))).toEqual([]);

@@ -175,7 +175,7 @@ describe('--rotate', () => {
 
 describe('a credential beside one whose token was not delivered', () => {
   it('is replaced too', () => {
-    const pair = { ...toPair(CREDENTIAL, {}), hasUndelivered: true };
+    const pair = { ...toPair(CREDENTIAL, {}), isTokenInDoubt: true };
     expect(renewalAfter(0, pair).reason).toContain('it is unknown which of the two tokens was delivered');
   });
 });

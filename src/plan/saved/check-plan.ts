@@ -8,7 +8,7 @@ import { getAddressName, parseAddress } from '../../model/address.ts';
 import { type Change, formatChangeAddress } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
-import { isEqualMarkIgnoringBy } from '../../model/mark.ts';
+import { isEqualMark } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import { alignSecrets, withoutHiddenNumbers } from '../../model/secret-value.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
@@ -284,8 +284,7 @@ function listStaleFields(subject: SavedChange, live: LiveResource, { ids }: Live
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
   });
-  const isMarkKnown =
-    start === undefined || isEqualMarkIgnoringBy(live.mark, start.mark) || hasMarkOf(subject, live, { ids });
+  const isMarkKnown = start === undefined || isEqualMark(live.mark, start.mark) || hasMarkOf(subject, live, { ids });
   return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
 }
 
@@ -328,10 +327,10 @@ function hasMarkOf(
   { ids }: Pick<LiveResourceLookUp, 'ids'>,
 ): boolean {
   const [draft] = writes.flatMap((write) => ('mark' in write && write.mark !== undefined ? [write.mark] : []));
-  if (draft === undefined) return isEqualMarkIgnoringBy(mark, change.live?.mark);
+  if (draft === undefined) return isEqualMark(mark, change.live?.mark);
   const isKnown = listUnresolvedAddresses(kind, draft.pending).every((address) => ids.has(address));
   if (mark === undefined || !isKnown) return false;
-  return isEqualMarkIgnoringBy(mark, { ...completeMarkDraft(kind, draft, ids), delivered: mark.delivered });
+  return isEqualMark(mark, { ...completeMarkDraft(kind, draft, ids), delivered: mark.delivered });
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Change } from '../../model/change.ts';
 import { type ClockSkew, listClockSkewWarnings, NO_SKEW } from '../../model/clock.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
 import { isSameJson } from '../../model/json.ts';
-import { IGNORED_FIELD_DIGEST, isEqualMarkIgnoringBy, type Mark, toFieldDigest } from '../../model/mark.ts';
+import { IGNORED_FIELD_DIGEST, isEqualMark, type Mark, toFieldDigest } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import {
@@ -237,7 +237,7 @@ function compareDigests(change: Change, live: LiveResource): Compared {
       ...(dangers.length > 0 && { dangers }),
     };
   }
-  if (driftedFields.length === 0 && isPartlyUnknown(kind, live) && isEqualMarkIgnoringBy(change.live?.mark, live.mark))
+  if (driftedFields.length === 0 && isPartlyUnknown(kind, live) && isEqualMark(change.live?.mark, live.mark))
     return { state: 'in-sync', differences: [] };
   const state: DriftState = 'drifted';
   return { state, differences: [], driftedFields: driftedFields.length === 0 ? ['metadata'] : driftedFields };

@@ -1,4 +1,3 @@
-import { isRotatable } from '../../kinds/kind.ts';
 import { normalizeField } from '../../kinds/normalize.ts';
 import { mapReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
@@ -6,11 +5,12 @@ import { getKind } from '../../kinds/tables/registry.ts';
 import { type Address, toAddress } from '../../model/address.ts';
 import type { Change } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
+import { isOwnIdInMark } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../../model/state.ts';
 import { findCrossStackReference } from '../cross-stack-references.ts';
 import { computeChangesWithDangers } from '../dangers.ts';
-import { isTokenUndelivered } from '../match.ts';
+import { isTokenUndelivered } from '../precedence.ts';
 
 /** Finds the live resources that belong to the changes of a saved plan. */
 export interface LiveResourceLookUp {
@@ -184,7 +184,8 @@ function listStarts({ kind: name, live, duplicateOf }: Change): readonly LiveRes
   const kind = getKind(name);
   if (live?.spec === undefined || kind.role !== 'owned') return [];
   const { id, spec, mark } = live;
-  const isOld = isRotatable(kind) === (duplicateOf !== undefined);
+  const isYoungestKept = kind.oneTimeFields.length > 0 && isOwnIdInMark({ id, mark });
+  const isOld = isYoungestKept === (duplicateOf !== undefined);
   const computed = { kind: name, id, createdAt: isOld ? '' : END_OF_TIME, markError: undefined, computed: {} };
   return [{ ...computed, spec, mark }];
 }

@@ -289,9 +289,9 @@ function findDifferenceFinding(kind: Kind, change: Change, { stack }: PlanFrame)
 function computeDifferences(kind: Kind, change: Change, stack: string): readonly Difference[] {
   const { address, live, desired, ignored = [], kept = [], validForMs, protect = false } = change;
   if (live?.spec === undefined || desired === undefined) return [];
-  const { spec, mark } = live;
+  const { id, spec, mark } = live;
   return listDifferences({
-    ...{ kind, address, stack, live: { spec, mark }, normal: desired },
+    ...{ kind, address, stack, live: { id, spec, mark }, normal: desired },
     ...{ ignored, kept, validForMs, protect },
   });
 }

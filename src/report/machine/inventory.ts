@@ -6,6 +6,7 @@ import { getAddressName } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
+import { hasDeliveredToken } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatConcealed, isConcealed } from '../../model/secret-value.ts';
 import type { FieldPath } from '../../model/state.ts';
@@ -47,7 +48,7 @@ function createResourceDocument({ address, live }: OwnedResource): JsonObject {
     name: getAddressName(address),
     id,
     ...(mark !== undefined && { protected: mark.protect }),
-    ...(mark !== undefined && hasToken && { delivered: mark.delivered }),
+    ...(mark !== undefined && hasToken && { delivered: hasDeliveredToken(live) }),
     spec,
     computed,
   };

@@ -6,7 +6,7 @@ import { formatAddress } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
-import { toFieldDigest } from '../../model/mark.ts';
+import { hasDeliveredToken, isCopiedMark, toFieldDigest } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -84,7 +84,8 @@ function listStates(kind: Kind, { live, isShared }: OwnedResource, now: Date): r
   return [
     ...kind.describeState(live.computed, now).map(toPrintable),
     ...listValidityStates({ after: live.spec[after], until: live.spec[until] }, now),
-    ...(kind.oneTimeFields.length > 0 && live.mark?.delivered !== true ? ['token not delivered'] : []),
+    ...(isCopiedMark(live) ? [toPrintable(`its mark is a copy of that of ${live.mark?.id}`)] : []),
+    ...(kind.oneTimeFields.length > 0 && !hasDeliveredToken(live) ? ['token not delivered'] : []),
     ...(live.mark?.protect === true ? ['protected'] : []),
     ...(isShared ? ['shares its mark'] : []),
   ];

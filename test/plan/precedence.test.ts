@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { getKind } from '../../src/kinds/tables/registry.ts';
+import { isCopiedMark, type Mark } from '../../src/model/mark.ts';
+import type { LiveResource } from '../../src/model/state.ts';
+import { isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from '../../src/plan/precedence.ts';
+
+const EDGE = getKind('TCPEdge');
+const CREDENTIAL = getKind('Credential');
+
+interface Described extends Partial<Mark> {
+  /** The id of the resource. */
+  readonly of: string;
+  /** Seconds after the first one. */
+  readonly age?: number;
+}
+
+function createLive({ of, age = 0, ...mark }: Described): LiveResource {
+  return {
+    kind: 'any',
+    id: of,
+    createdAt: `2026-03-01T12:00:${String(age).padStart(2, '0')}Z`,
+    spec: {},
+    mark: { stack: 's', name: 'n', protect: false, delivered: false, fields: {}, ...mark },
+    markError: undefined,
+    computed: {},
+  };
+}
+
+function pickKept(kind: typeof EDGE, described: readonly Described[]): string | undefined {
+  return sortByPrecedence(kind, described.map(createLive))[0]?.id;
+}
+
+describe('of several edges with one mark, the one that is kept', () => {
+  it.each<[string, string, readonly Described[]]>([
+    [
+      'is the older one if no mark names an id',
+      'a',
+      [
+        { of: 'b', age: 1 },
+        { of: 'a', age: 0 },
+      ],
+    ],
+    [
+      'is not the one whose mark names another',
+      'b',
+      [
+        { of: 'a', id: 'b', age: 0 },
+        { of: 'b', age: 1 },
+      ],
+    ],
+    [
+      'is no copy that claims protection',
+      'b',
+      [
+        { of: 'a', id: 'b', protect: true },
+        { of: 'b', age: 1 },
+      ],
+    ],
+    ['is the older one, although the mark of the younger names it', 'a', [{ of: 'b', id: 'b', age: 1 }, { of: 'a' }]],
+    ['is that with the lower id if both are of one second', 'a', [{ of: 'b' }, { of: 'a' }]],
+  ])('%s', (_, kept, described) => {
+    expect(pickKept(EDGE, described)).toBe(kept);
+    expect(pickKept(EDGE, described.toReversed())).toBe(kept);
+  });
+});
+
+describe('of several credentials with one mark, the one that is kept', () => {
+  it.each<[string, string, readonly Described[]]>([
+    ['is the delivered one', 'b', [{ of: 'a' }, { of: 'b', delivered: true, age: 1 }]],
+    [
+      'is the older one if no mark names an id',
+      'a',
+      [
+        { of: 'a', delivered: true },
+        { of: 'b', delivered: true, age: 1 },
+      ],
+    ],
+    [
+      'is the one that its mark names, not a younger one whose mark names none',
+      'a',
+      [
+        { of: 'a', id: 'a', delivered: true },
+        { of: 'b', delivered: true, age: 1 },
+      ],
+    ],
+    [
+      'is the younger one if the mark of each names it',
+      'b',
+      [
+        { of: 'a', id: 'a', delivered: true },
+        { of: 'b', id: 'b', delivered: true, age: 1 },
+      ],
+    ],
+    [
+      'is not delivered rather than a copy that says that it is',
+      'a',
+      [{ of: 'a' }, { of: 'b', id: 'x', delivered: true, protect: true, age: 1 }],
+    ],
+  ])('%s', (_, kept, described) => {
+    expect(pickKept(CREDENTIAL, described)).toBe(kept);
+    expect(pickKept(CREDENTIAL, described.toReversed())).toBe(kept);
+  });
+
+  it('never depends on the order of the list, and is no copy if there is another', () => {
+    const described = fc.uniqueArray(
+      fc.record({
+        of: fc.constantFrom('a', 'b', 'c', 'd'),
+        age: fc.nat(2),
+        id: fc.constantFrom('a', 'b', 'c', 'x', undefined),
+        delivered: fc.boolean(),
+        protect: fc.boolean(),
+      }),
+      { selector: ({ of }) => of, minLength: 1 },
+    );
+    fc.assert(
+      fc.property(described, fc.constantFrom(EDGE, CREDENTIAL), (all, kind) => {
+        const marked = all.map(({ id, ...rest }) => createLive({ ...rest, ...(id !== undefined && { id }) }));
+        const sorted = sortByPrecedence(kind, marked);
+        expect(sortByPrecedence(kind, marked.toReversed())).toEqual(sorted);
+        const copies = sorted.map(isCopiedMark);
+        expect(copies).toEqual(copies.toSorted((left, right) => Number(left) - Number(right)));
+      }),
+    );
+  });
+});
+
+describe('which token was delivered last is', () => {
+  const old = createLive({ of: 'a', id: 'a', delivered: true });
+  it.each<[string, boolean, Described, LiveResource]>([
+    ['known if the mark names what the credential replaced', false, { of: 'b', id: 'b', replaces: 'a' }, old],
+    ['unknown if two applies delivered one each', true, { of: 'b', id: 'b' }, old],
+    ['unknown beside one that was not delivered', true, { of: 'b', id: 'b' }, createLive({ of: 'a' })],
+    ['known beside a copy', false, { of: 'b', id: 'b' }, createLive({ of: 'a', id: 'b', delivered: true })],
+    ['known beside one whose mark names none', false, { of: 'b', id: 'b' }, createLive({ of: 'a', delivered: true })],
+  ])('%s', (_, inDoubt, kept, duplicate) => {
+    const live = createLive({ ...kept, delivered: true, age: 1 });
+    expect(isDeliveryInDoubt(CREDENTIAL, live, [duplicate])).toBe(inDoubt);
+    expect(isDeliveryInDoubt(EDGE, live, [duplicate])).toBe(false);
+  });
+});
+
+describe('a duplicate may be the protected original', () => {
+  const kept = createLive({ of: 'k', age: 1 });
+  it.each<[boolean, string, Described]>([
+    [true, 'if its mark names it', { of: 'd', id: 'd', age: 2, protect: true }],
+    [true, 'if it is older', { of: 'd', age: 0, protect: true }],
+    [true, 'if it is of the same second', { of: 'd', age: 1, protect: true }],
+    [false, 'if it is younger', { of: 'd', age: 2, protect: true }],
+    [false, 'if it is not protected', { of: 'd', id: 'd', age: 0 }],
+    [false, 'if its mark is a copy', { of: 'd', id: 'k', age: 0, protect: true }],
+  ])('%s: %s', (isOriginal, _, duplicate) => {
+    expect(isProtectedOriginal(EDGE, createLive(duplicate), kept)).toBe(isOriginal);
+  });
+
+  it('unless it is a credential without a token that anybody has', () => {
+    const duplicate = createLive({ of: 'd', age: 0, protect: true });
+    expect(isProtectedOriginal(CREDENTIAL, duplicate, kept)).toBe(false);
+    expect(
+      isProtectedOriginal(CREDENTIAL, { ...duplicate, mark: { ...duplicate.mark, delivered: true } as Mark }, kept),
+    ).toBe(true);
+  });
+});

@@ -1,5 +1,6 @@
 import type { LintCode } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import type { FieldPath } from '../model/state.ts';
 import type { TextFormat } from './formats.ts';
 
 /**
@@ -95,6 +96,7 @@ export interface MapType {
   readonly caseInsensitive: boolean;
   /** Whether the values are shares of a total. */
   readonly isShares: boolean;
+  readonly findMistakes: FindMistakes | undefined;
 }
 
 /**
@@ -113,15 +115,23 @@ export interface ObjectType {
   readonly title: string | undefined;
   /** Whether the object is a module: it has `enabled`, and is set and removed as a whole. */
   readonly module: boolean;
-  /** Lists reasons why an object has no effect. `undefined` if this type has no such check. */
-  readonly findInactiveReasons: ((value: JsonObject) => readonly InactiveObjectReason[]) | undefined;
+  readonly findMistakes: FindMistakes | undefined;
 }
 
-/** A reason why an object has no effect. `field`: the field that causes it. */
-export interface InactiveObjectReason {
+/** Lists what is valid in a value and probably a mistake. `undefined` in a type: it has no such check. */
+export type FindMistakes = (value: JsonObject) => readonly ValueMistake[];
+
+/** A mistake in an object or map, such as a field because of which it has no effect. */
+export interface ValueMistake {
   readonly code: LintCode;
-  readonly field: string;
+  /** The path of the cause, from the object or map. */
+  readonly path: FieldPath;
+  /** A clause whose subject is the path of the object or map. */
   readonly message: string;
+  /** Default: that of the lint rule. */
+  readonly remedy?: string;
+  /** Set if a word is unknown: the word, and the known words. */
+  readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
 
 /** The lint finding for a field that is empty or false, or for a disabled module. */
@@ -314,17 +324,29 @@ export function setOf(of: FieldType, options: ListOptions = {}): ListType {
   return { type: 'list', of, unordered: true, ...PLAIN_LIST, ...options };
 }
 
+const PLAIN_MAP = {
+  type: 'map',
+  caseInsensitive: false,
+  isShares: false,
+  valueTypes: {},
+  findMistakes: undefined,
+} as const;
+
 export function mapOf(
   keys: MapType['keys'],
   of: FieldType,
-  options: Partial<Pick<MapType, 'caseInsensitive' | 'isShares' | 'valueTypes'>> = {},
+  options: Partial<Omit<MapType, 'type' | 'keys' | 'of'>> = {},
 ): MapType {
-  return { type: 'map', keys, of, caseInsensitive: false, isShares: false, valueTypes: {}, ...options };
+  return { ...PLAIN_MAP, keys, of, ...options };
 }
 
 /** Creates the type of an object that is not a module. */
-export function objectOf(fields: Readonly<Record<string, Field>>, title?: string): ObjectType {
-  return { type: 'object', fields: defineFields(fields), title, module: false, findInactiveReasons: undefined };
+export function objectOf(
+  fields: Readonly<Record<string, Field>>,
+  title?: string,
+  findMistakes?: FindMistakes,
+): ObjectType {
+  return { type: 'object', fields: defineFields(fields), title, module: false, findMistakes };
 }
 
 /** Creates a table without inherited keys, because a document may use a key such as `constructor`. */
@@ -335,7 +357,7 @@ export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<
 /** Creates the type of an edge module: an object with `enabled`, which is true by default. */
 export function createModuleType(
   fields: Readonly<Record<string, Field>>,
-  options: Partial<Pick<ObjectType, 'findInactiveReasons'>> = {},
+  options: Partial<Pick<ObjectType, 'findMistakes'>> = {},
 ): ObjectType {
   const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', {
     default: true,
@@ -346,7 +368,7 @@ export function createModuleType(
     fields: defineFields({ enabled, ...fields }),
     title: undefined,
     module: true,
-    findInactiveReasons: undefined,
+    findMistakes: undefined,
     ...options,
   };
 }

@@ -4,7 +4,7 @@ import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import type { Field } from '../kinds/field.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { listReferences } from '../kinds/references.ts';
-import { suggest } from '../manifest/suggest.ts';
+import { suggest, suggestRemedy } from '../manifest/suggest.ts';
 import { isAddress } from '../model/address.ts';
 import type { LintCode } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
@@ -69,7 +69,37 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'breaker-never-trips': {
     severity: 'warning',
     remedy: 'Set a threshold, a window with buckets, and a tripped duration; or disable the module.',
-    check: createIdleCheck('breaker-never-trips'),
+    check: createMistakeCheck('breaker-never-trips'),
+  },
+  'filter-without-effect': {
+    severity: 'warning',
+    remedy: 'Correct the lists.',
+    check: createMistakeCheck('filter-without-effect'),
+  },
+  'action-config': {
+    severity: 'warning',
+    remedy: 'Correct the config. The service stores any, and its traffic may not be handled as meant.',
+    check: createMistakeCheck('action-config'),
+  },
+  'unknown-extension': {
+    severity: 'warning',
+    remedy: 'Use a known extension. sshd ignores others.',
+    check: createMistakeCheck('unknown-extension'),
+  },
+  'no-terminal': {
+    severity: 'warning',
+    remedy: 'Add `permit-pty: ""`. If the holder needs no terminal, suppress this rule with that reason.',
+    check: createMistakeCheck('no-terminal'),
+  },
+  'number-rewritten': {
+    severity: 'warning',
+    remedy: 'Put it in quotes, so that it stays as written.',
+    check: checkRewrittenNumbers,
+  },
+  'unknown-placeholder': {
+    severity: 'warning',
+    remedy: `Write \${env:NAME} for a variable, and $\${NAME} for the text itself.`,
+    check: checkPlaceholders,
   },
   'left-to-service': {
     severity: 'warning',
@@ -179,7 +209,14 @@ function formatVariableRemedy(name: string, known: readonly string[]): string {
   const ending = 'or add the name to spec.lint.cel_variables of the Stack';
   return nearest === undefined
     ? `Known variables: ${known.join(', ')}. Use one of them, ${ending}.`
-    : `Did you mean \`${nearest}\`? If not, use another variable, ${ending}.`;
+    : `Did you mean \`${nearest}\`?${formatSiblings(name, known)} If not, use another variable, ${ending}.`;
+}
+
+/** Names the known members of the object that has the variable, such as those of `conn.geo`. Empty if none is known. */
+function formatSiblings(name: string, known: readonly string[]): string {
+  const parent = name.slice(0, Math.max(name.lastIndexOf('.'), 0));
+  const members = known.filter((one) => one.startsWith(`${parent}.`)).map((one) => one.slice(parent.length + 1));
+  return parent === '' || members.length === 0 ? '' : ` Known in ${parent}: ${members.join(', ')}.`;
 }
 
 /** One shared empty list, because the checks of ten thousand resources return about a million empty lists. */
@@ -212,20 +249,64 @@ function isUnset(field: Field, value: Json | undefined): boolean {
   return normal === null || normal === '' || normal === false;
 }
 
-/**
- * Creates a check for enabled modules that have no effect according to the kind's table. A disabled module is skipped:
- * it is meant to have no effect.
- */
-function createIdleCheck(id: LintCode): (subject: LintedResource) => readonly LintFinding[] {
+/** Creates a check for the mistakes with a code that the types of the kind's table find. Skips disabled modules. */
+function createMistakeCheck(id: LintCode): (subject: LintedResource) => readonly LintFinding[] {
   return ({ spots }) =>
     checkEach(spots, ({ path, type, value }) => {
-      if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return NONE;
-      const reasons = (type.findInactiveReasons?.(value) ?? []).filter(({ code }) => code === id);
-      return reasons.map(({ field, message }) => ({
-        path: [...path, field],
+      if (type.type !== 'object' && type.type !== 'map') return NONE;
+      if (type.findMistakes === undefined || !isJsonObject(value) || value['enabled'] === false) return NONE;
+      const found = type.findMistakes(value).filter(({ code }) => code === id);
+      return found.map(({ path: inner, message, remedy, unknown }) => ({
+        path: [...path, ...inner],
         message: `${formatPath(path)} ${message}`,
+        remedy: unknown === undefined ? remedy : suggestRemedy(unknown.given, unknown.known),
       }));
     });
+}
+
+/** Finds numbers in free JSON that YAML reads as another text than was written, such as `1.10` and `0x1F`. */
+function checkRewrittenNumbers({ spots, resource }: LintedResource): readonly LintFinding[] {
+  return checkEach(spots, ({ path, type, value }) => {
+    if (type.type !== 'metadata' && type.type !== 'json') return NONE;
+    return listLeaves(value ?? null, path).flatMap((leaf): readonly LintFinding[] => {
+      if (typeof leaf.value !== 'number') return NONE;
+      const written = resource.readSource(leaf.path);
+      if (written === String(leaf.value) || !/^[-+.]?\d\S*$/.test(written)) return NONE;
+      const message = `${formatPath(leaf.path)} is written ${written}, and is sent as ${leaf.value}`;
+      return [{ path: leaf.path, message, remedy: `Put it in quotes: "${written}".` }];
+    });
+  });
+}
+
+/** Finds texts such as `${ENVIRONMENT}`, which edgewise sends as they are. */
+function checkPlaceholders({ resource }: LintedResource): readonly LintFinding[] {
+  return listLeaves(resource.spec, ['spec']).flatMap(({ path, value }): readonly LintFinding[] => {
+    if (typeof value !== 'string' || !value.includes('${')) return NONE;
+    const found = UNKNOWN_PLACEHOLDER.exec(resource.readSource(path))?.groups?.['name'];
+    if (found === undefined || !value.includes(`\${${found}}`)) return NONE;
+    const message = `${formatPath(path)} contains \`\${${found}}\`, which edgewise does not fill in`;
+    return [
+      {
+        path,
+        message,
+        remedy: `For the value of a variable, write \`\${env:${found}}\`. To send the text itself, write \`$\${${found}}\`.`,
+      },
+    ];
+  });
+}
+
+const UNKNOWN_PLACEHOLDER = /(?<!\$)\$\{(?<name>[A-Za-z_][A-Za-z0-9_]*)\}/;
+
+interface Leaf {
+  readonly path: FieldPath;
+  readonly value: Json;
+}
+
+function listLeaves(value: Json, path: FieldPath): readonly Leaf[] {
+  if (isConcealed(value)) return [];
+  if (isJsonArray(value)) return value.flatMap((member, index) => listLeaves(member, [...path, index]));
+  if (!isJsonObject(value)) return [{ path, value }];
+  return Object.entries(value).flatMap(([key, member]) => listLeaves(member, [...path, key]));
 }
 
 /**

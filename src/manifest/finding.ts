@@ -135,13 +135,20 @@ export function toManifestFinding(finding: SchemaFinding, kind: string, position
   return {
     code,
     message: `${formatPath(path)} ${message}`,
-    remedy: findRemedy(finding, kind),
+    remedy: (finding.needsQuotes && findQuotesRemedy(position, path)) || findRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
     ...(repeats !== undefined && {
       related: [{ message: 'first here', place: { position, path: repeats, target: 'key' } }],
     }),
   };
+}
+
+/** Quotes the value as it is written: YAML reads 1.10 as 1.1. `undefined` if its text is not known. */
+function findQuotesRemedy(position: DocumentPosition, path: FieldPath): string | undefined {
+  const { start, end } = findSpan(position, path, 'value');
+  const written = position.source.text.slice(start, end);
+  return /^[-+.\w]{1,100}$/.test(written) ? `Put it in quotes: "${written}".` : undefined;
 }
 
 function findRemedy(finding: SchemaFinding, kind: string): string | undefined {

@@ -355,7 +355,13 @@ function createResource(
     allow: readAllow(value),
     locateStart: () => locateStart(position),
     locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, part),
+    readSource: (path) => readSpan(position, path),
   };
+}
+
+function readSpan(position: DocumentPosition, path: FieldPath): string {
+  const { start, end } = findSpan(position, path, 'value');
+  return position.source.text.slice(start, end);
 }
 
 /** Returns the line where a document starts. */

@@ -12,6 +12,12 @@ export const LINT_CODES = {
   'restriction-locks-out':
     'A resource restricts the API, the dashboard or agents, and may lock out the user who applies it.',
   'breaker-never-trips': 'The settings of a circuit breaker keep it from ever tripping.',
+  'filter-without-effect': 'A user agent filter admits every user agent, or a pattern in it has no effect.',
+  'action-config': 'A policy action has a config that it cannot use, or is never reached.',
+  'unknown-extension': 'An SSH user certificate has an extension that sshd does not know.',
+  'no-terminal': 'An SSH user certificate does not permit a terminal.',
+  'number-rewritten': 'YAML reads a number as another text than was written, such as 1.10 as 1.1.',
+  'unknown-placeholder': 'A text contains a placeholder without `env:` or `secret:`, which edgewise does not fill in.',
   'left-to-service': 'A module leaves values to the service, such as the numbers of a circuit breaker.',
   'repeated-value': 'A set contains the same value twice, perhaps in two spellings.',
   'literal-id': 'An id is written out although a document gives it a name.',

@@ -50,6 +50,8 @@ export interface DesiredResource {
   readonly locateStart: () => ManifestStart;
   /** Returns the position of a path, or of the whole manifest. Parses the manifest again, so only for diagnostics. */
   readonly locate: (path?: FieldPath, part?: TextRange) => SourcePlace;
+  /** Returns a value as its manifest writes it, such as `0x1F`. A path without a value: the text around it. */
+  readonly readSource: (path: FieldPath) => string;
 }
 
 /** Everything that the manifests describe. */

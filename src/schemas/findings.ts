@@ -13,6 +13,8 @@ export interface SchemaFinding {
   /** The text after the path in a message, such as `is missing`. */
   readonly message: string;
   readonly remedy?: string;
+  /** True: the remedy is to put the value into quotes, as the manifest writes it. */
+  readonly needsQuotes?: true;
   /** Path of the earlier key that this key repeats. */
   readonly repeats?: FieldPath;
   /** The wrong value, if it should be a name or a reference. */
@@ -165,6 +167,7 @@ function createWrongType({ schema, value }: Scope, path: FieldPath, expected: re
     at: 'value',
     message: `must be ${wanted}, but is ${describeValue(input)}`,
     ...(remedy !== undefined && { remedy }),
+    ...(needsQuotes(input, expected) && { needsQuotes: true }),
   };
 }
 
@@ -199,9 +202,12 @@ function formatValueRemedy(schema: Schema, path: FieldPath): string {
  */
 export const COMMAND_LINES = z.registry();
 
+function needsQuotes(input: Json, expected: readonly string[]): boolean {
+  return (typeof input === 'number' || typeof input === 'boolean') && expected.includes('string');
+}
+
 function findTypeRemedy(input: Json, expected: readonly string[], schema: Schema | undefined): string | undefined {
-  const isPlain = typeof input === 'number' || typeof input === 'boolean';
-  if (isPlain && expected.includes('string')) return `Put it in quotes: "${input}".`;
+  if (needsQuotes(input, expected)) return `Put it in quotes: "${String(input)}".`;
   if (typeof input !== 'string') return undefined;
   if (expected.every((type) => type === 'array')) return formatListRemedy(input, schema);
   if (expected.includes('boolean')) return findBooleanRemedy(input);

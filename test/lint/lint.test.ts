@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders of manifests look like that
 import { describe, expect, it } from 'vitest';
 import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
 import { LINT_RULES } from '../../src/lint/rules.ts';
@@ -30,12 +31,107 @@ const toCertificate = (rest: string): string =>
   `spec: { public_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L", ssh_certificate_authority_id: sshca_a, ${rest}`;
 const toBreaker = (fields: string): string =>
   `spec:\n  edge_id: edghts_a\n  id: edghtsrt_a\n  circuit_breaker: { ${fields} }`;
+const toFilter = (lists: string): string =>
+  `spec:\n  edge_id: edghts_a\n  id: edghtsrt_a\n  user_agent_filter: { ${lists} }`;
+const toActions = (actions: string): string => toEdge(`{ inbound: { actions: [${actions}] } }`);
+const toIps = (config: string): string => toActions(`{ type: restrict-ips, config: { ${config} } }`);
+const toExtensions = (extensions: string): string => toCertificate(`principals: [a], extensions: { ${extensions} } }`);
+const toMetadata = (members: string): string => `spec:\n  backend: { backend_id: bkdhr_a }\n  metadata: { ${members} }`;
 const BREAKER = 'tripped_duration: 1, rolling_window: 1, num_buckets: 1';
 
 /** For each rule: what it speaks up on, with the text that is pointed at, and the like of it on which it does not. */
 const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked: string, good: string])[] = [
   ['cel-syntax', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
   ['cel-variable', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],
+  [
+    'cel-variable',
+    'TCPEdge',
+    toRule("conn.geo.contry_code == 'x'"),
+    'conn.geo.contry_code',
+    toRule('conn.geo.country_code == ""'),
+  ],
+  [
+    'filter-without-effect',
+    'HTTPSEdgeRoute',
+    toFilter('allow: [bot]'),
+    '[bot]',
+    toFilter('allow: [bot], deny: [".*"]'),
+  ],
+  [
+    'filter-without-effect',
+    'HTTPSEdgeRoute',
+    toFilter('allow: [a, b], deny: [b]'),
+    'b',
+    toFilter('allow: [a], deny: [b]'),
+  ],
+  ['filter-without-effect', 'HTTPSEdgeRoute', toFilter('deny: [""]'), '""', toFilter('deny: [x]')],
+  [
+    'filter-without-effect',
+    'HTTPSEdgeRoute',
+    toFilter('allow: [""], deny: [x]'),
+    '""',
+    toFilter('enabled: false, allow: [x]'),
+  ],
+  ['action-config', 'TCPEdge', toIps('enforced: true'), 'true', toIps('enforce: true')],
+  ['action-config', 'TCPEdge', toIps('enforce: "yes"'), '"yes"', toIps('enforce: false')],
+  [
+    'action-config',
+    'TCPEdge',
+    toIps('allow: [192.0.2.1, 192.0.2.300]'),
+    '192.0.2.300',
+    toIps('allow: [192.0.2.1, 2001:db8::/32]'),
+  ],
+  ['action-config', 'TCPEdge', toIps('deny: [example.com]'), 'example.com', toIps('deny: [192.0.2.0/24]')],
+  [
+    'action-config',
+    'TCPEdge',
+    toActions('{ type: deny }, { type: log }'),
+    '{ type: log }',
+    toActions('{ type: log }, { type: deny }'),
+  ],
+  [
+    'action-config',
+    'TCPEdge',
+    toActions('{ type: deny, config: { status: 403 } }'),
+    '403',
+    toActions('{ type: deny, config: {} }'),
+  ],
+  [
+    'unknown-extension',
+    'SSHUserCertificate',
+    toExtensions('permit-pty: "", permit-pyt: ""'),
+    '""',
+    toExtensions('permit-pty: "", "login@github.com": x'),
+  ],
+  [
+    'no-terminal',
+    'SSHUserCertificate',
+    toExtensions('permit-user-rc: ""'),
+    '{ permit-user-rc: "" }',
+    toCertificate('principals: [a] }'),
+  ],
+  [
+    'number-rewritten',
+    'TCPEdge',
+    toMetadata('a: { b: [1, 1.10] }'),
+    '1.10',
+    toMetadata('a: { b: [1, 1.1, -2, "1.10"] }'),
+  ],
+  ['number-rewritten', 'TCPEdge', toMetadata('mask: 0x1F'), '0x1F', toMetadata('mask: 31')],
+  [
+    'number-rewritten',
+    'TCPEdge',
+    toMetadata('account: 012345678901'),
+    '012345678901',
+    toMetadata('account: 12345678901'),
+  ],
+  [
+    'unknown-placeholder',
+    'TCPEdge',
+    toMetadata('env: "on ${ENVIRONMENT}"'),
+    '"on ${ENVIRONMENT}"',
+    toMetadata('env: "$${ENVIRONMENT} ${1} $HOME"'),
+  ],
   ['unknown-action', 'TCPEdge', toRule('true', 'add-headers'), 'add-headers', toRule('true', 'log')],
   [
     'no-weight',

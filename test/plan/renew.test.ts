@@ -28,6 +28,7 @@ function toPair(kind: Kind, settings: Spec, live: Spec = {}): ResourcePair {
       allow: {},
       labels: {},
       annotations: {},
+      readSource: () => '',
       locateStart: () => ({ file: '', line: 1 }),
       lifecycle: { protect: false, ignore: [], adopt: undefined, settings },
       locate: () => ({ file: 'm.yaml', line: 1, column: 1, excerpt: '' }),

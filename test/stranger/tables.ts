@@ -106,7 +106,10 @@ const LIGHTHOUSE = defineKind({
       alwaysSent: true,
     }),
     labels: field(
-      mapOf(textOfFormat('header-name'), textOfFormat('header-value'), { caseInsensitive: true }),
+      mapOf(textOfFormat('header-name'), textOfFormat('header-value'), {
+        caseInsensitive: true,
+        findMistakes: () => [],
+      }),
       'Labels, whose names are the same in any case.',
     ),
     key: field(text({ format: 'ssh-public-key', orFile: true }), 'Key of its door.', { lifecycle: 'immutable' }),
@@ -121,9 +124,9 @@ const LIGHTHOUSE = defineKind({
           volume: field(integer(0, 10), 'How loud it is.', { default: 0 }),
         },
         {
-          findInactiveReasons: ({ volume = 0 }) =>
+          findMistakes: ({ volume = 0 }) =>
             volume === 0
-              ? [{ code: 'breaker-never-trips', field: 'volume', message: 'is silent: its volume is zero' }]
+              ? [{ code: 'breaker-never-trips', path: ['volume'], message: 'is silent: its volume is zero' }]
               : [],
         },
       ),

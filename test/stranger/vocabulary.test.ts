@@ -29,8 +29,8 @@ const TYPES: TypeWords = {
   timestamp: {},
   reference: { prefixes: true, isRefInResponse: true },
   list: { of: true, unordered: true, minItems: true, orSingle: true, unrestricted: true },
-  map: { keys: true, of: true, valueTypes: true, caseInsensitive: true, isShares: true },
-  object: { fields: true, title: true, module: true, findInactiveReasons: true },
+  map: { keys: true, of: true, valueTypes: true, caseInsensitive: true, isShares: true, findMistakes: true },
+  object: { fields: true, title: true, module: true, findMistakes: true },
   json: { lists: true },
   metadata: { maxBytes: true },
 };

@@ -85,6 +85,16 @@ function formatBreaker(...lines: readonly string[]): string {
   );
 }
 
+function formatFilter(...lines: readonly string[]): string {
+  const head = ['spec:', '  edge_id: edghts_shop', '  id: edghtsrt_cart', '  user_agent_filter:'];
+  return formatManifestWithLines('HTTPSEdgeRoute', 'cart', ...head, ...lines.map((line) => `    ${line}`));
+}
+
+function formatRestrictIps(line: string): string {
+  const action = ['        type: restrict-ips', `        config: { ${line}, allow: ["203.0.113.0/24"] }`];
+  return formatEdge('  policy:', '    inbound:', '      actions:', ...action);
+}
+
 const OFFICE = formatManifestWithLines('External', 'office', 'spec:', '  id: ipp_office');
 
 function formatEndpoints(policy: string): string {
@@ -193,6 +203,51 @@ export const LINT_EXPLANATIONS = {
     ...createExamples(
       formatBreaker('volume_threshold: 0'),
       formatBreaker('volume_threshold: 20', 'error_threshold_percentage: 0.5'),
+    ),
+  },
+  'filter-without-effect': {
+    meaning:
+      'A request is allowed if any allow pattern matches, or if no deny pattern matches. So a filter with allow patterns alone admits every user agent, a pattern in both lists is allowed, and an empty pattern matches every user agent.',
+    remedy: 'Deny what is not allowed, keep each pattern in one list, and remove empty patterns.',
+    ...createExamples(formatFilter('allow: ["^Mozilla/"]'), formatFilter('allow: ["^Mozilla/"]', 'deny: [".*"]')),
+  },
+  'action-config': {
+    meaning:
+      'The config of a policy action has a member that the action does not know, or a value that it cannot use; or an action is after `deny`, which ends the connection. The service stores any config, so the mistake would only show in traffic.',
+    remedy: 'Correct what the message names.',
+    ...createExamples(formatRestrictIps('enforced: false'), formatRestrictIps('enforce: false')),
+  },
+  'unknown-extension': {
+    meaning:
+      'An extension of an SSH user certificate is not one that sshd knows. sshd ignores it, so the holder lacks a permission. Extensions of others contain an `@`.',
+    remedy: 'Correct the name.',
+    ...createExamples(
+      formatCertificate('  principals: [alice]', '  extensions: { permit-pty: "", permit-agent-forwading: "" }'),
+      formatCertificate('  principals: [alice]', '  extensions: { permit-pty: "", permit-agent-forwarding: "" }'),
+    ),
+  },
+  'no-terminal': {
+    meaning:
+      'The manifest lists the extensions of an SSH user certificate without `permit-pty`. A list replaces the default, which contains it. The holder can sign in, and gets no terminal.',
+    remedy: 'Add `permit-pty`. If the holder needs no terminal, give that as the reason in `lint.allow`.',
+    ...createExamples(
+      formatCertificate('  principals: [alice]', '  extensions: { permit-port-forwarding: "" }'),
+      formatCertificate('  principals: [alice]', '  extensions: { permit-pty: "", permit-port-forwarding: "" }'),
+    ),
+  },
+  'number-rewritten': {
+    meaning:
+      'A number in metadata or in the config of an action is sent as another text than the manifest has: `1.10` as 1.1, `0x1F` as 31, `012345678901` as 12345678901. Versions and account numbers are then wrong.',
+    remedy: 'Put the number in quotes.',
+    ...createExamples(formatEdge('  metadata: { version: 1.10 }'), formatEdge('  metadata: { version: "1.10" }')),
+  },
+  'unknown-placeholder': {
+    meaning:
+      'A text contains `${NAME}`. Edgewise fills in `${env:NAME}` and `${secret:NAME}` only, so this text is sent as it is written.',
+    remedy: 'Write `${env:NAME}`, and offer the variable to manifests. To send the text itself, write `$${NAME}`.',
+    ...createExamples(
+      formatEdge('  description: Shop of ${ENVIRONMENT}'),
+      formatEdge('  description: Shop of $${ENVIRONMENT}'),
     ),
   },
   'left-to-service': {

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../model/json.ts';
+import { isJsonArray, type Json, type JsonObject } from '../../model/json.ts';
+import type { FieldPath } from '../../model/state.ts';
 import {
   createModuleType,
   field,
-  type InactiveObjectReason,
   idOf,
   integer,
   mapOf,
@@ -11,6 +11,7 @@ import {
   setOf,
   text,
   textOfFormat,
+  type ValueMistake,
 } from '../field.ts';
 import { defineKind } from '../kind.ts';
 
@@ -81,7 +82,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
             { default: 0 },
           ),
         },
-        { findInactiveReasons: listNeverTripping },
+        { findMistakes: listNeverTripping },
       ),
       'Circuit breaker module: stops traffic to an upstream that fails.',
       { clear: 'delete', hasPath: true },
@@ -103,16 +104,19 @@ export const HTTPS_EDGE_ROUTE = defineKind({
       { clear: 'delete', hasPath: true },
     ),
     user_agent_filter: field(
-      createModuleType({
-        allow: field(setOf(textOfFormat('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
-          restriction: 'unproven',
-        }),
-        deny: field(
-          setOf(textOfFormat('re2-pattern')),
-          'RE2 patterns, unanchored. A match denies the request unless an allow pattern matches.',
-          { restriction: 'unproven' },
-        ),
-      }),
+      createModuleType(
+        {
+          allow: field(setOf(textOfFormat('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
+            restriction: 'unproven',
+          }),
+          deny: field(
+            setOf(textOfFormat('re2-pattern')),
+            'RE2 patterns, unanchored. A match denies the request unless an allow pattern matches.',
+            { restriction: 'unproven' },
+          ),
+        },
+        { findMistakes: listFilterMistakes },
+      ),
       'User agent filter module.',
       { clear: 'delete', hasPath: true, restriction: 'while-on' },
     ),
@@ -120,12 +124,12 @@ export const HTTPS_EDGE_ROUTE = defineKind({
 });
 
 /** A circuit breaker without a threshold, or without metrics, never opens. What is unset is the service's choice. */
-function listNeverTripping(breaker: JsonObject): readonly InactiveObjectReason[] {
+function listNeverTripping(breaker: JsonObject): readonly ValueMistake[] {
   const { error_threshold_percentage: share = 0 } = breaker;
   const isZero = (name: string): boolean => breaker[name] === 0;
-  const toReason = (field: string, message: string): InactiveObjectReason => ({
+  const toReason = (field: string, message: string): ValueMistake => ({
     code: 'breaker-never-trips',
-    field,
+    path: [field],
     message,
   });
   const counts = ['rolling_window', 'num_buckets'].filter(isZero);
@@ -139,3 +143,36 @@ function listNeverTripping(breaker: JsonObject): readonly InactiveObjectReason[]
       : []),
   ];
 }
+
+/** A request is allowed if any allow pattern matches, or if no deny pattern matches. Patterns are not anchored. */
+function listFilterMistakes({ allow, deny }: JsonObject): readonly ValueMistake[] {
+  const [allowed, denied] = [allow, deny].map((list) => (isJsonArray(list) ? list : []));
+  const toMistake = (path: FieldPath, message: string, remedy: string): ValueMistake => ({
+    code: 'filter-without-effect',
+    path,
+    message,
+    remedy,
+  });
+  const list = (name: 'allow' | 'deny', patterns: readonly Json[] = []) =>
+    patterns.flatMap((pattern, index) => (pattern === '' ? [toMistake([name, index], EMPTY[name], NO_EMPTY)] : []));
+  const both = (denied ?? []).flatMap((pattern, index) =>
+    pattern !== '' && allowed?.includes(pattern) === true
+      ? [toMistake(['deny', index], `denies and allows ${JSON.stringify(pattern)}: allow decides`, KEEP_ONE)]
+      : [],
+  );
+  const isOpen = allowed !== undefined && allowed.length > 0 && denied?.length === 0;
+  return [
+    ...(isOpen ? [toMistake(['allow'], 'admits every user agent: it denies none', DENY_FIRST)] : []),
+    ...list('allow', allowed),
+    ...list('deny', denied),
+    ...both,
+  ];
+}
+
+const EMPTY = {
+  allow: 'has an empty allow pattern, which matches every user agent, so nothing is denied',
+  deny: 'has an empty deny pattern, which matches every user agent',
+} as const;
+const NO_EMPTY = 'Remove the empty pattern. To match every user agent on purpose, write `.*`.';
+const KEEP_ONE = 'Remove the pattern from one of the lists.';
+const DENY_FIRST = 'Add to deny what is not allowed: `deny: [".*"]` denies every user agent that allow does not match.';

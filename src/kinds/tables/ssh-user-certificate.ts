@@ -1,7 +1,7 @@
-import type { Json } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
 import { parseDurationMs, renderTimeSpan } from '../duration.ts';
-import { field, idOf, mapOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
+import { field, idOf, mapOf, oneOf, setOf, text, textOfFormat, timestamp, type ValueMistake } from '../field.ts';
 import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
@@ -75,7 +75,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
       { lifecycle: 'immutable', restriction: 'by-each' },
     ),
     extensions: field(
-      mapOf(textOfFormat('certificate-extension'), text()),
+      mapOf(textOfFormat('certificate-extension'), text(), { findMistakes: listExtensionMistakes }),
       'Extensions of the certificate. Default: `permit-pty` and `permit-user-rc`, each with an empty value.',
       { lifecycle: 'immutable', restriction: 'allow-list', default: { 'permit-pty': '', 'permit-user-rc': '' } },
     ),
@@ -92,6 +92,30 @@ export const SSH_USER_CERTIFICATE = defineKind({
     certificate: field(text(), 'The signed certificate in OpenSSH authorized-keys format.', { lifecycle: 'computed' }),
   },
 });
+
+/** The extensions that sshd knows. Those of others contain an `@`. Source: OpenSSH PROTOCOL.certkeys. */
+const EXTENSIONS = [
+  'no-touch-required',
+  'permit-X11-forwarding',
+  'permit-agent-forwarding',
+  'permit-port-forwarding',
+  'permit-pty',
+  'permit-user-rc',
+];
+
+function listExtensionMistakes(extensions: JsonObject): readonly ValueMistake[] {
+  const names = Object.keys(extensions);
+  const unknown = names.filter((name) => !EXTENSIONS.includes(name) && !name.includes('@'));
+  return [
+    ...unknown.map((given): ValueMistake => {
+      const message = `has the extension \`${given}\`, which sshd does not know`;
+      return { code: 'unknown-extension', path: [given], message, unknown: { given, known: EXTENSIONS } };
+    }),
+    ...(names.includes('permit-pty')
+      ? []
+      : [{ code: 'no-terminal', path: [], message: 'has no `permit-pty`, so the holder gets no terminal' } as const]),
+  ];
+}
 
 function checkTimes(spec: Spec): readonly SpecFinding[] {
   const { valid_after: after, valid_until: until } = spec;

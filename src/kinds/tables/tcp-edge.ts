@@ -1,3 +1,5 @@
+import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
+import type { FieldPath } from '../../model/state.ts';
 import {
   createModuleType,
   field,
@@ -9,26 +11,40 @@ import {
   setOf,
   text,
   textOfFormat,
+  type ValueMistake,
 } from '../field.ts';
+import { FORMATS } from '../formats.ts';
 import { defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 /** The variables that a policy on TCP traffic may use. */
-const VARIABLES = ['conn.ClientIP', 'conn.client_ip', 'conn.geo.*'];
+const VARIABLES = [
+  'conn.ClientIP',
+  'conn.client_ip',
+  ...['city', 'country', 'country_code', 'latitude', 'longitude', 'radius', 'subdivision'].map(
+    (name) => `conn.geo.${name}`,
+  ),
+];
+
+/** The members of the config of each action. */
+const CONFIG: Readonly<Record<string, readonly string[]>> = {
+  deny: [],
+  log: ['metadata'],
+  'restrict-ips': ['enforce', 'allow', 'deny', 'ip_policies'],
+};
 
 const ACTION = objectOf(
   {
-    type: field(
-      text({ known: ['deny', 'log', 'restrict-ips'] }),
-      'The action: `deny`, `log` or `restrict-ips` on TCP traffic.',
-      { required: true },
-    ),
+    type: field(text({ known: Object.keys(CONFIG) }), 'The action: `deny`, `log` or `restrict-ips` on TCP traffic.', {
+      required: true,
+    }),
     config: field(
       jsonWithLists({ allow: textOfFormat('cidr'), deny: textOfFormat('cidr'), ip_policies: idOf('ipp') }),
       'Configuration of the action. `log` takes a `metadata` map; `restrict-ips` takes `enforce`, `allow`, `deny` and `ip_policies`; `deny` takes none.',
     ),
   },
   'policy action',
+  listConfigMistakes,
 );
 
 const RULE = objectOf(
@@ -41,6 +57,7 @@ const RULE = objectOf(
     actions: field(listOf(ACTION, { orSingle: true }), 'What to do with the selected traffic: one action or a list.'),
   },
   'policy rule',
+  listUnreachableActions,
 );
 
 export const TCP_EDGE = defineKind({
@@ -114,3 +131,56 @@ export const TCP_EDGE = defineKind({
     ),
   },
 });
+
+/** Finds members of a config that its action does not know, and values that the action cannot use. */
+function listConfigMistakes({ type, config }: JsonObject): readonly ValueMistake[] {
+  const known = typeof type === 'string' && Object.hasOwn(CONFIG, type) ? CONFIG[type] : undefined;
+  if (known === undefined || !isJsonObject(config)) return [];
+  const unknown = Object.keys(config).filter((name) => !known.includes(name));
+  return [
+    ...unknown.map((given): ValueMistake => {
+      const message = `has the member \`${given}\`, which ${String(type)} does not know`;
+      return { code: 'action-config', path: ['config', given], message, unknown: { given, known } };
+    }),
+    ...(type === 'restrict-ips' ? listAddressMistakes(config) : []),
+  ];
+}
+
+function listAddressMistakes({ enforce = true, allow, deny }: JsonObject): readonly ValueMistake[] {
+  const toMistake = (path: FieldPath, message: string, remedy: string): ValueMistake => ({
+    code: 'action-config',
+    path: ['config', ...path],
+    message,
+    remedy,
+  });
+  const lists = { allow, deny };
+  const wrong = Object.entries(lists).flatMap(([name, list]) =>
+    (isJsonArray(list) ? list : []).flatMap((member, index) => {
+      const why = typeof member === 'string' ? FORMATS.cidr.check(member) : 'is not text';
+      return why === undefined
+        ? []
+        : [toMistake([name, index], `has ${JSON.stringify(member)}, which ${why}`, ADDRESS)];
+    }),
+  );
+  const isSwitch = typeof enforce === 'boolean';
+  return isSwitch ? wrong : [toMistake(['enforce'], 'has an `enforce` that is not true or false', SWITCH), ...wrong];
+}
+
+const ADDRESS = 'Write an IP address or a CIDR block, such as `203.0.113.0/24`.';
+const SWITCH = 'Write true or false, without quotes.';
+
+/** Finds the actions after a deny, which ends the connection. */
+function listUnreachableActions({ actions }: JsonObject): readonly ValueMistake[] {
+  const list = isJsonArray(actions) ? actions : [];
+  const end = list.findIndex((action) => isJsonObject(action) && action['type'] === 'deny');
+  return end < 0 || end === list.length - 1
+    ? []
+    : [
+        {
+          code: 'action-config',
+          path: ['actions', end + 1],
+          message: 'has an action after `deny`, which is never reached',
+          remedy: 'Write deny last.',
+        },
+      ];
+}

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { WriteBoundary } from '../files/boundary.ts';
 import { openForAppending } from '../files/write-file.ts';
 import { ApiError, getErrorMessage } from '../model/errors.ts';
+import { toHarmlessJson } from '../model/job-commands.ts';
 import type { Plan } from '../model/plan.ts';
 
 /**
@@ -148,7 +149,7 @@ export async function openJournal(
   await tail;
   const write: JournalWriter = async (entry) => {
     const head = { format: JOURNAL_FORMAT, time: now().toISOString(), run, version: tool.version, stack, baseUrl };
-    const line = redact(`${JSON.stringify({ ...head, ...entry })}\n`);
+    const line = toHarmlessJson(redact(`${JSON.stringify({ ...head, ...entry })}\n`));
     tail = tail.then(() => append(handle, line));
     try {
       await tail;

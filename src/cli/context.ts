@@ -9,7 +9,6 @@ export interface OutputStream {
    * escape everything else in the text. Absent: `write` has no filter, so use `write`.
    */
   readonly writeCommands?: (text: string) => void;
-  readonly isFile?: boolean;
   readonly isTerminal: boolean;
   /** Width of the terminal. 0 if the output is not a terminal. */
   readonly columns: () => number;

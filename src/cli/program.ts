@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { readStream } from '../files/read-input.ts';
@@ -8,8 +7,8 @@ import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createStreamOutput, flushOutputs } from './output/output.ts';
 import { refuseToRun, run } from './run.ts';
 
-const stdout = createStreamOutput(process.stdout, { isFile: isRegularFile(1) });
-const stderr = createStreamOutput(process.stderr, { isFile: isRegularFile(2) });
+const stdout = createStreamOutput(process.stdout);
+const stderr = createStreamOutput(process.stderr);
 
 /**
  * The signals that interrupt a run. SIGHUP is one of them only if a person watches, whose terminal was then closed.
@@ -70,15 +69,6 @@ function onInterrupt(listener: () => void): () => void {
 /** Finds the output at which the user sees a question: a file of logs may get the other one. */
 function findTerminal(): Writable | undefined {
   return [process.stderr, process.stdout].find(({ isTTY }) => isTTY);
-}
-
-function isRegularFile(fd: number): boolean {
-  try {
-    return fstatSync(fd).isFile();
-  } catch (error) {
-    if (error instanceof Error) return false; // the descriptor is closed
-    throw error;
-  }
 }
 
 export interface PromptTerminal {

@@ -1,4 +1,5 @@
 import { Document, Scalar, visit } from 'yaml';
+import { escapeJobCommands, hasJobCommand } from '../model/job-commands.ts';
 import type { JsonObject } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { isSecretValue, listConcealed, mapConcealedMembers } from '../model/secret-value.ts';
@@ -21,7 +22,7 @@ const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_IN
  * is rendered as its template.
  */
 export function renderManifestDocument(value: JsonObject, comment: readonly string[] = []): string {
-  const lines = comment.map((line) => `# ${toPrintable(line)}\n`);
+  const lines = comment.map((line) => `# ${escapeJobCommands(toPrintable(line))}\n`);
   const templates = new Set(
     listConcealed(value)
       .filter(isSecretValue)
@@ -36,7 +37,10 @@ export function renderPlainYaml(value: JsonObject): string {
   return renderStyled(value, (text) => text);
 }
 
-/** Quotes text that a YAML 1.1 reader would convert to another type. */
+/**
+ * Quotes text that a YAML 1.1 reader would convert to another type. Text with a job command is in double quotes, where the
+ * escape that makes the command harmless does not change the value.
+ */
 function renderStyled(value: JsonObject, write: (text: string) => string): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(document, {
@@ -45,7 +49,7 @@ function renderStyled(value: JsonObject, write: (text: string) => string): strin
       else styleValue(scalar, write);
     },
   });
-  return document.toString(STYLE).replace(INVISIBLE, formatEscape);
+  return escapeJobCommands(document.toString(STYLE).replace(INVISIBLE, formatEscape));
 }
 
 /** Styles a key. Does not escape variables, because readers do not fill in variables in keys. */
@@ -60,7 +64,8 @@ function styleValue(scalar: Scalar, write: (text: string) => string): void {
   if (typeof value !== 'string') return;
   scalar.value = write(value);
   if (isPlain(value)) return;
-  scalar.type = BLOCK.test(value) && value.search(INVISIBLE) < 0 ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
+  const isBlock = BLOCK.test(value) && value.search(INVISIBLE) < 0 && !hasJobCommand(value);
+  scalar.type = isBlock ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
 }
 
 /** Escapes `${` only in text that contains a variable or an escaped variable, because other tools also use `${…}`. */
@@ -71,7 +76,7 @@ function escapeVariables(text: string): string {
 }
 
 function isPlain(text: string): boolean {
-  return !/\p{Cc}/u.test(text) && text.search(INVISIBLE) < 0;
+  return !/\p{Cc}/u.test(text) && text.search(INVISIBLE) < 0 && !hasJobCommand(text);
 }
 
 /** Formats a character as an escape in double quotes. */

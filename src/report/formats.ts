@@ -1,3 +1,4 @@
+import { escapeJobCommands } from '../model/job-commands.ts';
 import type { Report, ReportRenderer, StacksReportRenderer } from './report.ts';
 
 interface FormatEntry {
@@ -40,7 +41,13 @@ export function isFormatName(text: string): text is FormatName {
 }
 
 export async function loadReportRenderer(name: FormatName): Promise<ReportRenderer> {
-  return REPORT_FORMATS[name].load();
+  const render = await REPORT_FORMATS[name].load();
+  return (report, options) => withoutJobCommands(name, render(report, options));
+}
+
+/** Escapes job commands, except in `github`, which consists of them and escapes all other text itself. */
+function withoutJobCommands(name: FormatName, text: string): string {
+  return name === 'github' ? text : escapeJobCommands(text);
 }
 
 const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportRenderer>>> = {
@@ -64,5 +71,5 @@ export async function loadStacksReportRenderer(name: FormatName): Promise<Stacks
     STACKS_REPORT_FORMATS[name](),
     import('./view/stacks-view.ts'),
   ]);
-  return (run, options) => format(nameAccountsOnce(run), options);
+  return (run, options) => withoutJobCommands(name, format(nameAccountsOnce(run), options));
 }

@@ -7,6 +7,7 @@ import { resolveLinks } from '../files/real-path.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
+import { quoteForShell } from '../model/shell-words.ts';
 import { type Host, StackError } from '../stack/host.ts';
 
 /**
@@ -221,7 +222,7 @@ function createGitError(top: string, cause: unknown): GitError {
   if (OWNER_REFUSED.test(said))
     return new GitError(`git refuses ${top}, because the repository belongs to another user.`, {
       reason: 'invalid',
-      remedy: `If you trust that user, allow it: git config --global --add safe.directory ${top}`,
+      remedy: `If you trust that user, allow it: git config --global --add safe.directory ${quoteForShell(top)}`,
       said,
       cause,
     });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { suggest } from '../manifest/suggest.ts';
 import { hasErrors } from '../model/diagnostic.ts';
+import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import {
   createValidShard,
   parseShard,
@@ -92,7 +93,10 @@ function createUnknownError(name: string, { root, stacks }: StackTree): StackErr
   const nearest = suggest(name, known);
   return new StackError(`No stack below ${root} has the name ${name}.`, {
     reason: 'invalid',
-    remedy: nearest === undefined ? `edgewise stacks ${root} lists them.` : `Did you mean ${nearest}?`,
+    remedy:
+      nearest === undefined
+        ? `edgewise stacks ${quoteForShell(escapePath(root))} lists them.`
+        : `Did you mean ${nearest}?`,
   });
 }
 

@@ -168,7 +168,7 @@ function parseRequestUrl({ url = '', headersDistinct }: IncomingMessage, isAllow
   const foreign = [named, parsed].find(({ hostname }) => !isAllowedHost(hostname));
   if (foreign === undefined) return parsed.href;
   throw new RequestError(
-    `This server does not answer for ${foreign.hostname}. To let it, start it with --allow-host ${foreign.hostname}`,
+    `This server does not answer for ${foreign.hostname}. To add a name, start it with --allow-host`,
     { code: 'misdirected' },
   );
 }

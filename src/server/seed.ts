@@ -6,6 +6,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { getPathIdsOfResource, isIdOf, listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
 import { formatPath } from '../model/field-path.ts';
+import { toHarmlessJson } from '../model/job-commands.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 
@@ -335,7 +336,7 @@ export async function writeSnapshotFile(
   snapshot: ServerSnapshot,
   boundary: WriteBoundary = { cwd: resolve('.') },
 ): Promise<void> {
-  await replaceFile(path, `${JSON.stringify(snapshot)}\n`, { ...boundary, mode: 0o600 });
+  await replaceFile(path, toHarmlessJson(`${JSON.stringify(snapshot)}\n`), { ...boundary, mode: 0o600 });
 }
 
 function readText(path: string): string | undefined {

@@ -2,10 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createJobCommandEscaper, escapeJobCommands } from '../../src/model/pipeline.ts';
+import { parseAllDocuments } from 'yaml';
+import { createJobCommandEscaper, escapeJobCommands } from '../../src/model/job-commands.ts';
 import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
 import { toTries } from '../tries.ts';
-import { readCommands, readSections } from './runner.ts';
+import { readCommands, readOtherCommands, readSections } from './runner.ts';
 
 const COMMANDS = [
   '##[add-mask]true',
@@ -22,75 +23,125 @@ const COMMANDS = [
   'x\u2028::add-mask::e',
   'section_start:1:name[collapsed=true]\r\u001b[0Kx',
   'x\nsection_end:1:name\r\u001b[0K',
+  'x ##vso[task.setvariable variable=PATH]/tmp',
+  'x\n##vso[task.prependpath]/tmp',
+  "x\n##teamcity[buildStatus status='SUCCESS']",
+  "##octopus[setVariable name='a' value='b']",
+  'travis_fold:start:x\r\u001b[0K',
+  'travis_time:end:0:start=1,finish=2,duration=1',
+  '--- x',
+  'x\n+++ \u00a0x',
+  'x\r~~~\tx',
+  'x\n^^^ +++\n',
+  '\u001b[31m-\u001b[0m-- x',
+  '\u001b[8mha:////4AAA=\u001b[0m',
 ] as const;
 
 /** Everything that others choose in a manifest and at the service. */
 function toFiles(text: string): Readonly<Record<string, string>> {
-  const key = `${text.slice(0, 40)}`;
+  const key = text.slice(0, 40);
+  const folder = `live/n${text.slice(0, 60).replaceAll('/', '_')}`;
   return {
+    [`${folder}/edgewise.yaml`]: STACK,
+    [`${folder}/edge.yaml`]: toManifest('TCPEdge', 'a', { description: text, hostports: ['1.tcp.example.net:20001'] }),
+    'out/README': '',
     'edgewise.yaml': STACK,
     'edge.yaml': toManifest('TCPEdge', 'a', {
       description: text,
       metadata: { [key]: text },
       hostports: ['1.tcp.example.net:20001'],
     }),
+    'other.yaml': toManifest('TCPEdge', 'a', { description: `${text} else`, metadata: { [`${key}2`]: text } }),
     'broken.yaml': toManifest('TCPEdge', 'b', { description: text, [key]: text, hostports: [text] }),
   };
 }
 
 const FORMATS = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
-/** The last is a container that a job starts: it is not told of the job. */
-const JOBS = [{ GITHUB_ACTIONS: 'true' }, { GITLAB_CI: 'true' }, {}];
 
 /** Commands besides the annotations of `--format github`. */
 function findOthers(printed: string, format: string): unknown {
   const others = readCommands(printed).filter(
     ({ name, properties }) =>
-      format !== 'github' ||
+      !/^(?:file )?github$/.test(format) ||
       !['error', 'warning', 'notice'].includes(name) ||
       !properties['title']?.startsWith('edgewise'),
   );
-  return [...others, ...readSections(printed)];
+  return [...others, ...readSections(printed), ...readOtherCommands(printed)];
 }
 
-/** What a job shows of commands in every format, and of the reports that it prints. */
-async function showAll(text: string): Promise<readonly { readonly format: string; readonly printed: string }[]> {
-  const { edgewise, folder, write } = await createWorkspace(toFiles(text));
+interface Shown {
+  readonly format: string;
+  readonly printed: string;
+}
+
+/** What commands print in every format, and what is in each file that they write. No variable tells of a job. */
+async function showAll(text: string): Promise<readonly Shown[]> {
+  const workspace = await createWorkspace(toFiles(text));
+  const shown: Shown[] = [];
+  const run = async (line: string, format = line) => {
+    const { stdout, stderr } = await workspace.edgewise(line);
+    shown.push({ format, printed: stdout }, { format: `stderr of ${line}`, printed: stderr });
+  };
   const lines = [
-    'plan edgewise.yaml edge.yaml -v',
-    'apply edgewise.yaml edge.yaml --yes',
+    'plan edgewise.yaml edge.yaml --verbose --out out/plan',
+    'apply edgewise.yaml edge.yaml --yes --journal out/journal',
+    'drift edgewise.yaml other.yaml',
+    'apply edgewise.yaml other.yaml --yes',
     'plan edgewise.yaml edge.yaml broken.yaml',
     'validate edgewise.yaml broken.yaml',
-    'drift edgewise.yaml',
+    'plan -R live --out out/plans',
+    'apply -R live --yes',
+    'drift -R live',
   ];
-  const shown: { format: string; printed: string }[] = [];
-  for (const [index, line] of lines.entries())
-    for (const format of FORMATS) {
-      const env = JOBS[(index + FORMATS.indexOf(format)) % JOBS.length] ?? {};
-      const name = `${line.split(' ')[0]}-${index}.${format}`;
-      const { stdout, stderr } = await edgewise(`${line} --format ${format} --report ${format}=${name}`, { env });
-      shown.push({ format, printed: stdout }, { format: 'stderr', printed: stderr });
-    }
-  for (const name of (await readdir(folder)).filter((file) => /-\d[.]/.test(file)))
-    shown.push({ format: name.replace(/.*[.]/, ''), printed: await readFile(join(folder, name), 'utf8') });
-  await write({ 'other.yaml': toManifest('TCPEdge', 'a', { description: `${text} else` }) });
+  for (const format of FORMATS)
+    for (const [index, line] of lines.entries())
+      await run(`${line} --format ${format} --report ${format}=out/${index}.${format}`, format);
   for (const line of [
-    'plan edgewise.yaml other.yaml',
-    'get',
-    'get --format yaml',
-    'export --owner other',
+    'drift edgewise.yaml other.yaml --report metrics=out/drift.prom',
+    'drift -R live --report metrics=out/stacks.prom',
+    'get edgewise.yaml edge.yaml',
+    'get edgewise.yaml edge.yaml --format yaml',
+    'get edgewise.yaml edge.yaml --format json',
+    'get TCPEdge/a edgewise.yaml edge.yaml --format value=description',
+    'stacks live',
+    'stacks live --format folder',
+    'stacks live --format json',
+    'stacks live --format gitlab',
+    'export --owner test',
+    'export --owner test -o out/export',
     `explain ${text}`,
-  ]) {
-    const { stdout, stderr } = await edgewise(line, { env: { GITHUB_ACTIONS: 'true' } });
-    shown.push({ format: line, printed: stdout }, { format: `stderr of ${line}`, printed: stderr });
-  }
-  return shown;
+  ])
+    await run(line);
+  return [...shown, ...(await readFiles(join(workspace.folder, 'out')))];
+}
+
+async function readFiles(folder: string): Promise<readonly Shown[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(async ({ parentPath, name }) => ({
+        format: name.replace(/.*[.]/, 'file '),
+        printed: await readFile(join(parentPath, name), 'utf8'),
+      })),
+  );
 }
 
 describe('a text with a command to the runner in it', () => {
   it.each(COMMANDS)('gives no command in what a job prints, whatever the format: %j', async (text) => {
     for (const { format, printed } of await showAll(text))
       expect(findOthers(printed, format), `${format}\n${printed}`).toEqual([]);
+  });
+
+  it('is shown with an escape, on each output and in each file', async () => {
+    const shown = (await showAll('x ##vso[task.a]y')).filter(({ printed }) =>
+      printed.includes('x ##vso\\u005btask.a]y'),
+    );
+    const formats = shown.map(({ format }) => format);
+    const expected = ['stacks live', 'stacks live --format folder', 'export --owner test', 'plan', 'file yaml'];
+    expect(formats).toEqual(
+      expect.arrayContaining([...expected, ...FORMATS, ...FORMATS.map((name) => `file ${name}`)]),
+    );
   });
 
   it('gives none either, whatever it is made of', async () => {
@@ -107,28 +158,59 @@ describe('a text with a command to the runner in it', () => {
     );
   });
 
-  it('stays what it is for programs that read JSON', async () => {
-    const { edgewise } = await createWorkspace(toFiles(COMMANDS[0]));
-    const { stdout } = await edgewise('plan edgewise.yaml edge.yaml --format json', {
-      env: { GITHUB_ACTIONS: 'true' },
-    });
-    expect(stdout).not.toContain(COMMANDS[0]);
-    expect(JSON.parse(stdout).changes[0].desired.description).toBe(COMMANDS[0]);
-  });
-
   it('leaves our annotations as they are', async () => {
     const { edgewise } = await createWorkspace(toFiles('a text'));
-    const line = 'validate edgewise.yaml broken.yaml --format github';
-    const { stdout } = await edgewise(line, { env: { GITHUB_ACTIONS: 'true' } });
-    expect(stdout).toBe((await edgewise(line)).stdout);
+    const { stdout } = await edgewise('validate edgewise.yaml broken.yaml --format github');
+    expect(stdout).not.toContain('\\u00');
     expect(readCommands(stdout).map(({ name }) => name)).toContain('error');
   });
 });
 
+/** Every string in a document, names of members included. */
+function listTexts(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => [key, ...listTexts(member)]);
+}
+
+describe('a program that decodes an output', () => {
+  it.each(COMMANDS)('gets the text as it is in the manifest: %j', async (text) => {
+    const { edgewise, folder } = await createWorkspace(toFiles(text));
+    const key = text.slice(0, 40);
+    const read = async (name: string) => readFile(join(folder, name), 'utf8');
+    const print = async (line: string) => (await edgewise(line)).stdout;
+    const plan = await print('plan edgewise.yaml edge.yaml --format json --out plan');
+    await edgewise('apply edgewise.yaml edge.yaml --yes');
+    const documents = {
+      plan: JSON.parse(plan),
+      'plan file': JSON.parse(await read('plan')),
+      'get json': JSON.parse(await print('get TCPEdge/a edgewise.yaml edge.yaml --format json')),
+      'get yaml': parseAllDocuments(await print('get TCPEdge/a edgewise.yaml edge.yaml --format yaml')).map((one) =>
+        one.toJS(),
+      ),
+      export: parseAllDocuments(await print('export --owner test')).map((one) => one.toJS()),
+    };
+    for (const [name, document] of Object.entries(documents)) {
+      // The service stores metadata as JSON in a string.
+      const texts = listTexts(document).flatMap((one) => (one.startsWith('{') ? listTexts(JSON.parse(one)) : one));
+      expect(texts, name).toContain(text);
+      expect(texts, name).toContain(key);
+    }
+  });
+});
+
+/** Escape sequences are made harmless before, and not by what is tested here. */
+const NOTE = '\u001b[8mha:';
+
 describe('a line that comes in parts', () => {
   const part = fc.constantFrom(
     ...COMMANDS,
-    ...':#[] \n\r\t',
+    ...':#[] \n\r\t-+~^',
+    '\u001b[0m',
+    '##vso',
+    'task.a]',
+    'travis_fold',
+    ':start:',
     '::',
     '##',
     'section_',
@@ -144,6 +226,7 @@ describe('a line that comes in parts', () => {
         const printed = parts.map(filter).join('');
         expect(readCommands(printed)).toEqual([]);
         expect(readSections(printed)).toEqual([]);
+        expect(readOtherCommands(printed.replaceAll(NOTE, ''))).toEqual([]);
       }),
       { numRuns: toTries(3000) },
     );
@@ -155,6 +238,7 @@ describe('a line that comes in parts', () => {
         const [first, second] = [createJobCommandEscaper(), createJobCommandEscaper()];
         const printed = parts.map(([text, isFirst]) => (isFirst ? first : second)(`${text}\n`)).join('');
         expect(readCommands(printed)).toEqual([]);
+        expect(readOtherCommands(printed.replaceAll(NOTE, ''))).toEqual([]);
       }),
       { numRuns: toTries(3000) },
     );
@@ -167,7 +251,9 @@ describe('a line that comes in parts', () => {
         (text) => {
           const once = escapeJobCommands(text);
           expect(escapeJobCommands(once)).toBe(once);
-          expect(once.replaceAll('\\u003a', ':').replaceAll('\\u005b', '[')).toBe(text);
+          expect(once.replaceAll(/\\u(00[0-9a-f]{2})/g, (_, digits) => String.fromCharCode(parseInt(digits, 16)))).toBe(
+            text,
+          );
         },
       ),
       { numRuns: toTries(1000) },

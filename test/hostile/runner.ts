@@ -1,6 +1,7 @@
 /**
- * How runners read the log of a job, written from their sources: `ActionCommand.cs` and `ActionCommandManager.cs` of actions/runner, and
- * `Gitlab::Regex.build_trace_section_regex` of GitLab.
+ * How CI systems read the log of a job, written from their sources: `ActionCommand.cs` and `ActionCommandManager.cs` of actions/runner,
+ * `Gitlab::Regex.build_trace_section_regex` of GitLab, `Command.cs` of the Azure Pipelines agent, `header_times_streamer.go` of the Buildkite
+ * agent, the log viewer of travis-web, `ConsoleNote.java` of Jenkins, and the service messages of TeamCity and Octopus Deploy.
  */
 
 /** A command that GitHub's runner takes from a line. */
@@ -106,4 +107,30 @@ export function readSections(printed: string): readonly string[] {
   const options = '(\\[(?:\\w+=\\w+)(?:, ?(?:\\w+=\\w+))*\\])?';
   const section = new RegExp(`section_((?:start)|(?:end)):(\\d+):([a-zA-Z0-9_.-]+)${options}\r\u001b\\[0K`, 'g');
   return printed.match(section) ?? [];
+}
+
+/** What the other systems would act on in what a process printed. */
+export function readOtherCommands(printed: string): readonly string[] {
+  const lines = toLines(printed);
+  return [
+    ...lines.filter(isAzureCommand),
+    ...lines.filter(isBuildkiteHeading),
+    ...(printed.match(/##(?:teamcity|octopus)\[/g) ?? []),
+    ...(printed.match(/travis_(?:fold|time):(?:start|end):?.*/g) ?? []),
+    ...(printed.includes('\u001b[8mha:') ? ['a note of Jenkins'] : []),
+  ];
+}
+
+function isAzureCommand(line: string): boolean {
+  const start = line.indexOf('##vso[');
+  const end = line.indexOf(']', start);
+  if (start < 0 || end < 0) return false;
+  const [name = ''] = line.slice(start + '##vso['.length, end).split(' ');
+  return name.split('.').filter((part) => part !== '').length === 2;
+}
+
+function isBuildkiteHeading(line: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the agent removes colours first
+  const shown = line.replace(/\u001b\[(?:[;\d]+)?[mK]/g, '');
+  return /^(?:---|\+\+\+|~~~)\s(?:.+)?$/.test(shown) || /^\^\^\^\s+\+\+\+\s*$/.test(shown);
 }

@@ -192,7 +192,7 @@ describe('a bundled server that only this machine can reach', () => {
     expect(JSON.parse(received.split('\r\n\r\n')[1] ?? '')).toMatchObject({
       error_code: 'misdirected',
       status_code: 421,
-      msg: 'This server does not answer for edgewise.test. To let it, start it with --allow-host edgewise.test',
+      msg: 'This server does not answer for edgewise.test. To add a name, start it with --allow-host',
     });
   });
 });

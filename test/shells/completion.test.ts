@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeWith } from '../pipelines/tools.ts';
 import { createPlayground, openTerminal } from './terminal.ts';
@@ -34,6 +36,34 @@ const LINES: readonly (readonly [keys: string, words: readonly string[]])[] = [
   ['edgewise plan --base-url emb\taccount.json', ['plan', '--base-url', 'embedded:account.json']],
 ];
 
+/** Names of files that run `touch pwned`, or are several words, in a shell that gets them unquoted. */
+const NAMES = [
+  'q1$(touch pwned).json',
+  'q2`touch pwned`',
+  'q3;touch pwned;',
+  'q4 "x" \'y',
+  'q5*',
+  'q6\\x',
+  'q7&touch pwned',
+  'q8#!x',
+  'q9{a,b}[c]~',
+  'qa|touch pwned',
+  'qb>pwned',
+  'qc:d=e',
+  'qd$HOME%s',
+  'qe$(a',
+  'qe$(b',
+] as const;
+
+/** What is typed before a name, and what words edgewise gets then. */
+const PLACES: readonly (readonly [before: string, toWords: (name: string) => readonly string[]])[] = [
+  ['edgewise plan --report=json=', (name) => ['plan', `--report=json=${name}`]],
+  ['edgewise plan --report json=', (name) => ['plan', '--report', `json=${name}`]],
+  ['edgewise plan --out=', (name) => ['plan', `--out=${name}`]],
+  ['edgewise plan --out ', (name) => ['plan', '--out', name]],
+  ['edgewise validate ', (name) => ['validate', name]],
+];
+
 for (const { shell, command, setUp } of SHELLS) {
   describeWith([shell, 'script'], `completion in ${shell}, at a terminal`, () => {
     it('completes commands, options, values, files and addresses', { timeout: LONG }, async () => {
@@ -41,6 +71,19 @@ for (const { shell, command, setUp } of SHELLS) {
       for (const [keys, words] of LINES)
         expect([keys, await terminal.run(keys)], terminal.screen()).toEqual([keys, words]);
     });
+
+    it.each(PLACES)(
+      'gives the name of a file as one word, and runs nothing of it: %s',
+      { timeout: LONG },
+      async (before, toWords) => {
+        const terminal = await openTerminal(command, setUp, NAMES);
+        for (const name of NAMES) {
+          const keys = name.startsWith('qe') ? `qe\t${name.at(-1)}\t` : `${name.slice(0, 2)}\t`;
+          expect([name, await terminal.run(`${before}${keys}`)], terminal.screen()).toEqual([name, toWords(name)]);
+        }
+        expect(existsSync(join(terminal.folder, 'pwned'))).toBe(false);
+      },
+    );
   });
 }
 
@@ -66,6 +109,19 @@ describeWith(['bash'], 'completion in bash, asked by its own variables', () => {
     const variables = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; `;
     const printed = execFileSync('bash', ['--norc', '-c', variables + ask], { cwd: folder, env, encoding: 'utf8' });
     expect(printed.split('\n').filter((line) => line !== '')).toEqual(expected);
+  });
+});
+
+describeWith(['bash'], 'the candidates in bash, of which one may be a path', () => {
+  it('are not patterns, and each is a word', () => {
+    const { folder, env } = createPlayground();
+    for (const name of ['*', 'a b', '$(id)', 'two\nlines', 'a\u001b[2Jb']) writeFileSync(join(folder, name), '');
+    const ask = `source <(edgewise completion bash); _edgewise edgewise 2>/dev/null; eval "set -- \${COMPREPLY[*]}"; printf "%s\\n" "$@"`;
+    const variables = `COMP_WORDS=(edgewise get ''); COMP_CWORD=2; `;
+    const printed = execFileSync('bash', ['--norc', '-c', variables + ask], { cwd: folder, env, encoding: 'utf8' });
+    const words = printed.split('\n');
+    expect(words).toEqual(expect.arrayContaining(['TCPEdge', '*', 'a b', '$(id)', 'my plan.json']));
+    expect(words.filter((word) => word === 'my plan.json')).toHaveLength(1);
   });
 });
 

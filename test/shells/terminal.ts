@@ -11,6 +11,8 @@ export interface Terminal {
   readonly run: (keys: string) => Promise<readonly string[]>;
   /** What stood on the screen. */
   readonly screen: () => string;
+  /** The folder that it was opened in. */
+  readonly folder: string;
 }
 
 const SETTLE_MS = 150;
@@ -44,9 +46,10 @@ export function createPlayground(): { readonly folder: string; readonly env: Nod
   return { folder, env: { ...process.env, PATH: path, HOME: folder, TERM: 'xterm', HISTFILE: '', PS1: '$ ' } };
 }
 
-/** Opens a shell in a playground, and has it read a line first. */
-export async function openTerminal(shell: string, setUp: string): Promise<Terminal> {
+/** Opens a shell in a playground with more files, and has it read a line first. */
+export async function openTerminal(shell: string, setUp: string, files: readonly string[] = []): Promise<Terminal> {
   const { folder, env } = createPlayground();
+  for (const name of files) writeFileSync(join(folder, name), '');
   const child = spawn('script', ['-qfec', shell, '/dev/null'], { cwd: folder, env, stdio: 'pipe' });
   onTestFinished(() => {
     child.kill('SIGKILL');
@@ -68,6 +71,7 @@ export async function openTerminal(shell: string, setUp: string): Promise<Termin
   child.stdin.write(`${setUp}; touch ready\r`);
   await wait('start', () => existsSync(join(folder, 'ready')));
   return {
+    folder,
     screen: () => seen,
     run: async (keys) => {
       for (const [index, part] of keys.split('\t').entries()) {

@@ -6,6 +6,8 @@ import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { parseAddressesForCompletion, readManifestFiles } from '../../manifest/load.ts';
 import { parseAddress } from '../../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
+import { hasJobCommand } from '../../model/job-commands.ts';
+import { toPrintable } from '../../model/printable.ts';
 import { checkKindHasReadableField } from '../../report/machine/inventory.ts';
 import { indexStackNames } from '../../repository/read-stack-tree.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
@@ -45,7 +47,10 @@ export function configureWordCompletionCommand(command: Command, act: CommandBod
 /** Writes the candidates for the last word. Shows no errors, because the user is still typing. */
 async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
   const found = await computeCompletion(program, words, context).catch(() => undefined);
-  const lines = (found?.candidates ?? []).map(({ word, about }) => `${word}\t${about.replace(/\s+/g, ' ')}\n`);
+  // A word with a line break would be two candidates, a terminal acts on control characters, and an escape of a job
+  // command would make it another word.
+  const shown = (found?.candidates ?? []).filter(({ word }) => toPrintable(word) === word && !hasJobCommand(word));
+  const lines = shown.map(({ word, about }) => `${word}\t${toPrintable(about.replace(/\s+/g, ' '))}\n`);
   context.stdout.write(`${lines.join('')}${found?.takesFiles === true ? ':files\n' : ''}`);
   return EXIT.success;
 }
@@ -346,15 +351,20 @@ type Shell = (typeof SHELLS)[number];
 
 /**
  * Bash splits words at `=` and `:`, and a candidate replaces only the last part. So the script removes the preceding
- * parts from each candidate. It works with bash 3.2, which has no `compopt`.
+ * parts from each candidate. Bash inserts a candidate as it is, so the script quotes it. Words on the command line may
+ * have backslashes, which `read` removes without running anything; in a word with quotes, bash completes only paths. The
+ * script works with bash 3.2, which has no `compopt`.
  */
 const BASH = String.raw`# Completion of edgewise for bash. In ~/.bashrc: source <(edgewise completion bash)
 _edgewise() {
-  local IFS=$'\n' i word about joined= files= line
+  local i word about joined= files= line
   local -a words=() found=()
   local cur=${'$'}{COMP_WORDS[COMP_CWORD]}
+  COMPREPLY=()
+  compopt -o default 2>/dev/null
+  [[ $cur == *[\'\"]* ]] && return
   for ((i = 1; i <= COMP_CWORD; i++)); do
-    word=${'$'}{COMP_WORDS[i]}
+    IFS= read word <<< "${'$'}{COMP_WORDS[i]}"
     if ((${'$'}{#words[@]} > 0)) && [[ $joined || $word == [=:]* ]]; then
       words[${'$'}{#words[@]} - 1]+=$word
     else
@@ -365,26 +375,23 @@ _edgewise() {
   done
   local whole=${'$'}{words[${'$'}{#words[@]} - 1]}
   [[ $cur == [=:]* ]] && cur=
+  IFS= read cur <<< "$cur"
   local lead=${'$'}{whole%"$cur"}
   while IFS=$'\t' read -r word about; do
     case $word in
       :files) files=1 ;;
       :* | '') ;;
-      *) found+=("${'$'}{word#"$lead"}") ;;
+      *) found+=("$(printf %q "${'$'}{word#"$lead"}")") ;;
     esac
   done < <("$1" __complete -- "${'$'}{words[@]}" 2>/dev/null)
-  COMPREPLY=()
-  if [[ $files && ${'$'}{#found[@]} -eq 0 ]]; then
-    compopt -o default 2>/dev/null
-    return
-  fi
+  [[ $files && ${'$'}{#found[@]} -eq 0 ]] && return
   compopt +o default 2>/dev/null
   ((${'$'}{#found[@]} > 0)) && COMPREPLY=("${'$'}{found[@]}")
   if [[ $files ]]; then
-    for line in $(compgen -f -- "$cur"); do
+    while IFS= read -r line; do
       [[ -d $line ]] && line+=/
       COMPREPLY+=("$(printf %q "$line")")
-    done
+    done < <(compgen -f -- "$cur")
   fi
   if ((${'$'}{#COMPREPLY[@]} == 1)) && [[ ${'$'}{COMPREPLY[0]} == *[=/:] ]]; then compopt -o nospace 2>/dev/null; fi
 }
@@ -402,8 +409,8 @@ _edgewise() {
     case $word in
       :files) files=1 ;;
       :*|'') ;;
-      *[=/:]) open+=("${'$'}{word//:/\\:}:$about") ;;
-      *) closed+=("${'$'}{word//:/\\:}:$about") ;;
+      *[=/:]) open+=("${'$'}{${'$'}{word//\\/\\\\}//:/\\:}:$about") ;;
+      *) closed+=("${'$'}{${'$'}{word//\\/\\\\}//:/\\:}:$about") ;;
     esac
   done
   (( $#closed )) && _describe -t values edgewise closed
@@ -417,10 +424,12 @@ if [[ $funcstack[1] == _edgewise ]]; then _edgewise "$@"; else compdef _edgewise
 const FISH = String.raw`# Completion of edgewise for fish. Once: edgewise completion fish > ~/.config/fish/completions/edgewise.fish
 function __edgewise_complete
     set -l before (commandline -opc)
-    set -l current (commandline -ct)
+    set -l typed (commandline -ct)
+    set -l current (string unescape -- $typed)
+    or set current $typed
     for line in (command $before[1] __complete -- $before[2..-1] "$current" 2>/dev/null)
         if test "$line" = :files
-            __fish_complete_path "$current"
+            __fish_complete_path "$typed"
         else if not string match -q ':*' -- $line
             printf '%s\n' $line
         end

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createFilePerDocument, type ExportResult, renderSingleFile } from '../../export/export-live.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import {
   type AttachableResource,
@@ -114,7 +115,7 @@ async function writeFiles(
       `Exported ${resources} ${resources === 1 ? 'resource' : 'resources'} for the stack ${flags.owner}:\n`,
       ...listPaths(paths).map((line) => `  ${toPrintable(line)}\n`),
       describeLeftOut(exported),
-      `Adopt it: ${detectInvocation(context)} plan ${toPrintable(folder)}\n`,
+      `Adopt it: ${detectInvocation(context)} plan ${quoteForShell(escapePath(folder))}\n`,
     ].join(''),
   );
 }

@@ -8,6 +8,7 @@ import { createStarter } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
@@ -15,7 +16,6 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, refuseUnwritableFiles, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { escapePath, quoteForShell } from '../output/shell-words.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
 type NewFile = ReturnType<typeof createStarter>[number];
@@ -170,7 +170,7 @@ function describe(
   written: readonly string[],
   { isPlaced, baseUrl, defaults, command, env }: WrittenStack,
 ): string {
-  const shown = toPrintable(quoteForShell(escapePath(folder)));
+  const shown = quoteForShell(escapePath(folder));
   const needed = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'];
   const variables = needed.filter((name) => (env[name] ?? '') === '').join(' and ');
   const isComplete = variables === '' || baseUrl?.startsWith('embedded:') === true;

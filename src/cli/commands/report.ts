@@ -8,6 +8,7 @@ import { isLoopbackHost } from '../../model/http.ts';
 import { findOtherRun, splitRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
+import { quoteForShell } from '../../model/shell-words.ts';
 import { type FormatName, GENERAL_FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
@@ -85,13 +86,13 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
   if (other !== undefined)
     throw new CommandError(`${file} ${other}, and is not posted.`, {
       exitCode: EXIT.invalid,
-      remedy: `Write it in this run with --report markdown=${file}.`,
+      remedy: `Write it in this run with --report ${quoteForShell(`markdown=${file}`)}.`,
     });
   const marker = findCommentMarker(text);
   if (marker === undefined)
     throw new CommandError(`${file} is not a report that can be posted: its first line does not identify it`, {
       exitCode: EXIT.invalid,
-      remedy: `Write it with --report markdown=${file}.`,
+      remedy: `Write it with --report ${quoteForShell(`markdown=${file}`)}.`,
     });
   const forge = await openForgeOf(flags, context);
   warnOfClearText(forge, context);

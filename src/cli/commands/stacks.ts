@@ -3,16 +3,18 @@ import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
 import {
+  findGitLabReference,
   renderGitHubMatrix,
   renderGitLabMatrix,
   renderStackFolderLines,
   renderStacksJson,
 } from '../../report/machine/stacks.ts';
 import { renderStacksText } from '../../report/text/lists.ts';
+import { quoteIfNeeded } from '../../report/view/escape.ts';
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../multi-stack/stacks-run.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
@@ -75,8 +77,24 @@ function render(listing: StackListing, { format, color }: Flags, context: Contex
     case 'github':
       return renderGitHubMatrix(listing);
     case 'gitlab':
+      refuseGitLabReferences(listing);
       return renderGitLabMatrix(listing);
     default:
       return assertNever(format);
   }
+}
+
+function refuseGitLabReferences({ stacks }: StackListing): void {
+  const messages = stacks.flatMap(({ name, folder }) => {
+    const reference = findGitLabReference(folder) ?? findGitLabReference(name);
+    if (reference === undefined) return [];
+    return [
+      `The stack ${quoteIfNeeded(name)} in ${folder} cannot be in a matrix: GitLab would replace ${reference} by the value of a variable.`,
+    ];
+  });
+  if (messages.length === 0) return;
+  throw new CommandError(messages, {
+    exitCode: EXIT.invalid,
+    remedy: 'Rename the folder or the stack. GitLab has no way to escape a %.',
+  });
 }

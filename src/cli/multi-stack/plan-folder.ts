@@ -5,6 +5,7 @@ import { isOwnedByAnotherUser } from '../../files/owners.ts';
 import { InputBudgetError, readInput } from '../../files/read-input.ts';
 import { createFolder, removeFile } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
+import { toHarmlessJson } from '../../model/job-commands.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
@@ -69,7 +70,7 @@ export async function createPlanFolderWriter(
         stacks: stacks.map(({ name }) => name),
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };
-      const text = `${JSON.stringify(index, null, 2)}\n`;
+      const text = toHarmlessJson(`${JSON.stringify(index, null, 2)}\n`);
       await writeResultFile(join(folder, toPlanIndexFileName(shard)), text, context);
     },
   };

@@ -5,7 +5,7 @@ import { EXPLANATIONS } from '../../explain/explanations.ts';
 import { findRepository } from '../../files/boundary.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
-import { escapeJobCommands, readCiJobLinks } from '../../model/pipeline.ts';
+import { readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { type FormatName, loadReportRenderer, loadStacksReportRenderer } from '../../report/formats.ts';
 import type {
@@ -83,12 +83,9 @@ async function publishAs(load: LoadRenderer, publication: Publication, context: 
   return failures.length > 0 && isGood ? EXIT.failed : exitCode;
 }
 
-/**
- * Writes a report to stdout. Escapes job commands in every format except `github`, which consists of job commands and
- * escapes all other text itself.
- */
+/** Writes a report to stdout. The format `github` consists of job commands, which must not be escaped. */
 function show(format: FormatName, text: string, { stdout }: Context): void {
-  if (format !== 'github') stdout.write(escapeJobCommands(text));
+  if (format !== 'github') stdout.write(text);
   else if (stdout.writeCommands === undefined) stdout.write(text);
   else stdout.writeCommands(text);
 }
@@ -165,9 +162,7 @@ async function writeReport(
     return [`The report ${name}=${file} was not written: ${file} is a file that this run reads.`];
   const render = await load(name);
   try {
-    const text = render(options);
-    // A CI job may print this file, and the runner of the job would execute commands in it.
-    await writeResultFile(file, name === 'github' ? text : escapeJobCommands(text), context);
+    await writeResultFile(file, render(options), context);
     return [];
   } catch (error) {
     if (!(error instanceof CommandError || (error instanceof Error && 'code' in error))) throw error;

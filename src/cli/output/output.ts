@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { createJobCommandEscaper, isInCiJob } from '../../model/pipeline.ts';
+import { createJobCommandEscaper, escapeJobCommands } from '../../model/job-commands.ts';
 import type { SecretRedactor } from '../../model/secrets.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -15,10 +15,7 @@ interface ProcessOutput extends OutputStream {
 type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** Creates an output that writes to a stream. If a write fails, the command continues without this output. */
-export function createStreamOutput(
-  stream: ProcessStream,
-  { isFile = false }: { readonly isFile?: boolean } = {},
-): ProcessOutput {
+export function createStreamOutput(stream: ProcessStream): ProcessOutput {
   let isGone = false;
   let failure: string | undefined;
   const lose = (error: NodeJS.ErrnoException): void => {
@@ -42,7 +39,6 @@ export function createStreamOutput(
     write: (text) => {
       if (!isGone) write(text);
     },
-    isFile,
     isTerminal: stream.isTTY === true,
     columns: () => stream.columns ?? 0,
     settle: async () => {
@@ -67,20 +63,20 @@ export async function flushOutputs(
   return failure !== undefined && isGood ? EXIT.failed : exitCode;
 }
 
-/** Redacts the secrets of the run in all output and questions, and escapes text that a CI runner would execute as a command. */
+/**
+ * Redacts the secrets of the run in all output and questions, and escapes what a CI system would execute in a log. Any
+ * output may be one: a container that a job starts does not know of the job.
+ */
 export function createRedactedContext<T extends Context>(
   context: T,
   secrets: SecretRedactor,
 ): T & { readonly secrets: SecretRedactor } {
-  const stdout = redactOutput(context.stdout, secrets);
   return {
     ...context,
     secrets,
-    stdout: isInCiJob(context.env) ? filterCommands(stdout) : stdout,
-    // Filter stderr even if no variable identifies a CI job, because a container may lack such variables. No program
-    // parses stderr, so the filter does no harm.
+    stdout: filterCommands(redactOutput(context.stdout, secrets)),
     stderr: filterCommands(redactOutput(context.stderr, secrets)),
-    ask: (question) => context.ask(secrets.redact(question)),
+    ask: (question) => context.ask(escapeJobCommands(secrets.redact(question))),
   };
 }
 
@@ -93,9 +89,7 @@ function redactOutput(output: OutputStream, { redact }: SecretRedactor): OutputS
   };
 }
 
-/** Filters job commands out of an output. Does not filter a file, because the runner does not read it. */
 function filterCommands(output: OutputStream): OutputStream {
-  if (output.isFile === true) return output;
   const filter = createJobCommandEscaper();
   return {
     ...output,

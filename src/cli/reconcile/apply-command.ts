@@ -1,11 +1,11 @@
 import { isAbsolute, normalize } from 'node:path';
 import type { Plan } from '../../model/plan.ts';
+import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
 import { isTokenCreatingWrite } from '../../stack/run-plan.ts';
 import { isEmbedded, listVariablesAllowedInManifests } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { escapePath, quoteForShell } from '../output/shell-words.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command line must repeat. */

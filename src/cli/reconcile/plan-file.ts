@@ -9,6 +9,7 @@ import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import { isFailureReport, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
 import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
@@ -50,7 +51,7 @@ export function listManifestPathsForPlan(
     stderr.write(`${toPrintable(`${name} is compared with the manifests that it names: ${named}.`)}\n`);
     return manifests;
   }
-  const flags = manifests.map((path) => `--manifests ${path}`).join(' ');
+  const flags = manifests.map((path) => `--manifests ${quoteForShell(escapePath(path))}`).join(' ');
   if (manifests.includes('-'))
     throw new CommandError(`${name} was made from manifests on standard input.`, {
       exitCode: EXIT.invalid,

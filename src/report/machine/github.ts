@@ -1,8 +1,8 @@
 import { countActions } from '../../model/change.ts';
 import { hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
+import { escapeJobCommands } from '../../model/job-commands.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
-import { escapeJobCommands } from '../../model/pipeline.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
 import { formatOutcomeTotals } from '../view/apply-view.ts';

@@ -2,10 +2,10 @@ import { countActionsForDisplay } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { countDriftStates, type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
+import { toHarmlessJson } from '../../model/job-commands.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { isCoveredByApproval, isSamePlan } from '../../model/plan.ts';
-import { toPrintable } from '../../model/printable.ts';
 import type { ApplyReport, FormatOptions, Report, WrittenEvents } from '../report.ts';
 import { countDangersInReports } from '../view/danger-view.ts';
 import { redactDrift } from '../view/redact.ts';
@@ -158,7 +158,7 @@ export function renderEventLine(
   { event, ...body }: EventBody,
   { seq, time }: { readonly seq: number; readonly time: Date },
 ): string {
-  return `${toPrintable(JSON.stringify({ event, seq, time: time.toISOString(), ...body }))}\n`;
+  return `${toHarmlessJson(JSON.stringify({ event, seq, time: time.toISOString(), ...body }))}\n`;
 }
 
 /** The events before the first write: the stack, the service, the number of writes, and the plan's diagnostics. */

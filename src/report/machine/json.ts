@@ -11,12 +11,12 @@ import {
   isEveryTargetCompared,
 } from '../../model/drift.ts';
 import { ApiError, assertNever } from '../../model/errors.ts';
+import { toHarmlessJson } from '../../model/job-commands.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { type ExtraChange, type ExtraChanges, isCoveredByApproval, isSamePlan } from '../../model/plan.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
-import { toPrintable } from '../../model/printable.ts';
 import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
 import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
@@ -24,8 +24,8 @@ import { countWriteOutcomes, isFullyApplied } from '../view/wording.ts';
 
 /**
  * JSON documents for programs. The document of a plan is its plan file; every other document starts with `format`,
- * `command` and `ok`. Each document is one object and ends with a line break. Characters that a terminal would act on
- * are escaped, which does not change the values.
+ * `command` and `ok`. Each document is one object and ends with a line break. What a terminal or a CI system would act on
+ * is escaped, which does not change the values.
  */
 
 /** The version of the format of these documents. New fields do not change it. */
@@ -67,10 +67,7 @@ export function renderJsonReport(report: Report): string {
 
 /** Renders the content of a plan file, as its published schema describes it. Equal plans give equal text. */
 export function renderPlanJson(plan: Plan): string {
-  return renderStableJson(createPlanFileContent(redactPlan(plan)))
-    .split('\n')
-    .map(toPrintable)
-    .join('\n');
+  return toHarmlessJson(renderStableJson(createPlanFileContent(redactPlan(plan))));
 }
 
 /**
@@ -167,8 +164,7 @@ export function renderSettingsJson(rows: readonly SettingRow[]): string {
 
 /** Renders a JSON document. Escapes even the unprintable characters that `JSON.stringify` leaves as they are. */
 export function renderPrintableJson(document: object): string {
-  const lines = JSON.stringify(document, null, 2).split('\n');
-  return `${lines.map(toPrintable).join('\n')}\n`;
+  return toHarmlessJson(`${JSON.stringify(document, null, 2)}\n`);
 }
 
 /** An outcome that has the id of its write instead of the whole write, because the plan contains the write. */

@@ -6,6 +6,7 @@ import {
   type Drift,
   isEveryTargetCompared,
 } from '../../model/drift.ts';
+import { escapeJobCommands } from '../../model/job-commands.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { DriftReport, Report, StacksRunReport } from '../report.ts';
 
@@ -214,7 +215,7 @@ function renderLabels(labels: Sample['labels']): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-/** Makes the text printable first, so that only quotes and backslashes are left to escape. */
+/** Escapes what a terminal or a CI system would act on first, so that only quotes and backslashes are left to escape. */
 function escapeLabelValue(text: string): string {
-  return toPrintable(text).replace(/["\\]/g, (character) => `\\${character}`);
+  return escapeJobCommands(toPrintable(text)).replace(/["\\]/g, (character) => `\\${character}`);
 }

@@ -1,5 +1,6 @@
 import { countDangersByGroup } from '../../model/danger.ts';
 import { DIAGNOSTIC_CODES, type SourcePlace } from '../../model/diagnostic.ts';
+import { toHarmlessJson } from '../../model/job-commands.ts';
 import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
@@ -61,7 +62,7 @@ function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
       },
     ],
   };
-  return `${JSON.stringify(log, null, 2).split('\n').map(toPrintable).join('\n')}\n`;
+  return toHarmlessJson(`${JSON.stringify(log, null, 2)}\n`);
 }
 
 function createVersion(report: Report, { version }: FormatOptions): { readonly version?: string } {

@@ -1,4 +1,5 @@
 import { assertDefined } from '../../model/errors.ts';
+import { toHarmlessJson } from '../../model/job-commands.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
@@ -43,20 +44,29 @@ export function renderStackFolderLines({ stacks }: StackListing): string {
 
 /** The value for `strategy.matrix` of a GitHub job, to parse with `fromJSON`. It creates one job for each stack. */
 export function renderGitHubMatrix({ stacks }: StackListing): string {
-  return `${toPrintable(JSON.stringify({ include: stacks.map(({ name, folder }) => ({ stack: name, folder })) }))}\n`;
+  return `${toHarmlessJson(JSON.stringify({ include: stacks.map(({ name, folder }) => ({ stack: name, folder })) }))}\n`;
 }
 
 /**
  * A GitLab CI file with the hidden job `.edgewise-stacks`. A job of a child pipeline that extends the hidden job runs
- * once for each stack. Without stacks, the hidden job never runs, because GitLab rejects an empty matrix.
+ * once for each stack. Without stacks, the hidden job never runs, because GitLab rejects an empty matrix. No name or
+ * folder may be one that `findGitLabReference` finds something in.
  */
 export function renderGitLabMatrix({ stacks }: StackListing): string {
   if (stacks.length === 0) return '.edgewise-stacks:\n  rules:\n    - when: never\n';
   const jobs = stacks.map(({ name, folder }) => {
-    const [stack, path] = [quoteText(name), quoteText(folder)];
+    const [stack, path] = [name, folder].map((text) => quoteText(text.replaceAll('$', '$$$$')));
     return `      - EDGEWISE_STACK: ${stack}\n        EDGEWISE_FOLDER: ${path}\n`;
   });
   return `.edgewise-stacks:\n  parallel:\n    matrix:\n${jobs.join('')}`;
+}
+
+/**
+ * Returns the `%NAME%` in a text, which GitLab replaces by the value of a variable. Unlike `$`, which is doubled, `%` has
+ * no escape: GitLab leaves `%%` as it is. Source: `ExpandVariables` of GitLab.
+ */
+export function findGitLabReference(text: string): string | undefined {
+  return /%\w+%/.exec(text)?.[0];
 }
 
 /** A run over many stacks as one JSON document that contains the document of each stack. */

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../cli/fake-context.ts';
+import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
+
+/** Names that run a command, or are several words, in a shell that gets them unquoted. */
+const NAMES = ['$(touch pwned)', '`touch pwned`', 'a;touch pwned', 'a\ntouch pwned', "it's", '=touch', '-n', '~', '*'];
+
+/** The words that a shell makes of a part of a command line. */
+function readWords(line: string, cwd: string): readonly string[] {
+  const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { cwd, encoding: 'utf8' });
+  return printed.split('\0').slice(0, -1);
+}
+
+async function readRemedy(workspace: Workspace, words: readonly string[]): Promise<string> {
+  const { cwd, transport } = { cwd: workspace.folder, transport: workspace.recorder.transport };
+  const { stdout, stderr } = await runCommand(words, { cwd, transport });
+  return stdout + stderr;
+}
+
+/** What a shell gets if the name has a line break: the escape of it, still in quotes. */
+function toShown(name: string): string {
+  return name.replaceAll('\n', '\\n');
+}
+
+describe('a command that edgewise proposes', () => {
+  it.each(NAMES)('has the manifests of a plan file as words: %j', async (name) => {
+    const workspace = await createWorkspace({ 'm/edgewise.yaml': STACK, 'm/edge.yaml': toEdge('a', 20001) });
+    await workspace.edgewise('plan m -o plan.json');
+    const file = join(workspace.folder, 'plan.json');
+    const plan = JSON.parse(await readFile(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ ...plan, manifests: [name, 'm'] }));
+    const said = await readRemedy(workspace, ['apply', 'plan.json', '--yes']);
+    const proposed = /or add (.*), with the path/s.exec(said)?.[1] ?? '';
+    const path = name.startsWith('-') ? `./${name}` : toShown(name);
+    expect(readWords(proposed, workspace.folder), said).toEqual(['--manifests', path, '--manifests', 'm']);
+    expect(existsSync(join(workspace.folder, 'pwned'))).toBe(false);
+  });
+
+  it.each(NAMES)('has the folder of an export as one word: %j', async (name) => {
+    const workspace = await createWorkspace();
+    const said = await readRemedy(workspace, ['export', '--owner', 'test', `--out=${name}`]);
+    const proposed = /Adopt it: .* plan (.*)\n/.exec(said)?.[1] ?? '';
+    expect(readWords(proposed, workspace.folder), said).toEqual([name.startsWith('-') ? `./${name}` : toShown(name)]);
+  });
+
+  it.each(NAMES)('has the folder of the stacks as one word: %j', async (name) => {
+    const workspace = await createWorkspace();
+    await mkdir(join(workspace.folder, name, 's'), { recursive: true });
+    await writeFile(join(workspace.folder, name, 's/edgewise.yaml'), STACK);
+    const said = await readRemedy(workspace, ['stacks', '--stack', 'zzzzzzzz', '--', name]);
+    const proposed = /edgewise stacks (.*) lists them/.exec(said)?.[1] ?? '';
+    expect(readWords(proposed, workspace.folder), said).toEqual([name.startsWith('-') ? `./${name}` : toShown(name)]);
+  });
+});

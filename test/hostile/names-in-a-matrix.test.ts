@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createWorkspace } from '../cli/workspace.ts';
+import { toStack } from '../repository/tree.ts';
+import { toTries } from '../tries.ts';
+
+/** The variables of a job. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  DEPLOY_PASSWORD: 'correct-horse-battery',
+  a: 'value-of-a',
+  _: 'value-of-_',
+};
+
+/**
+ * How GitLab fills in variables: first the server, as `ExpandVariables` does, then the runner, as Go's `os.Expand`
+ * does with `$$` for a `$`.
+ */
+function expandAsGitLab(value: string): string {
+  const onServer = value.replace(
+    /\$\$|%%|\$([a-zA-Z_]\w*)|\$\{([a-zA-Z_]\w*)\}|%([a-zA-Z_]\w*)%/g,
+    (found, ...names) => {
+      const name = names.slice(0, 3).find((one) => one !== undefined);
+      return name === undefined ? found : (VARIABLES[name] ?? '');
+    },
+  );
+  return onServer.replace(/\$(?:\{([^}]*)\}|(\w+|[*#$@!?-])|(?=(.|$)))/g, (_, ...names) => {
+    const name: string | undefined = names.slice(0, 3).find((one) => one !== undefined);
+    return name === '$' ? '$' : (VARIABLES[name ?? ''] ?? '');
+  });
+}
+
+/** The stacks of a folder, by the matrix that GitLab gets. */
+async function readGitLabMatrix(folder: string) {
+  const { edgewise } = await createWorkspace({ [`live/${folder}/edgewise.yaml`]: toStack('web') });
+  const result = await edgewise('stacks live --format gitlab');
+  return { ...result, row: parse(result.stdout)?.['.edgewise-stacks'].parallel.matrix[0] };
+}
+
+describe('the name of a folder in a matrix of GitLab', () => {
+  it.each([
+    '$DEPLOY_PASSWORD',
+    `\${DEPLOY_PASSWORD}`,
+    '$$DEPLOY_PASSWORD',
+    '$$$DEPLOY_PASSWORD',
+    'a$',
+    '$(id)',
+    `\${a:-b}`,
+    '"$a"',
+    '100% $a %',
+    '%%',
+    '!reference [a, b]',
+    '$[[ inputs.a ]]',
+    "it's",
+    'a: b # c',
+    '`id`',
+  ])('is the name of the folder to the job: %s', async (name) => {
+    const { row } = await readGitLabMatrix(name);
+    expect(expandAsGitLab(row.EDGEWISE_FOLDER)).toBe(`live/${name}`);
+  });
+
+  it.each(['%DEPLOY_PASSWORD%', 'x%a%y', '%%a%b%'])(
+    'is refused if GitLab would fill in a variable: %s',
+    async (name) => {
+      expect(await readGitLabMatrix(name)).toMatchObject({
+        exitCode: 3,
+        stdout: '',
+        stderr: expect.stringMatching(/cannot be in a matrix: GitLab would replace %\w+% by the value of a variable/),
+      });
+    },
+  );
+
+  it('is the name of the folder or refused, whatever it is made of', async () => {
+    const names = fc
+      .array(
+        fc.constantFrom('$', '{', '}', '%', 'a', '_', 'DEPLOY_PASSWORD', ' ', '"', "'", '\\', '-', '*', '#', ':'),
+        {
+          minLength: 1,
+          maxLength: 8,
+        },
+      )
+      .map((parts) => `n${parts.join('')}n`);
+    await fc.assert(
+      fc.asyncProperty(names, async (name) => {
+        const { exitCode, row } = await readGitLabMatrix(name);
+        if (exitCode === 3) expect(name).toMatch(/%\w+%/);
+        else expect(expandAsGitLab(row.EDGEWISE_FOLDER)).toBe(`live/${name}`);
+      }),
+      { numRuns: toTries(60) },
+    );
+  });
+});
+
+describe('the name of a folder in a matrix of GitHub', () => {
+  it.each([
+    '$(id)',
+    `\${{ secrets.A }}`,
+    'a\nmatrix=b',
+    '\u2028',
+    '##[add-mask]live',
+    '##vso[task.setvariable a]',
+    '"}]}',
+  ])('is the name of the folder, on one line without a command: %j', async (name) => {
+    const { edgewise } = await createWorkspace({ [`live/${name}/edgewise.yaml`]: toStack('web') });
+    const { stdout } = await edgewise('stacks live --format github');
+    expect(stdout).toMatch(/^[^\r\n]+\n$/);
+    expect(stdout).not.toMatch(/##\w*\[/);
+    expect(JSON.parse(stdout)).toEqual({ include: [{ stack: 'web', folder: `live/${name}` }] });
+  });
+});

@@ -316,18 +316,18 @@ function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined):
  */
 function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
   if (from === undefined) return [];
-  return kind.specFields.flatMap(([name, { carries }]): readonly Fact[] => {
-    switch (carries) {
+  return kind.specFields.flatMap(([name, field]): readonly Fact[] => {
+    switch (field.carries) {
       case undefined:
         return [];
       case 'by-each':
         return compareServed(from[name], to?.[name], name);
       case 'while-on':
-        return to === undefined ? [] : compareTarget(from[name], to[name], name);
+        return to === undefined ? [] : compareTarget(field, from[name], to[name], name);
       case 'by-share':
         return to === undefined ? [] : compareShares(from[name], to[name], name);
       default:
-        return assertNever(carries);
+        return assertNever(field.carries);
     }
   });
 }
@@ -338,10 +338,27 @@ function compareServed(from: Json | undefined, to: Json | undefined, name: strin
   return [createMemberFact(found.length === 0 ? 'address-removed' : 'address-changed', from, to, [name])];
 }
 
-function compareTarget(from: Json | undefined, to: Json | undefined, path: string): readonly Fact[] {
-  if (!isOn(from) || isOn(to)) return [];
+function compareTarget({ type }: Field, from: Json | undefined, to: Json | undefined, path: string): readonly Fact[] {
+  if (!isOn(from)) return [];
+  if (isOn(to)) return listChangedTargets(type, from, to, path);
   if (isUnset(to)) return [{ danger: 'target-removed', path, ...toSides(from, undefined) }];
   return [{ danger: 'target-disabled', path, ...toSides(from, to) }];
+}
+
+/** Lists the references inside of a module that name another resource than before. */
+function listChangedTargets(
+  type: FieldType,
+  from: Json | undefined,
+  to: Json | undefined,
+  path: string,
+): readonly Fact[] {
+  if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
+  return Object.entries(type.fields).flatMap(([name, inner]): readonly Fact[] => {
+    const [before, after] = [from[name], to[name]];
+    const isTarget = inner.type.type === 'reference' && typeof before === 'string' && typeof after === 'string';
+    if (!isTarget || before === after) return [];
+    return [{ danger: 'target-changed', path: formatPath([path, name]), from: before, to: after }];
+  });
 }
 
 function compareShares(from: Json | undefined, to: Json | undefined, path: string): readonly Fact[] {
@@ -352,19 +369,48 @@ function compareShares(from: Json | undefined, to: Json | undefined, path: strin
 
 function listSecretDangers(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Danger[] {
   if (from === undefined) return [];
-  if (to === undefined) return listRevoked(kind);
+  if (to === undefined) return [...listRevoked(kind), ...listStillValid(kind, from)];
   const { until = '' } = kind.validity ?? {};
   const field = kind.fields[until];
   const [before, after] = [from[until], to[until]];
-  if (field === undefined || typeof before !== 'string' || typeof after !== 'string') return [];
-  if (Date.parse(after) <= Date.parse(before) || isAllowedEarlier(field, before, after)) return [];
-  return [{ group: 'secrets', danger: 'longer-validity', path: until, from: before, to: after }];
+  const narrowed = isNarrowed(kind, from, to) ? listStillValid(kind, from) : [];
+  if (field === undefined || typeof before !== 'string' || typeof after !== 'string') return narrowed;
+  if (isAllowedEarlier(field, before, after)) return narrowed;
+  if (Date.parse(after) < Date.parse(before)) return listStillValid(kind, from);
+  return [...narrowed, { group: 'secrets', danger: 'longer-validity', path: until, from: before, to: after }];
+}
+
+/** A certificate cannot be revoked: it stays valid until its end, also after it was deleted or replaced. */
+function listStillValid({ validity }: Kind, from: Spec): readonly Danger[] {
+  const end = from[validity?.until ?? ''];
+  if (validity === undefined || typeof end !== 'string') return [];
+  const consequence = 'the API cannot revoke it';
+  return [{ group: 'secrets', danger: 'stays-valid', path: validity.until, from: end, consequence }];
+}
+
+/** Whether an immutable field permits less than before, or names another key or authority. */
+function isNarrowed({ specFields }: Kind, from: Spec, to: Spec): boolean {
+  return specFields.some(([name, { lifecycle, restriction, required }]) => {
+    if (lifecycle !== 'immutable') return false;
+    const [before, after] = [from[name] ?? null, to[name] ?? null];
+    const { lost, found } = compareMembers(before, after);
+    switch (restriction) {
+      case 'allow-list':
+        return lost.length > 0;
+      case 'allow-list-or-all':
+        return lost.length > 0 || (listMembers(before).length === 0 && found.length > 0);
+      case 'by-each':
+        return found.length > 0;
+      default:
+        return required && !isSameJson(before, after);
+    }
+  });
 }
 
 /** Returns the group of the first danger that the absence of the resource causes. `undefined` if it causes none. */
 export function findDangerGroupOfMissingResource(kind: Kind, spec: Spec): DangerGroup | undefined {
-  const [first] = listResourceTransitionDangers(kind, { spec }, undefined);
-  return first?.group;
+  const dangers = listResourceTransitionDangers(kind, { spec }, undefined);
+  return dangers.find(({ danger }) => danger !== 'stays-valid')?.group;
 }
 
 /** Lists the one-time values that become invalid when the resource is deleted. */

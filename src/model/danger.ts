@@ -54,11 +54,13 @@ export type DangerName =
   | 'address-changed'
   | 'target-removed'
   | 'target-disabled'
+  | 'target-changed'
   | 'no-weight'
   | 'gap'
   | 'new-values'
   | 'token'
   | 'token-revoked'
+  | 'stays-valid'
   | 'ended'
   | 'not-valid-yet'
   | 'longer-validity'
@@ -81,11 +83,13 @@ const NAMES: Readonly<Record<DangerName, true>> = {
   'address-changed': true,
   'target-removed': true,
   'target-disabled': true,
+  'target-changed': true,
   'no-weight': true,
   gap: true,
   'new-values': true,
   token: true,
   'token-revoked': true,
+  'stays-valid': true,
   ended: true,
   'not-valid-yet': true,
   'longer-validity': true,

@@ -46,7 +46,8 @@ export function computeDrift(plan: Plan, { live, now, localNow = now, desired }:
     const candidate = isNew ? findCandidate(kind, spec) : undefined;
     const holder = isNew && candidate === undefined ? findHolder(kind, spec) : undefined;
     const drift =
-      findUnowned(change, { found, candidate, holder }) ?? withFile(createResourceDrift(change, found), plan.files);
+      findUnowned(change, { found, candidate, holder }) ??
+      withFile(createResourceDrift(change, found, { stack, account: live }), plan.files);
     return refused.has(change.address) ? withoutNext(drift) : drift;
   });
   const ours = resources.filter(({ state }) => state !== 'unowned');
@@ -128,11 +129,16 @@ export function sortDriftByAddress(resources: readonly ResourceDrift[]): readonl
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ resource }) => resource);
 }
 
-function createResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
+function createResourceDrift(
+  change: Change,
+  live: LiveResource | undefined,
+  account: { readonly stack: string; readonly account: LiveState },
+): ResourceDrift {
   const { address, desired, duplicateOf, kind, reason, leftToOthers, owner = live?.mark?.owner } = change;
   const action = isHiddenChange(change) ? 'no-op' : change.action;
   const fields = change.differences.filter(({ isHidden }) => !isHidden).map(toDriftedField);
-  const dangers = listDangersCausedByDrift({ kind, fields, expected: desired, live: change.live?.spec });
+  const drifted = { kind, fields, expected: desired, live: change.live?.spec };
+  const dangers = listDangersCausedByDrift(drifted, { ...account, owner });
   return {
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),

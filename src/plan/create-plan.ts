@@ -33,6 +33,8 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     writes,
     stack: desired.stack.name,
     settings: input.settings,
+    live: input.live,
+    now: input.now,
   });
   return {
     format: PLAN_FORMAT,

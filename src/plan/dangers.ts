@@ -6,23 +6,38 @@ import {
 } from '../kinds/dangers.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
+import { isAddress } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
 import { type DriftedField, PROTECT_PATH, type ResourceDrift } from '../model/drift.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import { parseRateLimit } from '../model/stack.ts';
-import type { Spec } from '../model/state.ts';
+import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { describeTokenSink } from '../model/token-sink.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
 import { isTokenUndelivered } from './precedence.ts';
 import { readFieldTime } from './validity.ts';
 
-type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
+type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & {
+  readonly writes: readonly Write[];
+  /** Says which stacks own targets. Default: unknown. */
+  readonly live?: LiveState | undefined;
+  /** By the clock of the service. Default: nothing has ended yet. */
+  readonly now?: Date | undefined;
+};
 
 /** Returns the changes of a plan with newly computed dangers. These depend on the changes and the order of writes. */
 export function computeChangesWithDangers(plan: DangerSource): readonly Change[] {
-  const context = { stack: plan.stack, findGap: createFindGap(plan), findClaimant: createFindClaimant(plan.changes) };
+  const addresses = new Map(plan.changes.map((change) => [change.live?.id, change.address]));
+  const context = {
+    stack: plan.stack,
+    now: plan.now,
+    findGap: createFindGap(plan),
+    findClaimant: createFindClaimant(plan.changes),
+    findAddress: (id: string) => addresses.get(id),
+    describeTargets: createDescribeTargets(plan.stack, plan.live),
+  };
   return plan.changes.map((change) => {
     const dangers = listDangers(change, context);
     if (dangers.length > 0) return { ...change, dangers };
@@ -36,6 +51,9 @@ interface DangerContext {
   readonly stack: string;
   readonly findGap: (change: Change) => Gap | undefined;
   readonly findClaimant: (kind: Kind, spec: Spec) => string | undefined;
+  readonly now: Date | undefined;
+  readonly findAddress: (id: string) => string | undefined;
+  readonly describeTargets: DescribeTargets;
 }
 
 function listDangers(change: Change, context: DangerContext): readonly Danger[] {
@@ -46,13 +64,76 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
   const to = pickDesiredSide(change, context);
   const facts = listResourceTransitionDangers(kind, from, to)
     .filter(({ danger }) => danger !== 'token-revoked' || isInUse(kind, live))
-    .map((fact) => withClaimant(fact, kind, context));
+    .filter((fact) => !isEnded(fact, context) && !isSameTarget(fact, context))
+    .map((fact) => context.describeTargets(withClaimant(fact, kind, context), change.owner));
   return sortDangersByGroup([
     ...facts,
     ...listLonger(kind, change),
     ...listNewValues(kind, change),
     ...listGaps(kind, change, context),
   ]);
+}
+
+/** Whether a certificate that stays valid has already ended. */
+function isEnded({ danger, from }: Danger, { now }: DangerContext): boolean {
+  return danger === 'stays-valid' && now !== undefined && Date.parse(String(from)) <= now.getTime();
+}
+
+/** Whether a target only gets a new id, because the plan replaces it. */
+function isSameTarget({ danger, from, to }: Danger, { findAddress }: DangerContext): boolean {
+  return danger === 'target-changed' && findAddress(String(from)) === to;
+}
+
+/** Adds to the danger of a changed target which resources of which stacks the two are. `owner`: of the changed resource. */
+type DescribeTargets = (fact: Danger, owner: string | undefined) => Danger;
+
+function createDescribeTargets(stack: string, live: LiveState | undefined): DescribeTargets {
+  let found: ReadonlyMap<string, LiveResource> | undefined;
+  const find = (id: Danger['from']): LiveResource | undefined => {
+    found ??= new Map([...(live?.resources.values() ?? [])].flat().map((one) => [one.id, one]));
+    return found.get(String(id));
+  };
+  return (fact, owner) => {
+    if (fact.danger !== 'target-changed' || live === undefined) return fact;
+    const [from, to] = [find(fact.from), find(fact.to)];
+    const described = [describeTarget(fact.from, from, stack), describeTarget(fact.to, to, stack)];
+    if (described.every((one) => one === undefined)) return fact;
+    if (described.every((one) => one?.stack === stack)) return { ...fact, consequence: 'both of this stack' };
+    const said = described.map((one, index) => one?.said ?? String([fact.from, fact.to][index])).join(' → ');
+    const other = describeOtherEnvironment({ from, to, stack, owner });
+    return { ...fact, consequence: other === undefined ? said : `${said}, ${other}` };
+  };
+}
+
+/** Describes a target that a stack owns, or none. `undefined` if no list shows it. */
+function describeTarget(
+  named: Danger['from'],
+  live: LiveResource | undefined,
+  own: string,
+): { readonly said: string; readonly stack: string | undefined } | undefined {
+  if (isAddress(String(named))) return { said: `${named} of this stack`, stack: own };
+  if (live === undefined) return undefined;
+  if (live.mark === undefined) return { said: `${live.id}, which no stack manages`, stack: undefined };
+  const { stack, name } = live.mark;
+  const whose = stack === own ? 'of this stack' : `of the stack ${stack}`;
+  return { said: `${live.kind}/${name} ${whose}`, stack };
+}
+
+/** Says that the new target belongs to another stack of another owner. `undefined` if it does not, or nothing says so. */
+function describeOtherEnvironment({
+  from,
+  to,
+  stack,
+  owner,
+}: Readonly<Record<'from' | 'to', LiveResource | undefined>> & {
+  readonly stack: string;
+  readonly owner: string | undefined;
+}): string | undefined {
+  const [before, after] = [from?.mark, to?.mark];
+  const known = before?.owner ?? owner;
+  if (after === undefined || after.stack === stack || after.stack === before?.stack) return undefined;
+  if (after.owner === undefined || known === undefined || after.owner === known) return undefined;
+  return `which is another environment: its owner is ${after.owner}, not ${known}`;
 }
 
 /**
@@ -217,8 +298,19 @@ interface Drifted {
   readonly live: Spec | undefined;
 }
 
+/** What the dangers of drift depend on beside the resource. */
+interface DriftScene {
+  readonly stack: string;
+  /** The live resources of the account, which say who owns a target. */
+  readonly account: LiveState;
+  readonly owner: string | undefined;
+}
+
 /** The dangers of drift. Ignores fields that only the manifest changed. */
-export function listDangersCausedByDrift({ kind, fields, expected, live }: Drifted): readonly Danger[] {
+export function listDangersCausedByDrift(
+  { kind, fields, expected, live }: Drifted,
+  scene?: DriftScene,
+): readonly Danger[] {
   const happened = fields.filter(({ origin }) => origin !== 'manifest');
   if (happened.length === 0 || expected === undefined || live === undefined) return [];
   const names = new Set(happened.map(({ field }) => field));
@@ -233,7 +325,10 @@ export function listDangersCausedByDrift({ kind, fields, expected, live }: Drift
     { spec: live },
   );
   // Omits lockouts: a user who sees this report is not locked out.
-  return dangers.filter(({ danger }) => danger !== 'lockout');
+  const shown = dangers.filter(({ danger }) => danger !== 'lockout');
+  if (scene === undefined) return shown;
+  const describe = createDescribeTargets(scene.stack, scene.account);
+  return shown.map((danger) => describe(danger, scene.owner));
 }
 
 function isLostProtection({ path, expected }: DriftedField): boolean {

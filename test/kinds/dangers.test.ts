@@ -14,6 +14,8 @@ const CERTIFICATE = {
   public_key: 'ssh-ed25519 AAAA',
   principals: ['alice'],
 };
+const UNTIL = '2031-01-01T00:00:00Z';
+const STAYS_VALID = `secrets stays-valid valid_until: "${UNTIL}" (the API cannot revoke it)`;
 const FILTER = { edge_id: 'edghts_web', id: 'edghtsrt_api' };
 const OPTIONS = { 'force-command': 'ls', 'source-address': '10.0.0.0/8' };
 
@@ -207,7 +209,57 @@ const CASES: readonly (readonly [
     { ...CERTIFICATE, valid_until: '2030-01-01T00:00:00Z' },
     { ...CERTIFICATE, valid_until: '2031-01-01T00:00:00Z' },
     ['secrets longer-validity valid_until: "2030-01-01T00:00:00Z" → "2031-01-01T00:00:00Z"'],
+    ['secrets stays-valid valid_until: "2031-01-01T00:00:00Z" (the API cannot revoke it)'],
+  ],
+  [
+    'a certificate without one of its principals',
+    'SSHUserCertificate',
+    { ...CERTIFICATE, principals: ['alice', 'root'], valid_until: UNTIL },
+    { ...CERTIFICATE, valid_until: UNTIL },
+    [STAYS_VALID],
+    ['secrets access-widened principals: → ["root"]'],
+  ],
+  [
+    'a certificate with one more restriction',
+    'SSHUserCertificate',
+    { ...CERTIFICATE, valid_until: UNTIL },
+    { ...CERTIFICATE, critical_options: { 'force-command': 'ls' }, valid_until: UNTIL },
+    [STAYS_VALID],
+    ['secrets restriction-removed critical_options.force-command: "ls"'],
+  ],
+  [
+    'a certificate for another key',
+    'SSHUserCertificate',
+    { ...CERTIFICATE, valid_until: UNTIL },
+    { ...CERTIFICATE, public_key: 'ssh-ed25519 BBBB', valid_until: UNTIL },
+    [STAYS_VALID],
+    [STAYS_VALID],
+  ],
+  [
+    'a certificate that goes',
+    'SSHUserCertificate',
+    { ...CERTIFICATE, valid_until: UNTIL },
+    undefined,
+    [STAYS_VALID],
     [],
+  ],
+  [
+    'another backend',
+    'TCPEdge',
+    { backend: { backend_id: 'bkdwd_one' } },
+    { backend: { backend_id: 'bkdwd_two' } },
+    ['traffic target-changed backend.backend_id: "bkdwd_one" → "bkdwd_two"'],
+    ['traffic target-changed backend.backend_id: "bkdwd_two" → "bkdwd_one"'],
+  ],
+  [
+    'another backend while its module is off',
+    'TCPEdge',
+    { backend: { enabled: false, backend_id: 'bkdwd_one' } },
+    { backend: { enabled: true, backend_id: 'bkdwd_two' } },
+    [],
+    [
+      'traffic target-disabled backend: {"backend_id":"bkdwd_two","enabled":true} → {"backend_id":"bkdwd_one","enabled":false}',
+    ],
   ],
   [
     'a pattern, which nobody here can compare with others',

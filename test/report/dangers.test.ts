@@ -90,6 +90,14 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('SSHUserCertificate/a', { valid_until: '2030-01-01T00:00:00Z' }, { valid_until: '2031-01-01T00:00:00Z' }),
   ],
   [
+    'will leave the SSH user certificate valid until 2031-01-01T00:00:00Z: the API cannot revoke it',
+    update('SSHUserCertificate/a', { valid_until: '2031-01-01T00:00:00Z' }, { valid_until: '2030-01-01T00:00:00Z' }),
+  ],
+  [
+    'will lead elsewhere: backend.backend_id External/blue → bkdhr_2zzz',
+    update('TCPEdge/a', { backend: { backend_id: 'bkdhr_2aaa' } }, { backend: { backend_id: 'bkdhr_2zzz' } }),
+  ],
+  [
     'will widen access: acl + bind:b.test',
     update('Credential/a', { acl: ['bind:a.test'] }, { acl: ['bind:a.test', 'bind:b.test'] }),
   ],

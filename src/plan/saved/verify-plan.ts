@@ -156,7 +156,12 @@ function findTotalFinding(
 }
 
 function asDangersJson(dangers: Change['dangers']): Json | undefined {
-  return dangers?.map((danger) => ({ ...danger }));
+  // A plan file does not contain the resources of other stacks, which the consequence of a changed target names.
+  return dangers
+    ?.filter(({ danger }) => danger !== 'stays-valid')
+    .map(({ consequence, ...rest }) =>
+      rest.danger === 'target-changed' ? rest : { ...rest, consequence: consequence ?? null },
+    );
 }
 
 function asJson(write: PlanFileWrite | undefined): Json {

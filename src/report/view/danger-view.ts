@@ -227,6 +227,7 @@ const LEADS = {
   'address-changed': ['be reached elsewhere:', 'is reached elsewhere:'],
   'target-removed': ['lead nowhere:', 'leads nowhere:'],
   'target-disabled': ['lead nowhere, since this is disabled:', 'leads nowhere, since this is disabled:'],
+  'target-changed': ['lead elsewhere:', 'leads elsewhere:'],
   'no-weight': ['send traffic to no member:', 'sends traffic to no member:'],
   'longer-validity': ['be valid for longer:', 'is valid for longer:'],
 } as const;
@@ -234,6 +235,7 @@ const LEADS = {
 function createClause(danger: Danger, context: ClauseContext): Clause {
   const { kind, change, names, tense } = context;
   const path = toPrintable(danger.path ?? '');
+  const owner = quoteIfNeeded(String(danger.from));
   const clause = (
     [planned, happened]: readonly [string, string],
     values = `${path} ${formatSides(kind, danger, names)}`,
@@ -245,6 +247,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
     case 'address-changed':
     case 'target-removed':
     case 'target-disabled':
+    case 'target-changed':
     case 'no-weight':
     case 'longer-validity':
       return clause(chooseLeads(danger.danger, change));
@@ -277,23 +280,26 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
       return clause(formatTokenLeads(danger, change), toPrintable(String(danger.to ?? '')));
     case 'token-revoked':
       return clause(['lose its token', 'lost its token'], '');
+    case 'stays-valid':
+      return clause(formatStaysValidLeads(kind, change), toPrintable(String(danger.from)));
     case 'ended':
       return clause(['no longer be valid from', 'is no longer valid since'], toPrintable(String(danger.from)));
     case 'not-valid-yet':
       return clause(['not be valid before', 'is not valid before'], toPrintable(String(danger.from)));
     case 'unprotected':
       return clause(['no longer be protected', 'is no longer protected'], '');
-    case 'released': {
-      const owner = quoteIfNeeded(String(danger.from));
+    case 'released':
       return clause([`be released: it belongs to ${owner}`, `was released: it belonged to ${owner}`], '');
-    }
-    case 'handed-over': {
-      const owner = quoteIfNeeded(String(danger.from));
+    case 'handed-over':
       return clause([`be taken over from the stack ${owner}`, `was taken over from the stack ${owner}`], '');
-    }
     default:
       return assertNever(danger.danger);
   }
+}
+
+function formatStaysValidLeads(kind: Kind | undefined, { action }: Change): readonly [string, string] {
+  const what = `the ${action === 'replace' ? 'old ' : ''}${kind?.title ?? 'resource'} valid until`;
+  return [`leave ${what}`, `left ${what}`];
 }
 
 function chooseLeads(danger: keyof typeof LEADS, { action }: Change): readonly [string, string] {

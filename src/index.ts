@@ -74,15 +74,19 @@ export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
 export type { ApplyEvent, ApplyResult, FileOutcome, Outcome } from './model/outcome.ts';
 export {
+  type ChangedSide,
+  type DoneChange,
+  type DoneChanges,
   type ExtraChange,
   type ExtraChanges,
   type ExtraField,
-  isCoveredByApproval,
   isSamePlan,
+  type MemberDifference,
   PLAN_FORMAT,
   type Plan,
   type PlanComparison,
   type PlannedFile,
+  type PlanOptionSettings,
   type PlanSettings,
   type SafetyViolation,
   type SuppressedDelete,
@@ -103,18 +107,12 @@ export { type Transport, toSend, toTransport } from './model/transport.ts';
 export type { Write, WriteId, WriteType } from './model/write.ts';
 export { openStack, type StackOptions } from './open-stack.ts';
 export { comparePlans } from './plan/compare/compare-plans.ts';
+export type { PlanEvidence } from './plan/compare/done.ts';
 export { computeDrift, type DriftInput } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
 export { type Allowances, listBlockingViolations } from './plan/guard.ts';
 export type { PlanInput } from './plan/plan-input.ts';
 export { createDestroyState, listWriteToPaths, omitAllDesiredResources } from './plan/plan-input.ts';
-export type { StaleItem } from './plan/saved/check-plan.ts';
-export { checkPlanAgainstLive, createStaleCheckRequest, type PlanCheck } from './plan/saved/check-plan.ts';
-export {
-  computeDriftFromSavedPlan,
-  createDriftReadRequest,
-} from './plan/saved/drift-against.ts';
-export { verifyPlan } from './plan/saved/verify-plan.ts';
 export { createReadRequest, type ReadRequest } from './plan/select-targets.ts';
 export {
   type FormatName,
@@ -143,10 +141,10 @@ export { createManifestJsonSchema } from './schemas/manifest.ts';
 export { createOpenApiDocument } from './schemas/openapi.ts';
 export { createPlanJsonSchema } from './schemas/plan.ts';
 export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';
+export { NotApprovedError } from './stack/approval.ts';
 export { InvalidManifests, StackError, type StackErrorReason } from './stack/host.ts';
 export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';
 export type { ApplyRunOptions } from './stack/run-plan.ts';
-export { PlanExceedsApprovalError } from './stack/saved-plan.ts';
 export type { ServiceSettings } from './stack/settings.ts';
 export type { ApplyOptions, DriftOptions, ExportStackOptions, GetOptions, Stack } from './stack/stack.ts';

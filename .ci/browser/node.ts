@@ -40,6 +40,7 @@ Object.assign(globalThis, { Buffer, __zod_globalConfig: { jitless: true } });
 
 // node:path
 export const { basename, dirname, isAbsolute, join, normalize, parse, relative, resolve, sep, delimiter } = path;
+export const posix = path;
 
 // node:crypto
 type Encoding = 'hex' | 'base64' | 'base64url';

@@ -4,10 +4,9 @@ import type { Address } from '../model/address.ts';
 import { listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
-import type { Plan } from '../model/plan.ts';
+import { listKnownIds, type Plan } from '../model/plan.ts';
 import { sleepFor } from '../model/sleep.ts';
 import type { Write, WriteId } from '../model/write.ts';
-import { listKnownIds } from '../plan/saved/live-resource-look-up.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
@@ -36,12 +35,8 @@ export interface ApplyContext {
   readonly conflictMs?: number | undefined;
   /** When aborted, no further write starts. Writes under way finish. */
   readonly signal: AbortSignal;
-  /** Writes that an earlier apply has done, such as `PlanCheck.done`. Value: the id of the resource, if known. */
-  readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** Known ids of resources that this plan or another stack creates, by address, such as `PlanCheck.ids`. */
+  /** Known ids of resources that another stack creates, by address. */
   readonly ids: ReadonlyMap<string, string>;
-  /** Known contents for planned files, by address of the resource, such as `PlanCheck.texts`. */
-  readonly texts: ReadonlyMap<string, string>;
   readonly writeFile: WriteFile;
   /** The pipeline to record in marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks record no pipeline. */
   readonly by?: string | undefined;
@@ -75,8 +70,8 @@ export interface MultiStackRounds {
  * Applies a plan. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that
  * depend on it are skipped and the others continue. An apply also lists kinds, to find out whether a creation took
  * effect and whether a concurrent apply created the same resource first. In the latter case it deletes its own
- * creation. Does not check whether the plan is stale (see `checkPlanAgainstLive`). Never rejects because of the service or the
- * network: failures are in the result.
+ * creation. Does not check whether the plan is still right. Never rejects because of the service or the network:
+ * failures are in the result.
  */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const { onEvent, signal, now } = context;
@@ -101,7 +96,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     settle,
     now,
     ids: new Map(context.ids),
-    texts: new Map(context.texts),
+    texts: new Map(),
     storedForms: new Map(),
     unrecorded: new Set(),
     judge: reach.judge,
@@ -115,7 +110,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
   // A plan that warns already says what happens. Otherwise, the times of new resources have shown it.
   if (!plan.diagnostics.some(({ code }) => code === 'clock-skew'))
     for (const warning of listClockSkewWarnings(write.clockSkew(), renderTimeSpan)) note(warning);
-  const texts = selectFileTexts(outcomes, write.texts, context);
+  const texts = selectFileTexts(outcomes, write.texts);
   return {
     outcomes,
     tokens: deliveries.tokens,
@@ -183,15 +178,13 @@ async function runPhases(plan: Plan, context: ApplyContext, write: WriteContext)
 function createRunOptions(
   { writes }: Plan,
   {
-    context: { done, onEvent },
+    context: { onEvent },
     write: context,
     ended,
   }: { readonly context: ApplyContext; readonly write: WriteContext; readonly ended: readonly Outcome[] },
 ): WriteRunCallbacks {
   return {
     ended,
-    find: (write) =>
-      done.has(write.id) ? { outcome: 'applied', write, id: done.get(write.id), alreadyDone: true } : undefined,
     accepts: (write, needed) => needed.outcome === 'applied' || canFollowUnrecorded(write, needed, context),
     perform: async (write, limit) => context.judge(await performWrite(write, context, limit)),
     onEnded: (result, count) => onEvent({ event: 'write-ended', result, done: count, total: writes.length }),
@@ -210,8 +203,7 @@ function canFollowUnrecorded({ type }: Write, needed: Outcome, { unrecorded }: W
 function selectFileTexts(
   outcomes: readonly Outcome[],
   texts: ReadonlyMap<string, string>,
-  context: ApplyContext,
 ): ReadonlyMap<string, string> {
   const made = new Set<string>(outcomes.flatMap((one) => (one.outcome === 'applied' ? [one.write.address] : [])));
-  return new Map([...texts].filter(([address]) => made.has(address) || context.texts.has(address)));
+  return new Map([...texts].filter(([address]) => made.has(address)));
 }

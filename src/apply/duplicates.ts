@@ -277,7 +277,7 @@ function createFailure({ write }: CreatedResource, message: string): Outcome {
  */
 function findCreatedResource(outcome: Outcome): CreatedResource | undefined {
   const { write } = outcome;
-  if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !isCreateWithoutClaims(write)) return undefined;
+  if (outcome.outcome !== 'applied' || !isCreateWithoutClaims(write)) return undefined;
   if (getKind(write.kind).oneTimeFields.length > 0) return undefined;
   return { write, id: assertDefined(outcome.id, `id of ${write.id}`) };
 }

@@ -249,10 +249,7 @@ async function recordDelivery(write: DeliverOrRedeliverWrite, context: WriteCont
  * credential is already deleted.
  */
 async function redeliver(write: RedeliverWrite, context: WriteContext): Promise<Outcome> {
-  const { deliveries, ids } = context;
-  if (!deliveries.has(write.address))
-    return { outcome: 'applied', write, id: ids.get(write.address), alreadyDone: true };
-  const failure = await deliveries.deliverAgain(write.address);
+  const failure = await context.deliveries.deliverAgain(write.address);
   return failure === undefined ? recordDelivery(write, context) : createFailure(write, failure);
 }
 

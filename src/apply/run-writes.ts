@@ -6,8 +6,6 @@ import type { Write, WriteId } from '../model/write.ts';
 export interface WriteRunCallbacks {
   /** Outcomes of earlier calls of `runWrites`, on which these writes may depend. */
   readonly ended?: readonly Outcome[];
-  /** Returns the outcome of a write that an earlier run has done; `undefined` if the write is still to be done. */
-  readonly find: (write: Write) => Outcome | undefined;
   /** Whether a write can start, given the outcome of one of its dependencies. */
   readonly accepts: (write: Write, needed: Outcome) => boolean;
   /**
@@ -39,14 +37,14 @@ const MAX_UNDER_WAY = 64;
 async function runPart(
   writes: readonly Write[],
   ended: Map<WriteId, Outcome>,
-  { find, accepts, perform, onEnded }: WriteRunCallbacks,
+  { accepts, perform, onEnded }: WriteRunCallbacks,
 ): Promise<void> {
   assertOrder(writes, ended);
   const limit = createConcurrencyLimiter(MAX_UNDER_WAY);
   const run = async (write: Write, needed: readonly (Outcome | Promise<Outcome> | undefined)[]): Promise<Outcome> => {
     const outcomes = (await Promise.all(needed)).filter((one) => one !== undefined);
     const failed = outcomes.filter((one) => !accepts(write, one));
-    const outcome = find(write) ?? createSkipped(write, failed) ?? (await perform(write, limit));
+    const outcome = createSkipped(write, failed) ?? (await perform(write, limit));
     ended.set(write.id, outcome);
     onEnded(outcome, ended.size);
     return outcome;

@@ -338,14 +338,9 @@ export class TokenDeliveries {
     return failure;
   }
 
-  /** Whether this run received a token for this address, so that `deliverAgain` can deliver it. */
-  has(address: Address): boolean {
-    return this.#made.has(address);
-  }
-
-  /** Delivers a token again. Resolves with the reason if that fails, otherwise with `undefined`. */
+  /** Delivers a token of this run again. Resolves with the reason if that fails, otherwise with `undefined`. */
   async deliverAgain(address: Address): Promise<string | undefined> {
-    const { failure } = (await this.#made.get(address)?.()) ?? {};
-    return failure;
+    const deliver = assertDefined(this.#made.get(address), `token of ${address}`);
+    return (await deliver()).failure;
   }
 }

@@ -24,7 +24,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.invalid]: 'invalid manifests or usage',
   [EXIT.authentication]: 'authentication or permission failed',
   [EXIT.refused]: 'refused by a safety rule',
-  [EXIT.stale]: 'the saved plan is stale, or the approved plan does not cover every change',
+  [EXIT.stale]: 'the plan is not as approved, or not as shown any more',
   [EXIT.bug]: 'a bug in edgewise',
   [EXIT.interrupted]: 'interrupted, or declined',
 };

@@ -64,8 +64,6 @@ export interface LeftValue {
 
 export interface LiveBeforeChange {
   readonly id: string;
-  /** Digest of the spec in normal form and of the mark. It shows drift of a resource whose `spec` is absent. */
-  readonly digest: string;
   /** The spec in normal form. Absent for a no-op, unless the resource is an attached module. */
   readonly spec?: Spec;
   readonly mark?: Mark;

@@ -48,7 +48,7 @@ export interface DriftedField {
   /** The top-level field of the spec that contains the value. Absent: the value is in the lifecycle or the mark. */
   readonly field?: string;
   readonly path: string;
-  /** The value in the manifest or the saved plan. Absent if there is none or the service chooses it. */
+  /** The value in the manifest. Absent if there is none or the service chooses it. */
   readonly expected?: Json;
   /** The live value. Absent if there is none. */
   readonly live?: Json;
@@ -72,19 +72,11 @@ export interface ResourceDrift {
   readonly differences: readonly DriftedField[];
   /** Only for a missing resource: the spec of the manifest, in normal form. Absent if it is unknown. */
   readonly expected?: Spec;
-  /**
-   * Top-level fields that drifted. Only for a resource that the saved plan does not change: the plan contains digests
-   * of its fields, not their values, so `differences` cannot contain these fields.
-   */
-  readonly driftedFields?: readonly string[];
   /** The owner of the resource, from the manifest or the mark. Absent if neither has an owner. */
   readonly owner?: string;
   /** The reason for the state, if the differences do not show it, such as a due renewal. */
   readonly reason?: string;
-  /**
-   * What the next apply does to the resource. Absent if it does nothing, if the resource has an error, or if the live
-   * state was compared with a saved plan.
-   */
+  /** What the next apply does to the resource. Absent if it does nothing, or if the resource has an error. */
   readonly next?: NextApplyAction;
   /** Live values that differ from the manifest and that `lifecycle.ignore` leaves alone. Absent if there are none. */
   readonly leftToOthers?: readonly LeftValue[];
@@ -108,17 +100,13 @@ export interface UnownedResource {
   readonly stack?: string;
 }
 
-/** The live state, compared with the manifests or with a saved plan. Contains no secrets. */
+/** The live state, compared with the manifests. Contains no secrets. */
 export interface Drift {
   readonly stack: string;
   readonly baseUrl: string;
   /** When the live state was read, RFC 3339. */
   readonly at: string;
-  /** The path of the saved plan that the live state was compared with. Absent: it was compared with manifests. */
-  readonly against?: string;
-  /** When the saved plan was created, RFC 3339. */
-  readonly plannedAt?: string;
-  /** The commit of the manifests from which the plan was created. Absent if unknown. */
+  /** The commit of the manifests. Absent if unknown. */
   readonly commit?: string;
   /** The addresses to which the comparison was limited. Empty if it was not limited. */
   readonly targets: readonly string[];

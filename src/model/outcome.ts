@@ -13,8 +13,6 @@ interface Applied {
 /** The result of one write. */
 export type Outcome =
   | Applied
-  /** The write was not sent, because an earlier apply of the same plan file had already done it. */
-  | (Applied & { readonly alreadyDone: true })
   /** The create had no response, but the service has the new resource: it was found by its mark. */
   | (Applied & { readonly found: true })
   | {

@@ -1,13 +1,13 @@
 import type { Address } from './address.ts';
-import type { Change, Difference } from './change.ts';
+import type { Change, ChangingAction, Difference } from './change.ts';
 import type { Danger } from './danger.ts';
 import type { Diagnostic, SourcePlace } from './diagnostic.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, ManifestFileDigest } from './state.ts';
 import type { Write } from './write.ts';
 
-export const PLAN_FORMAT = 3;
+export const PLAN_FORMAT = 4;
 
 /** A file that an apply of the plan writes as a whole. */
 export interface PlannedFile {
@@ -78,6 +78,34 @@ export interface PlanSettings extends RequestSettings {
   readonly kinds?: readonly string[];
 }
 
+/** The options of the run that created a plan, besides its targets and the stacks to take over from. */
+export interface PlanOptionSettings {
+  /** The addresses of `--rotate`, sorted. */
+  readonly rotate: readonly string[];
+  /** `--no-revert-drift` */
+  readonly keepDrift: boolean;
+  /** `--no-delete` */
+  readonly noDelete: boolean;
+  /** `--skip-rejected` */
+  readonly skipRejected: boolean;
+}
+
+/** A change of an approved plan, or a part of one, that is live already. */
+export interface DoneChange {
+  /** As in reports, with the id of a duplicate. */
+  readonly address: string;
+  readonly action: ChangingAction;
+  /** The paths of the differences that are live. Absent if the whole change is done. */
+  readonly paths?: readonly string[] | undefined;
+}
+
+/** The changes and files of an approved plan that are done already. */
+export interface DoneChanges {
+  readonly changes: readonly DoneChange[];
+  /** Paths of files that have the approved content. */
+  readonly files: readonly string[];
+}
+
 /** When and from which commit a plan was created. For readers only: no run checks or applies it. */
 interface PlanOrigin {
   /** The time of creation, RFC 3339. */
@@ -101,6 +129,7 @@ export interface Plan {
    * apply.
    */
   readonly settings: PlanSettings;
+  readonly options: PlanOptionSettings;
   /** The addresses to which the plan is limited. Empty if it is not limited. */
   readonly targets: readonly string[];
   /** The addresses that the plan leaves out, together with everything that depends on them. Absent if there are none. */
@@ -129,6 +158,8 @@ export interface Plan {
   readonly files: readonly PlannedFile[];
   readonly diagnostics: readonly Diagnostic[];
   readonly violations: readonly SafetyViolation[];
+  /** What an approved plan contains beyond this plan. Absent: nothing, or the plan was not compared with an approved one. */
+  readonly done?: DoneChanges;
   /** The result of the rehearsal. Absent: the plan was not rehearsed, or has no writes. */
   readonly rehearsal?: Rehearsal;
   readonly requests: {
@@ -164,25 +195,39 @@ interface Rehearsal {
   readonly unchecked?: readonly string[];
 }
 
+/**
+ * Which side differs from the earlier plan: the manifests (or the options of the run), what is live, or both. Absent:
+ * the two plans alone do not show it.
+ */
+export type ChangedSide = 'manifests' | 'live' | 'both';
+
+export function toChangedSide(hasManifestsChanged: boolean, hasLiveChanged: boolean): ChangedSide | undefined {
+  if (hasManifestsChanged) return hasLiveChanged ? 'both' : 'manifests';
+  return hasLiveChanged ? 'live' : undefined;
+}
+
 /** A field that one plan changes, and the other plan leaves alone or changes to another value. */
 export interface ExtraField {
   /** The difference in the plan with the change. A created resource has only `to`, a deleted one only `from`. */
   readonly difference: Difference;
   /** The difference in the other plan. Absent: the other plan leaves the field alone. */
-  readonly other?: Pick<Difference, 'from' | 'to'>;
+  readonly other?: Pick<Difference, 'from' | 'to'> | undefined;
+  readonly changed?: ChangedSide | undefined;
 }
 
 /** A change of one plan that the other plan does not contain, or contains only in part. */
 export interface ExtraChange {
   readonly change: Change;
   /** The change of the same resource in the other plan. Absent if the other plan does not change the resource. */
-  readonly other?: Change;
-  /** Empty if the whole change is extra, because the other plan has no action or another action for the resource. */
+  readonly other?: Change | undefined;
+  /** Whether the other plan has no change of the resource, or one that cannot be compared field by field. */
+  readonly isWhole: boolean;
+  /** Empty if the whole change is extra. */
   readonly fields: readonly ExtraField[];
   /** Dangers that the other plan does not show. */
   readonly dangers: readonly Danger[];
-  /** Notes that the other plan does not show, such as about a token sink. */
-  readonly notes: readonly string[];
+  /** Only if the whole change is extra. */
+  readonly changed?: ChangedSide | undefined;
 }
 
 /** All changes and files that one plan has and the other does not have. */
@@ -192,33 +237,54 @@ export interface ExtraChanges {
   readonly files: readonly PlannedFile[];
 }
 
-/** The differences between two plans. Ignores the order of changes, and ids that the service generates. */
+/** A part of the plan, other than its changes and files, that must be equal and is not. */
+export interface MemberDifference {
+  /** The name for people, such as `the variable of the API key`. */
+  readonly name: string;
+  /** The value in the earlier plan. Absent if it has none. */
+  readonly before?: Json | undefined;
+  /** The value in the later plan. Absent if it has none. */
+  readonly after?: Json | undefined;
+}
+
+/** The differences between two plans. Ignores the order of changes, texts for readers, counts and times. */
 export interface PlanComparison {
   readonly before: Plan;
   readonly after: Plan;
-  /** Why the plans cannot be compared (different stack, service or mode). Absent if they can. */
-  readonly mismatch?: string;
+  /** Settings, options and consents that differ. */
+  readonly members: readonly MemberDifference[];
   /** Changes and files of the later plan, `after`, that the earlier plan does not have. */
   readonly more: ExtraChanges;
   /**
    * Changes and files of the earlier plan, `before`, that the later plan does not have. Omits fields that both plans
-   * change: their entries in `more` contain both values.
+   * change: their entries in `more` contain both values. Omits what is in `done`.
    */
   readonly less: ExtraChanges;
+  /**
+   * What the earlier plan contains and is live already. Empty unless the comparison knows the live resources that the
+   * later plan was made from.
+   */
+  readonly done: DoneChanges;
 }
 
-/** Whether an approval of the earlier plan covers the later plan, because `after` does no more than `before`. */
-export function isCoveredByApproval({ mismatch, more }: PlanComparison): boolean {
-  return mismatch === undefined && isNothing(more);
-}
-
-/** Whether both plans do the same. */
-export function isSamePlan(comparison: PlanComparison): boolean {
-  return isCoveredByApproval(comparison) && isNothing(comparison.less);
+/** Whether both plans do the same, apart from what is done already. Then an approval of one covers the other. */
+export function isSamePlan({ members, more, less }: PlanComparison): boolean {
+  return members.length === 0 && isNothing(more) && isNothing(less);
 }
 
 function isNothing({ changes, files }: ExtraChanges): boolean {
   return changes.length + files.length === 0;
+}
+
+/** Whether an apply of the plan neither sends a write nor writes a file. */
+export function isEmptyWork({ writes, files }: Pick<Plan, 'writes' | 'files'>): boolean {
+  return writes.length + files.length === 0;
+}
+
+/** The ids of all live resources in a plan, including those whose delete is suppressed. */
+export function listKnownIds({ changes, suppressedDeletes = [] }: Plan): ReadonlySet<string> {
+  const started = changes.flatMap(({ live }) => (live === undefined ? [] : [live.id]));
+  return new Set([...started, ...suppressedDeletes.map(({ id }) => id)]);
 }
 
 /** Whether a JSON object is what a failed run wrote, such as into the file of `plan -o`. */

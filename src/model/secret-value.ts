@@ -57,9 +57,9 @@ export function fillTemplate(template: string, findValue: (name: string) => stri
   return replacePlaceholders(template, (name) => values.get(name) ?? '');
 }
 
-/** Formats a concealed value for people: `Bearer (secret NAME)` or `(hidden 3)`. */
+/** Formats a concealed value for people: `Bearer (secret NAME)`, `(hidden 3)`, or `(hidden)` if it has no number. */
 export function formatConcealed(value: ConcealedValue): string {
-  if (!isSecretValue(value)) return `(hidden ${value.$hidden})`;
+  if (!isSecretValue(value)) return value.$hidden === 0 ? '(hidden)' : `(hidden ${value.$hidden})`;
   return replacePlaceholders(value.$secret, (name) => `(secret ${name})`);
 }
 

@@ -20,7 +20,6 @@ export const NO_OP_SECRET_REDACTOR: SecretRedactor = {
   find: () => undefined,
   seal: (template) => ({ $secret: template }),
   publish: (text) => text,
-  publishTexts: () => undefined,
   hide: (value) => value,
   hideLive: (value) => value,
   showLive: () => undefined,
@@ -54,8 +53,6 @@ export interface ValueConcealer {
    * text that is a secret elsewhere in the manifests is concealed.
    */
   readonly publish: (text: string) => Json;
-  /** Publishes all texts in JSON, such as those of a plan file. */
-  readonly publishTexts: (value: Json) => void;
   /** Conceals a secret that a manifest has in clear. */
   readonly hide: (value: Json) => Json;
   /** Conceals a live value. Returns the value itself if it is published, or after `showLive`. */
@@ -63,8 +60,8 @@ export interface ValueConcealer {
   /** Shows live values from now on (`--show-secrets`), but no value of a `${secret:NAME}`. */
   readonly showLive: () => void;
   /**
-   * Returns the body of a request with its real values, and publishes the texts that it has in clear. Throws `UnknownSecretError` if a variable has no value; callers
-   * check that before the first write.
+   * Returns the body of a request with its real values, and publishes the texts that it has in clear. Throws
+   * `UnknownSecretError` if a variable has no value; callers check that before the first write.
    */
   readonly reveal: (body: JsonObject) => JsonObject;
 }
@@ -144,11 +141,7 @@ function createValueConcealer(): ValueConcealer {
     secret.add(value);
     return conceal(value);
   };
-  const publishTexts = (value: Json): void => {
-    for (const text of listTexts(value)) published.add(text);
-  };
   return {
-    publishTexts,
     seal: (template, value) => {
       if (value === undefined) return { $secret: template };
       return { $secret: template, ...hide(value) };
@@ -163,7 +156,7 @@ function createValueConcealer(): ValueConcealer {
     },
     hideLive: (value) => ((showsLive || published.has(value)) && !secret.has(value) ? value : conceal(value)),
     reveal: (body) => {
-      publishTexts(body);
+      for (const text of listTexts(body)) published.add(text);
       return mapConcealedMembers(body, (concealed) => revealValue(concealed, values));
     },
   };

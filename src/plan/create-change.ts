@@ -1,10 +1,7 @@
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
-import { fillAllOmittedFields } from '../kinds/read-response.ts';
-import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, LiveBeforeChange } from '../model/change.ts';
-import { isJsonObject, type Json, toDigest } from '../model/json.ts';
-import { type Mark, toComparableMark } from '../model/mark.ts';
-import { withoutHiddenNumbers } from '../model/secret-value.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import type { Mark } from '../model/mark.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -117,7 +114,6 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
   const { id, spec, mark } = live;
   return {
     id,
-    digest: computeLiveDigest(live),
     ...(isTouched && { spec }),
     ...(mark !== undefined && { mark: omitPipeline(mark) }),
   };
@@ -125,15 +121,4 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
 
 function omitPipeline({ by: _, ...mark }: Mark): Mark {
   return mark;
-}
-
-/**
- * The digest of the spec and the mark of a live resource. Drift against a saved plan uses it; the check for staleness
- * compares fields instead. A field that the service omits counts as empty.
- */
-export function computeLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
-  return toDigest({
-    spec: withoutHiddenNumbers(fillAllOmittedFields(getKind(kind), spec)),
-    mark: mark === undefined ? null : { ...toComparableMark(mark) },
-  });
 }

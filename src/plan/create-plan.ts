@@ -47,6 +47,12 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     baseUrl: input.baseUrl,
     mode,
     settings: input.settings,
+    options: {
+      rotate: input.rotate.toSorted(),
+      keepDrift: input.keepDrift === true,
+      noDelete: input.noDelete === true,
+      skipRejected: input.skipRejected === true,
+    },
     targets: targets.toSorted(),
     ...(exclusions.length > 0 && { exclusions: exclusions.toSorted() }),
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),

@@ -353,8 +353,3 @@ export function addValidityDangerToDrift(
     return add({ group: 'secrets', danger: 'not-valid-yet', path: validity.after, from: validFrom });
   return resource;
 }
-
-/** The dangers of a delete that was made at the service, without a plan. */
-export function listDangersOfDriftedDelete({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
-  return expected === undefined ? [] : listResourceTransitionDangers(getKind(kind), { spec: expected }, undefined);
-}

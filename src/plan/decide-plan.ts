@@ -52,12 +52,13 @@ interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDele
 
 /** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
 export function decideChanges(input: PlanInput): DecidedChanges {
-  const { desired, live, mode, targets, takeOver = [] } = input;
+  const { desired, live, mode, targets, takeOver = [], rotated = [] } = input;
   const wanted = mode === 'release' ? omitAllDesiredResources(desired) : desired;
   const matched = matchResources(wanted, live, { takeOver, isLeft: createHandOverCheck(input) });
   const selected = selectTargetPairs(matched.pairs, wanted, targets);
   const stack = desired.stack.name;
-  const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
+  const rotate = input.rotate.filter((address) => !rotated.includes(address));
+  const decided = decideActions(selected.pairs, { ...input, rotate, stack, keepDrift: input.keepDrift === true });
   return { matched, selected, ...suppressDeletes(decided, input.noDelete === true) };
 }
 

@@ -196,10 +196,3 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Saf
     ];
   });
 }
-
-export function takeLowerGuardLimits(left: GuardSettings, right: GuardSettings): GuardSettings {
-  return {
-    maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),
-    maxDeleteShare: Math.min(left.maxDeleteShare, right.maxDeleteShare),
-  };
-}

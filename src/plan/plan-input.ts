@@ -24,7 +24,10 @@ export interface PlanInput {
   readonly targets: readonly string[];
   /** Addresses that the plan leaves out, together with everything that depends on them (`--exclude`). */
   readonly exclusions?: readonly string[] | undefined;
-  /** Leaves out changes that the service would reject because another resource has a unique value that they claim. */
+  /**
+   * Leaves out changes that the service would reject because another resource has a unique value that they claim
+   * (`--skip-rejected`).
+   */
   readonly skipRejected?: boolean | undefined;
   /** Names of the stacks from which resources may be taken over. */
   readonly takeOver?: readonly string[];
@@ -41,6 +44,8 @@ export interface PlanInput {
   readonly commit?: string;
   /** Addresses of resources to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
+  /** Addresses in `rotate` whose rotation was approved and is done. They are not replaced again. */
+  readonly rotated?: readonly string[] | undefined;
   /** Keeps the live value of fields that have drifted and are unchanged in the manifest (`--keep-drift`). */
   readonly keepDrift?: boolean;
   /** Deletes nothing except in a replace (`--no-delete`). The plan lists the suppressed deletes. */
@@ -104,7 +109,7 @@ export function listReleaseDespiteManifestNotes({ pair }: ChangeDecision, desire
 
 /** The paths of all files to which manifests write a value (`lifecycle.write_to`). */
 export function listWriteToPaths({ resources }: DesiredState): readonly string[] {
-  return [...resources.values()].flatMap((resource) => findFilePath(resource) ?? []);
+  return [...resources.values()].flatMap((resource) => findWriteToPath(resource) ?? []);
 }
 
 /**
@@ -117,9 +122,10 @@ export function listPlannedWriteToFiles(
 ): readonly PlannedFile[] {
   return decisions.flatMap((decision): PlannedFile[] => {
     const { address, desired, kind, live } = decision.pair;
-    const path = desired === undefined ? undefined : findFilePath(desired);
+    const path = desired === undefined ? undefined : findWriteToPath(desired);
     if (path === undefined || kind.fileField === undefined) return [];
-    const replaces = present.has(path) && ({ replaces: true } as const);
+    // An empty file is no content that would be lost.
+    const replaces = (present.get(path) ?? '') !== '' && ({ replaces: true } as const);
     if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
     const text = formatTextAsFileContent(live?.computed[kind.fileField]);
     return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
@@ -131,7 +137,8 @@ export function formatTextAsFileContent(value: Json | undefined): string | undef
   return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
 }
 
-function findFilePath({ kind, lifecycle }: DesiredResource): string | undefined {
+/** The path of the file to which a manifest writes a value. `undefined` if it names none. */
+export function findWriteToPath({ kind, lifecycle }: DesiredResource): string | undefined {
   const path = lifecycle.settings['write_to'];
   return typeof path === 'string' && findKind(kind)?.fileField !== undefined ? path : undefined;
 }

@@ -5,46 +5,25 @@ import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { PolicyFinding } from '../model/policy.ts';
-import type { StackSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
-import { evaluatePolicies, isVariableUsedInPolicy, type Policy } from './evaluate.ts';
+import { evaluatePolicies, type Policy } from './evaluate.ts';
 import { createChangeSubject, createManifestSubject, type PolicyRunContext } from './subject.ts';
 
 export interface PolicyCheckContext {
   readonly policies: readonly Policy[];
-  /**
-   * The current manifests. `undefined` if a saved plan is checked without manifests: each policy that uses values of
-   * manifests then blocks the plan.
-   */
-  readonly state: Pick<DesiredState, 'stack' | 'resources'> | undefined;
+  readonly state: Pick<DesiredState, 'stack' | 'resources'>;
   readonly now: Date;
 }
 
 /** Adds the findings of the policies to the plan: errors as violations, warnings as diagnostics. */
-export function addPolicyFindings(given: Plan, { policies, state, now }: PolicyCheckContext): Plan {
-  const plan = withoutPolicies(given, policies);
-  const stack = toStack(plan, state?.stack);
-  const scene = { stack, plan: toPlanJson(plan, state === undefined), now };
-  const answerable = state === undefined ? policies.filter((policy) => !needsManifests(policy)) : policies;
-  const findings = checkChanges(plan.changes, { policies: answerable, state, scene });
-  const unanswered = policies.filter((policy) => !answerable.includes(policy)).map(createUnanswered);
+export function addPolicyFindings(plan: Plan, { policies, state, now }: PolicyCheckContext): Plan {
+  const { labels, annotations } = state.stack;
+  const scene = { stack: { name: plan.stack, labels, annotations }, plan: toPlanJson(plan), now };
+  const findings = checkChanges(plan.changes, { policies, state, scene });
   return {
     ...plan,
     diagnostics: [...plan.diagnostics, ...createWarnings(findings)],
-    violations: [...plan.violations, ...unanswered, ...createViolations(findings)],
-  };
-}
-
-/**
- * Removes what an earlier check of a saved plan found: all policy warnings, and the violations of the given policies.
- * Keeps the violations of other policies.
- */
-function withoutPolicies(plan: Plan, policies: readonly Policy[]): Plan {
-  const names = new Set<string | undefined>(policies.map(({ document }) => document.name));
-  return {
-    ...plan,
-    diagnostics: plan.diagnostics.filter(({ code }) => code !== 'policy-warning'),
-    violations: plan.violations.filter(({ rule, policy }) => rule !== 'policy' || !names.has(policy)),
+    violations: [...plan.violations, ...createViolations(findings)],
   };
 }
 
@@ -60,48 +39,13 @@ function checkChanges(
 ): readonly PolicyFinding[] {
   const subjects = changes
     .filter(({ action }) => action !== 'no-op')
-    .map((change) => createChangeSubject(change, state?.resources.get(change.address), scene));
+    .map((change) => createChangeSubject(change, state.resources.get(change.address), scene));
   return evaluatePolicies(policies, subjects, scene);
 }
 
-function toStack({ stack }: Plan, settings: StackSettings | undefined): PolicyRunContext['stack'] {
-  const { labels = {}, annotations = {} } = settings ?? {};
-  return { name: stack, labels, annotations };
-}
-
-/** The value of the variable `plan`. For a saved plan, `made` is empty, because it cannot be verified. */
-function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan, isSaved: boolean): JsonObject {
-  return { mode, baseUrl, targets, totals: { ...countActionsForDisplay(changes) }, made: isSaved ? {} : { ...made } };
-}
-
-/** Whether a policy needs values that only manifests contain. */
-function needsManifests(policy: Policy): boolean {
-  const isNamed = MANIFEST_NAMES.some((name) => isVariableUsedInPolicy(policy, name));
-  return isNamed || policy.document.match.labels !== undefined || policy.names.some((name) => WHOLES.has(name));
-}
-
-const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotations', 'change.place'];
-
-/**
- * Variables with some members that come from manifests. An expression that uses such a variable as a whole might depend
- * on these members.
- */
-const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
-
-/**
- * Creates the violation for a policy that cannot be evaluated without manifests. The plan is blocked, because the
- * policy might refuse it.
- */
-function createUnanswered({ document, locateRule }: Policy): SafetyViolation {
-  const { name } = document;
-  return {
-    rule: 'policy',
-    policy: name,
-    message: `The policy ${name} needs values from the manifests, which were not given. So it blocks the plan.`,
-    remedy: 'With --manifests, name the manifests from which the plan was made.',
-    addresses: [],
-    places: [{ message: 'the policy is here', place: locateRule() }],
-  };
+/** The value of the variable `plan`. */
+function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan): JsonObject {
+  return { mode, baseUrl, targets, totals: { ...countActionsForDisplay(changes) }, made: { ...made } };
 }
 
 /**

@@ -17,8 +17,11 @@ export interface PlanReport {
 
 export interface ComparisonReport {
   readonly about: 'comparison';
-  /** With `apply`, the earlier plan was approved, and the later plan is refused if it does more. */
-  readonly command: 'diff' | 'apply';
+  /**
+   * `apply`: the earlier plan was approved. `question`: the earlier plan was shown to the user, who then agreed. In both
+   * cases the later plan is refused unless it is the same.
+   */
+  readonly command: 'diff' | 'apply' | 'question';
   readonly comparison: PlanComparison;
   /** The names of the two plan files. */
   readonly names: { readonly before: string; readonly after: string };

@@ -19,7 +19,7 @@ import { parseManifestStackDependencies, readStackTree } from './read-stack-tree
 export interface StackSelectionOptions {
   /** The names of the selected stacks. If empty, all stacks are selected. */
   readonly names: readonly string[];
-  /** Whether the names come from plan files. This changes only the error for an unknown name. */
+  /** Whether the names come from plan files. Then an unknown name is no error. */
   readonly isOfPlans?: boolean;
   /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
@@ -52,9 +52,8 @@ export async function selectStacks(
   const found = readStackTree(root, { ...context, baseUrl, keyEnv });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
   if (found.stacks.length === 0) throw createNothingFoundError(found);
-  for (const name of names)
-    if (!found.stacks.some((stack) => stack.name === name))
-      throw isOfPlans === true ? createUnknownOfPlanError(name, found) : createUnknownError(name, found);
+  const unknown = names.find((name) => !found.stacks.some((stack) => stack.name === name));
+  if (unknown !== undefined && isOfPlans !== true) throw createUnknownError(unknown, found);
   const tree = await renderTree(found, context);
   const changes = since === undefined ? undefined : await readChangedStacks(tree, since, context);
   const shard = findEffectiveShard(filter, context);
@@ -98,16 +97,6 @@ function createUnknownError(name: string, { root, stacks }: StackTree): StackErr
         ? `edgewise stacks ${quoteForShell(escapePath(root))} lists them.`
         : `Did you mean ${nearest}?`,
   });
-}
-
-function createUnknownOfPlanError(name: string, { root }: StackTree): StackError {
-  return new StackError(
-    `The folder of plans contains a plan for the stack ${name}, but no stack below ${root} has that name.`,
-    {
-      reason: 'stale',
-      remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
-    },
-  );
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { PlanFileContent, PlanFileWrite } from '../kinds/plan-file-content.ts';
+import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
-import { ACTIONS, type LeftValue } from '../model/change.ts';
+import { ACTIONS, CHANGE_ACTIONS, type LeftValue } from '../model/change.ts';
 import { DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -132,11 +133,13 @@ const dangerCounts = z
   .strictObject({ access: count, traffic: count, secrets: count, protection: count, ownership: count })
   .describe('Number of dangers in each group.');
 
+const kind = z.string().refine((name) => MANIFEST_KINDS.some((one) => one.name === name), 'is not a kind');
+
 const change = z.strictObject({
   address: address.describe('Kind/name.'),
   duplicateOf: optional(z.string()).describe('Only for a duplicate: id of the live resource that keeps the address.'),
   isOriginal: optional(z.literal(true)).describe('Only for a duplicate: it may be the protected original.'),
-  kind: z.string(),
+  kind,
   action: z.enum(ACTIONS),
   reason: optional(z.string()),
   differences: z.array(difference),
@@ -158,9 +161,9 @@ const change = z.strictObject({
     'Values in lifecycle.ignore that differ from the manifest. For information.',
   ),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
-  live: optional(
-    z.strictObject({ id: z.string(), digest: z.string(), spec: optional(spec), mark: optional(mark) }),
-  ).describe('The live resource that the change starts from.'),
+  live: optional(z.strictObject({ id: z.string(), spec: optional(spec), mark: optional(mark) })).describe(
+    'The live resource that the change starts from.',
+  ),
   desired: optional(spec).describe('The desired fields, in normal form.'),
   sent: optional(spec).describe('Fields that are sent in another form with the same meaning.'),
   ignored: optional(texts).describe('Fields, and parts of fields, that edgewise does not manage.'),
@@ -201,7 +204,7 @@ const common = {
   method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For information: `type` determines the method.'),
   path: z.string().describe('For information: the path, relative to the base URL. `{id}` is known after apply.'),
   address,
-  kind: z.string(),
+  kind,
   dependsOn: z.array(writeId).describe('Ids of the writes that must succeed first.'),
   last: z.boolean().describe('Whether the write starts only after all other writes have ended.'),
   reason: z.string(),
@@ -281,6 +284,14 @@ export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
         'Kinds that the stack uses; others were not read. If this field is absent, the stack uses every kind.',
       ),
     }),
+    options: z
+      .strictObject({
+        rotate: texts.describe('Addresses of --rotate.'),
+        keepDrift: z.boolean().describe('Whether --no-revert-drift was given.'),
+        noDelete: z.boolean().describe('Whether --no-delete was given.'),
+        skipRejected: z.boolean().describe('Whether --skip-rejected was given.'),
+      })
+      .describe('Options of the run that made the plan.'),
     targets: texts,
     exclusions: optional(texts),
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
@@ -314,7 +325,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
         z.strictObject({
           address,
           duplicateOf,
-          kind: z.string(),
+          kind,
           id: z.string(),
           reason: z.string().describe('Why it would be deleted.'),
         }),
@@ -324,6 +335,18 @@ export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
     files: z.array(file).describe('Files that apply writes after all other writes.'),
     diagnostics: z.array(DIAGNOSTIC_SCHEMA),
     violations: z.array(VIOLATION_SCHEMA),
+    done: optional(
+      z.strictObject({
+        changes: z.array(
+          z.strictObject({
+            address: z.string().describe('Kind/name, with the id of a duplicate.'),
+            action: z.enum(CHANGE_ACTIONS),
+            paths: optional(texts).describe('The fields that are done. Absent if the whole change is.'),
+          }),
+        ),
+        files: texts.describe('Paths of files that have the approved content.'),
+      }),
+    ).describe('What an approved plan contains beyond this plan, because it is done already.'),
     rehearsal: optional(
       z.strictObject({
         writes: z.int().describe('Writes that were tried.'),

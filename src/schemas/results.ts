@@ -55,7 +55,7 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
   differences: z.array(
     z.looseObject({
       path: text,
-      expected: optional(z.json()).describe('Value in the manifest or the saved plan.'),
+      expected: optional(z.json()).describe('Value in the manifest.'),
       live: optional(z.json()).describe('Value at the service.'),
       origin: z.enum(['manifest', 'drift', 'both', 'unknown']),
       forcesReplace: z.boolean(),
@@ -65,7 +65,6 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
   expected: optional(z.record(text, z.json())).describe(
     'Only for a missing resource: the fields that its manifest sets.',
   ),
-  driftedFields: optional(z.array(text)),
   reason: optional(text),
   next: optional(
     z.enum(['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release', 'write-file']),
@@ -86,8 +85,6 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   stack: text,
   baseUrl: text,
   at: z.iso.datetime(),
-  against: optional(text),
-  plannedAt: optional(text),
   commit: optional(text),
   targets: z.array(text),
   exclusions: optional(z.array(text)),
@@ -242,9 +239,9 @@ const summary = z.looseObject({
     'Only for a plan: the safety rules that it breaks without consent.',
   ),
   interrupted: optional(z.boolean()),
-  totals: optional(
-    z.strictObject({ applied: z.int(), alreadyDone: z.int(), failed: z.int(), skipped: z.int() }),
-  ).describe('Only for an apply: number of writes by outcome.'),
+  totals: optional(z.strictObject({ applied: z.int(), failed: z.int(), skipped: z.int() })).describe(
+    'Only for an apply: number of writes by outcome.',
+  ),
   tokens: optional(z.array(z.looseObject({ address: z.string(), deliveredTo: z.string(), rescued: z.boolean() }))),
   files: optional(z.array(z.looseObject({ address: z.string(), path: z.string(), outcome }))),
   drifted: optional(z.boolean()),

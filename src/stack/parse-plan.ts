@@ -1,14 +1,14 @@
 import type { PlanFileContent } from '../kinds/plan-file-content.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type JsonObject, parseJson } from '../model/json.ts';
 import { isFailureReport, PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import type { Write } from '../model/write.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
 import { findFirstSchemaIssue } from '../schemas/results.ts';
 import { StackError } from './host.ts';
-import { getSelfConsistentPlan } from './saved-plan.ts';
 
 /**
- * Parses the text of a plan file. `name` is its name in messages. Throws `StackError` if the plan is invalid (the
- * message has the first error), or if its writes differ from the changes that it shows.
+ * Parses the text of a plan file. `name` is its name in messages. Throws `StackError` with the first error if it is
+ * invalid. A plan file approves; it cannot do anything by itself, so it is not checked further.
  */
 export function parsePlan(text: string, name = 'The text'): Plan {
   const finding = checkJsonLimits(text);
@@ -25,7 +25,12 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   const issue = findFirstSchemaIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
   // Use `value`, because the output of the schema lacks keys such as __proto__.
-  return getSelfConsistentPlan(name, value as unknown as PlanFileContent);
+  return toPlan(value as unknown as PlanFileContent);
+}
+
+/** Leaves out what a plan file has for readers. */
+function toPlan({ totals: _, dangers: __, writes, ...plan }: PlanFileContent): Plan {
+  return { ...plan, writes: writes.map(({ method: _, path: __, ...write }): Write => write) };
 }
 
 /** The first message of the report. */

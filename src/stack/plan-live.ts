@@ -8,6 +8,7 @@ import type { MissingManifests, Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState, LiveState } from '../model/state.ts';
+import { listFinishedRotations } from '../plan/compare/done.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
@@ -16,6 +17,7 @@ import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targ
 import type { PolicyCheckContext } from '../policy/check-plan.ts';
 import { addPolicyFindings } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
+import type { PlanWithEvidence } from './approval.ts';
 import type { Rehearse } from './host.ts';
 import type { ServiceSettings } from './settings.ts';
 
@@ -57,11 +59,6 @@ export interface PlanOptions {
    * stack deletes the resource. Default: false for every stack.
    */
   readonly isInRun?: (stack: string) => boolean;
-  /**
-   * Saved plans of other stacks that the same run applies. Finished writes of these plans do not make a saved plan of
-   * this stack stale. Default: no plans.
-   */
-  readonly savedBeside?: readonly Plan[];
   /** Aborts reading. The promise of the plan then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -69,6 +66,8 @@ export interface PlanOptions {
 /** The input of a plan, except the live state. */
 export interface PlanRequest extends PlanOptions {
   readonly state: DesiredState;
+  /** The plan that the new plan will be compared with. Rotations that it contains and that are done are not repeated. */
+  readonly approved?: Plan | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /** User-defined rules to check the plan with. */
   readonly policies?: readonly Policy[] | undefined;
@@ -89,14 +88,13 @@ export interface PlanRequest extends PlanOptions {
 
 export type ReadingClient = Omit<Client, 'send'>;
 
-/**
- * Creates a plan, and returns it with its input. `whole`: the live state, including kinds that the stack does not use.
- * Sends GETs only.
- */
-export async function createLivePlanWithInput(
-  client: ReadingClient,
-  request: PlanRequest,
-): Promise<{ readonly plan: Plan; readonly input: PlanInput; readonly whole: LiveState }> {
+/** A plan that was not rehearsed yet, with its input. */
+interface LivePlan extends PlanWithEvidence {
+  readonly input: PlanInput;
+}
+
+/** Creates a plan, and returns it with its input. Sends GETs only. */
+export async function createLivePlanWithInput(client: ReadingClient, request: PlanRequest): Promise<LivePlan> {
   const { state, settings, now, cwd, uid, mode = 'apply', targets = [], signal } = request;
   const stated = mode === 'destroy' ? createDestroyState(state) : state;
   const read = mode === 'release' ? omitAllDesiredResources(state) : stated;
@@ -107,6 +105,7 @@ export async function createLivePlanWithInput(
   const clock = client.clockSkew();
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = desired.stack;
+  const { rotate = [], approved } = request;
   const input: PlanInput = {
     desired,
     live,
@@ -125,15 +124,16 @@ export async function createLivePlanWithInput(
     mode,
     targets,
     exclusions: request.exclusions,
-    skipRejected: request.skipRejected,
     takeOver: request.takeOver ?? [],
     now: toServiceTime(now, clock),
     localNow: now,
     clock,
     ...(request.commit !== undefined && { commit: request.commit }),
-    rotate: request.rotate ?? [],
+    rotate,
+    rotated: approved && listFinishedRotations(approved, whole, rotate),
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,
+    skipRejected: request.skipRejected === true,
     files: await readPlannedFiles(listWriteToPaths(desired), { cwd, uid, roots: desired.roots }),
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
@@ -142,7 +142,9 @@ export async function createLivePlanWithInput(
     missing: mayDelete(request, live) ? await request.listMissing?.() : undefined,
     isInRun: request.isInRun,
   };
-  return { plan: createPlan(input, decidePlan(input)), input, whole };
+  const decided = decidePlan(input);
+  const evidence = { decisions: decided.decisions, live: whole, files: input.files };
+  return { plan: createPlan(input, decided), input, evidence };
 }
 
 /** Reads other stacks only if this plan may delete something, and the run does not provide `findTaker` itself. */
@@ -164,17 +166,12 @@ function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState
   return { ...live, resources: new Map([...live.resources].filter(([kind]) => used.has(kind))) };
 }
 
-/** Sends GETs only. */
-export async function createCheckedLivePlan(client: ReadingClient, request: PlanRequest): Promise<Plan> {
-  return rehearseAndCheckPlan(await createLivePlanWithInput(client, request), request);
-}
-
-export async function rehearseAndCheckPlan(
-  { plan, input }: Awaited<ReturnType<typeof createLivePlanWithInput>>,
-  request: PlanRequest,
-): Promise<Plan> {
+/** Creates a plan that is rehearsed and checked by the policies. Sends GETs only. */
+export async function createCheckedLivePlan(client: ReadingClient, request: PlanRequest): Promise<PlanWithEvidence> {
+  const { plan, input, evidence } = await createLivePlanWithInput(client, request);
   const { policies, state, now } = request;
-  return runPoliciesOnPlan(await rehearse(plan, input, request), { policies, state, now });
+  const rehearsed = await rehearse(plan, input, request);
+  return { plan: await runPoliciesOnPlan(rehearsed, { policies, state, now }), evidence };
 }
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
@@ -184,11 +181,8 @@ async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Pro
   return request.rehearse(plan, input, { skipRejected });
 }
 
-/**
- * Adds the results of the policies to a plan. Earlier results of policies with the same names are not trusted, so they
- * are replaced.
- */
-export async function runPoliciesOnPlan(
+/** Adds the results of the policies to a plan. */
+async function runPoliciesOnPlan(
   plan: Plan,
   { policies = [], ...rest }: Omit<PolicyCheckContext, 'policies'> & Pick<PlanRequest, 'policies'>,
 ): Promise<Plan> {

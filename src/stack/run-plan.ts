@@ -12,11 +12,9 @@ import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
-import { fillStackNameInPath, findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
-import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
-import type { CreateWrite, Write, WriteId } from '../model/write.ts';
+import { fillStackNameInPath, type TokenSettings } from '../model/stack.ts';
+import type { CreateWrite, Write } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
-import type { PlanCheck } from '../plan/saved/check-plan.ts';
 import { type Host, StackError } from './host.ts';
 
 /** Callbacks of an apply, and options for its requests. */
@@ -29,11 +27,11 @@ export interface ApplyRunOptions {
   readonly onWarning?: (message: string) => void;
   /**
    * Asks for consent before the first write, after the token sinks are chosen. Consent is refused unless the result is
-   * true. Default: nothing is asked.
+   * true. After consent, the plan is made and compared once more. Default: nothing is asked.
    */
   readonly confirm?: (writes: number) => boolean | Promise<boolean>;
-  /** Called right before the first write. */
-  readonly onStart?: () => void;
+  /** Called right before the first write, with the plan that is applied. */
+  readonly onStart?: (plan: Plan) => void;
   /**
    * Path of the journal file, which gets a line before and after each request. Default: the value of EDGEWISE_JOURNAL.
    */
@@ -49,8 +47,10 @@ export interface ApplyRunOptions {
   readonly sideBySide?: MultiStackRounds;
 }
 
-export interface PlanCheckedAgainstLive extends Omit<PlanCheck, 'stale' | 'met'> {
+interface PlanToApply {
   readonly plan: Plan;
+  /** Makes the plan again after consent. Rejects if it is not the same. */
+  readonly planAgain: () => Promise<Plan>;
   readonly tokens: TokenSettings;
   /** How long a write is tried again after a conflict (409) that may pass, in milliseconds. */
   readonly conflictMs: number;
@@ -61,14 +61,9 @@ export interface PlanCheckedAgainstLive extends Omit<PlanCheck, 'stale' | 'met'>
    * the working folder.
    */
   readonly roots?: readonly string[] | undefined;
+  /** The ids of resources of other stacks that the plan waits for, by the address of the `External`. */
+  readonly ids: ReadonlyMap<string, string>;
 }
-
-/** The results of the check for a plan that was just created: none of its writes was sent. */
-export const NEW_PLAN_CHECK: Omit<PlanCheck, 'stale' | 'met'> = {
-  done: new Map(),
-  ids: new Map(),
-  texts: new Map(),
-};
 
 export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],
@@ -85,20 +80,20 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
  */
 export async function confirmAndApplyPlan(
   client: Client,
-  { plan, tokens, conflictMs, sinks: own, roots, done, ids, texts }: PlanCheckedAgainstLive,
+  { plan: shown, planAgain, tokens, conflictMs, sinks: own, roots, ids }: PlanToApply,
   options: ApplyRunOptions,
   host: Host,
 ): Promise<ApplyResult> {
   const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
-  const open = listOpenWrites(plan, done);
-  refuseUnknownSecrets(open);
-  const { sinks, test } = chooseSinks(open, { tokens, own }, host);
-  if (own === undefined) refuseOtherSinks(plan, open, tokens);
-  if (open.length + plan.files.length > 0) await confirm(options, open.length);
+  refuseUnknownSecrets(shown.writes);
+  const { sinks, test } = chooseSinks(shown.writes, { tokens, own }, host);
+  await confirm(options, shown.writes.length);
+  const plan = options.confirm === undefined ? shown : await planAgain();
+  if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
   for (const warning of await test()) onWarning(warning);
   signal.throwIfAborted();
-  const journal = open.length === 0 ? undefined : await startJournal(plan, options.journal, host);
-  options.onStart?.();
+  const journal = plan.writes.length === 0 ? undefined : await startJournal(plan, options.journal, host);
+  options.onStart?.(plan);
   try {
     const { sleep, cwd, uid } = host;
     const { sideBySide } = options;
@@ -112,7 +107,7 @@ export async function confirmAndApplyPlan(
       journal: journal?.write,
       sideBySide,
     };
-    return await applyPlan(plan, { client, sinks, onEvent, signal, done, ids, texts, ...world });
+    return await applyPlan(plan, { client, sinks, onEvent, signal, ids, ...world });
   } finally {
     const lost = await journal?.close();
     if (lost !== undefined) onWarning(`The journal lacks lines, which could not be written: ${lost}`);
@@ -216,28 +211,6 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<SecretRedactor, 'fi
     reason: 'invalid',
     remedy: 'Let the command read what it needs from a file or a variable of its own. Nothing was written.',
   });
-}
-
-/**
- * Throws if a token sink differs from the sink in the approved plan. Another name for the same program also counts as
- * different. If the approved plan names no sink for a credential (it warns about that), any sink is accepted.
- */
-function refuseOtherSinks({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
-  for (const { address, mark } of open.filter(isTokenCreatingWrite)) {
-    const sink = findSinkSettingsForCredential(tokens, mark.name);
-    const own = sink && toPlannedTokenSink(sink);
-    const shown = changes.find((one) => one.address === address && one.token !== undefined)?.token;
-    if (own === undefined || shown === undefined || isSameTokenSink(own, shown)) continue;
-    const message = `The token of ${address} would go to ${describeTokenSink(own)}, and the plan says ${describeTokenSink(shown)}.`;
-    throw new StackError(message, {
-      reason: 'stale',
-      remedy: 'Nothing was written. Make a new plan for that token sink.',
-    });
-  }
-}
-
-function listOpenWrites(plan: Plan, done: ReadonlyMap<WriteId, unknown>): readonly Write[] {
-  return plan.writes.filter(({ id }) => !done.has(id));
 }
 
 /** Whether a write creates a token that the service shows only once. */

@@ -1,15 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { coalesceListRequests } from '../apply/duplicates.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
-import { readPlannedFiles } from '../apply/write-files.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import type { AttemptNotice } from '../client/request-notice.ts';
 import type { ExportResult } from '../export/export-live.ts';
-import { listRootsOfPaths } from '../files/boundary.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { createPlanFileContent } from '../kinds/plan-file-content.ts';
-import { toServiceTime } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, StackInventory } from '../model/drift.ts';
 import { InvariantError } from '../model/errors.ts';
@@ -17,14 +13,19 @@ import type { Send } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { readCiJobLinks } from '../model/pipeline.ts';
-import type { Plan } from '../model/plan.ts';
-import { listConcealed } from '../model/secret-value.ts';
+import type { Plan, PlanComparison } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
-import { computeDriftFromSavedPlan, createDriftReadRequest } from '../plan/saved/drift-against.ts';
 import type { Policy } from '../policy/evaluate.ts';
+import {
+  compareWithApproval,
+  type NamedPlan,
+  type PlanWithEvidence,
+  refuseUnapproved,
+  refuseUnusableApproval,
+} from './approval.ts';
 import {
   type ConnectionOverrides,
   createServiceClient,
@@ -44,26 +45,10 @@ import {
   createLivePlanWithInput,
   hasPlanErrors,
   type PlanOptions,
+  type PlanRequest,
   type ReadingClient,
 } from './plan-live.ts';
-import {
-  type ApplyRunOptions,
-  confirmAndApplyPlan,
-  EMPTY_APPLY_RESULT,
-  NEW_PLAN_CHECK,
-  type PlanCheckedAgainstLive,
-  refuseViolations,
-} from './run-plan.ts';
-import {
-  getSelfConsistentPlan,
-  recreateUnchangedPlan,
-  refuseOtherVersion,
-  refuseStaleOrBlockedPlan,
-  refuseUnapproved,
-  refuseUnusableApproval,
-  type SavedFile,
-  type SavedPlanToCheck,
-} from './saved-plan.ts';
+import { type ApplyRunOptions, confirmAndApplyPlan, EMPTY_APPLY_RESULT, refuseViolations } from './run-plan.ts';
 import type { ServiceSettings } from './settings.ts';
 import { refuseToWriteUntrusted } from './settings.ts';
 
@@ -76,28 +61,10 @@ export interface Account {
   readonly open: () => Promise<ReadingClient>;
   /** Runs a task with a client that can write. Outside of such tasks, only GET requests are sent. */
   readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
-  /** Applies a saved plan. Rejects with `StackError` if the plan is stale. */
-  readonly apply: (saved: ApprovedPlan, options: ApplyRunOptions) => Promise<ApplyResult>;
-  /** Compares the live state with the state after a plan. Sends GETs only. */
-  readonly drift: (against: AgainstPlan) => Promise<Drift>;
   /** Exports live resources as manifests that adopt them. Sends GETs only. */
   readonly export: (request: Omit<ExportRequest, 'settings'>) => Promise<ExportResult>;
   /** Closes connections. The embedded server saves its data. */
   readonly close: () => Promise<void>;
-}
-
-/** A saved plan with the user's consents and the token sinks. */
-export type ApprovedPlan = Omit<SavedPlanToCheck, 'signal' | 'cwd' | 'uid' | 'roots'> &
-  Pick<PlanCheckedAgainstLive, 'tokens'>;
-
-/** A plan that the live state is compared with. */
-interface AgainstPlan {
-  readonly plan: Plan;
-  /** The name of the plan in the result, usually its file. */
-  readonly name: string;
-  /** Folders. Each file that the plan writes must be in one of them. Default: the repository of the working folder. */
-  readonly roots?: readonly string[] | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface AccountInput {
@@ -114,51 +81,11 @@ export interface AccountInput {
 export function createAccount(parts: AccountInput, host: Host): Account {
   const { settings } = parts;
   const link = createLink(parts, host);
-  const { cwd, uid } = host;
   return {
     settings,
     ...link,
-    apply: createSavedApply({ ...link, settings }, host),
-    drift: async ({ plan, name, roots = listRootsOfPaths([], host), signal }) => {
-      const request = createDriftReadRequest(plan);
-      const client = await link.open();
-      const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
-      const paths = plan.files.map(({ path }) => path);
-      const present = await readPlannedFiles(paths, { cwd, uid, roots });
-      const localNow = host.now();
-      const clock = client.clockSkew();
-      const now = toServiceTime(localNow, clock);
-      return computeDriftFromSavedPlan(plan, { live, present, now, localNow, clock, file: name });
-    },
     export: async (request) => exportResources(await link.open(), { ...request, settings }),
   };
-}
-
-/** Creates the function that applies saved plans. The function reads and checks the live state before it writes. */
-function createSavedApply(
-  { open, write, settings }: Pick<Link, 'open' | 'write'> & Pick<Account, 'settings'>,
-  host: Host,
-): Account['apply'] {
-  return async ({ tokens, ...saved }, options) => {
-    refuseToWriteUntrusted(host);
-    refusePlanWithoutSecrets(saved.plan);
-    const { cwd, uid, secrets } = host;
-    for (const { live, desired } of saved.plan.changes) secrets?.publishTexts([live?.spec ?? {}, desired ?? {}]);
-    const roots = listRootsOfPaths([], host);
-    const check = await refuseStaleOrBlockedPlan(await open(), { ...saved, roots, signal: options.signal, cwd, uid });
-    const run = { plan: saved.plan, roots, tokens, conflictMs: settings.timeouts.conflictMs, ...check };
-    return write((client) => confirmAndApplyPlan(client, run, options, host));
-  };
-}
-
-/** A plan file has no values of secrets, and the numbers of hidden values mean nothing in another run. */
-function refusePlanWithoutSecrets({ writes }: Plan): void {
-  const write = writes.find((one) => 'body' in one && listConcealed(one.body).length > 0);
-  if (write === undefined) return;
-  throw new StackError(`${write.address} needs values that the plan file does not contain.`, {
-    reason: 'invalid',
-    remedy: 'Apply it with its manifests. Nothing was written.',
-  });
 }
 
 type Link = Pick<Account, 'open' | 'write' | 'close'>;
@@ -260,7 +187,7 @@ export function createSharedAccount(parts: AccountInput, host: Host, interrupt: 
     toView: (settings) => {
       const open = async (): Promise<ReadingClient> =>
         createOwnReader(await account.open(), { readings, countSent, signal });
-      return { ...account, settings, open, write, apply: createSavedApply({ open, write, settings }, host) };
+      return { ...account, settings, open, write };
     },
     write,
     countReads,
@@ -374,21 +301,22 @@ export interface Stack extends AsyncDisposable {
   /** Reads the live state and computes the changes that the manifests describe. Sends GETs only. */
   readonly plan: (options?: PlanOptions) => Promise<Plan>;
   /**
-   * Plans again, and resolves with the new plan if it equals an earlier plan, except for writes that are already
-   * finished. Pass the options of the earlier plan; `name` is the plan's name in messages. Rejects with `StackError` if
-   * a resource of the plan has changed since, or if the manifests now produce another plan.
+   * Plans again, and compares the new plan with an approved one, such as from a file. Pass the options of the approved
+   * plan; `name` is its name in messages. `isSamePlan` says whether the new plan, `after`, is as approved; `apply`
+   * applies it. Rejects with `StackError` if the approved plan is from another version, has errors, or is for another
+   * stack, service or key. Sends GETs only.
    */
-  readonly replan: (saved: Plan, options?: PlanOptions, name?: string) => Promise<Plan>;
+  readonly compare: (approved: Plan, options?: PlanOptions, name?: string) => Promise<PlanComparison>;
   /**
-   * Applies a plan. A plan that this object made is applied without planning again, but only once. Any other plan is
-   * first planned again (see `replan`), and the new plan is applied. Failed writes do not reject: they are in the
-   * result.
-   * Rejects before the first write: with `InvalidManifests` for a plan with errors; with `NotApproved`, which contains
-   * the comparison, for changes that the approved plan does not contain; with `StackError` for a violated safety rule,
-   * a stale plan, a plan that the manifests do not produce, or a token sink that does not work.
+   * Applies a plan. A plan that this object made, also by `compare`, is applied without planning again, but only once.
+   * Any other plan is an approval: `compare` makes a new plan, which is applied if it is as approved. With `confirm`,
+   * the plan is made and compared once more after consent. Failed writes do not reject: they are in the result.
+   * Rejects before the first write: with `InvalidManifests` for a plan with errors; with `NotApprovedError`, which
+   * contains the comparison, for a plan that is not as approved or as shown; with `StackError` for a violated safety
+   * rule, or a token sink that does not work.
    */
   readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
-  /** Compares the live state with the manifests, or with the state that a plan produces. Sends GETs only. */
+  /** Compares the live state with the manifests. Sends GETs only. */
   readonly drift: (options?: DriftOptions) => Promise<Drift>;
   /**
    * Returns the live resources that the stack owns, including values that the service computed, but never a token.
@@ -414,11 +342,6 @@ export interface ApplyOptions
   readonly allowProtected?: readonly string[];
   /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
   readonly allowRejected?: readonly string[];
-  /**
-   * An approved plan. If the applied plan contains a change that the approved plan does not, nothing is written.
-   * Default: no approval is required.
-   */
-  readonly approved?: Plan;
 }
 
 /** Selects the resources that `Stack.get` returns. */
@@ -433,13 +356,8 @@ export interface GetOptions {
 /** Options of `Stack.drift`. */
 export interface DriftOptions
   extends Pick<PlanOptions, 'targets' | 'exclusions' | 'signal' | 'findTaker' | 'findPlanned'> {
-  /** Called with the plan that would revert the drift, unless `against` is set. */
+  /** Called with the plan that would revert the drift. */
   readonly onPlanned?: (plan: Plan) => void;
-  /**
-   * A plan of this stack to compare with, instead of the manifests. The whole plan is compared, regardless of
-   * `targets`.
-   */
-  readonly against?: Plan;
 }
 
 /** Options of `Stack.export`. */
@@ -472,48 +390,29 @@ export interface StackContents {
 export function createStack(parts: StackContents, account: Account, host: Host): Stack {
   const { state, diagnostics } = parts;
   const { settings, close } = account;
-  const made = new WeakSet<Plan>();
-  const remember = (plan: Plan): Plan => {
-    made.add(plan);
-    return plan;
-  };
-  const createRequest = (options: PlanOptions) => ({
-    ...parts,
-    ...options,
-    settings,
-    now: host.now(),
-    commit: readCiJobLinks(host.env).commit,
-    cwd: host.cwd,
-    uid: host.uid,
-    rehearse: host.rehearse,
-    listMissing: async () => host.listMissingManifests?.(state, host),
-    openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
-  });
-  const again: Stack['replan'] = async (saved, options = {}, name = PLAN_NAME) => {
-    refuseForeign({ plan: saved, name }, parts, account);
-    return remember(await recreateUnchangedPlan(await account.open(), { plan: saved, name }, createRequest(options)));
-  };
+  const planner = createPlanner({ parts, account, host });
   return {
     desired: state,
     diagnostics,
     settings,
-    plan: async (options = {}) => {
-      return remember(await createCheckedLivePlan(await account.open(), createRequest(options)));
-    },
-    replan: again,
+    plan: async (options = {}) => planner.plan(options),
+    compare: async (approved, options = {}, name = PLAN_NAME) =>
+      planner.compareApproved({ plan: approved, name }, options),
     apply: async (given, options = {}) => {
       refuseToWriteUntrusted(host);
-      const plan = made.has(given) ? given : await again(given, selectPlanOptions(options));
-      made.delete(plan);
-      return applyNewPlan({ parts, host, account }, plan, options);
+      const isOwn = planner.hasMade(given);
+      const plan = isOwn ? given : await planApproved(planner, given, selectPlanOptions(options));
+      const again = planner.use(plan);
+      const planAgain = async (): Promise<Plan> => {
+        const comparison = await again();
+        refuseUnapproved(comparison, 'the plan that was shown');
+        if (hasPlanErrors(comparison.after)) throw new InvalidManifests(comparison.after.diagnostics);
+        return comparison.after;
+      };
+      return applyNewPlan({ parts, host, account }, plan, { ...options, planAgain });
     },
-    drift: async ({ against, onPlanned, ...options } = {}) => {
-      if (against !== undefined) {
-        refuseOtherStack(against, parts, account);
-        return account.drift({ plan: against, name: PLAN_NAME, roots: state.roots, signal: options.signal });
-      }
-      const request = createRequest(options);
-      const { plan, input } = await createLivePlanWithInput(await account.open(), request);
+    drift: async ({ onPlanned, ...options } = {}) => {
+      const { plan, input } = await createLivePlanWithInput(await account.open(), planner.createRequest(options));
       onPlanned?.(plan);
       return computeDrift(plan, input);
     },
@@ -527,6 +426,69 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       account.export({ kinds, attached: modulesOf.map(requireAttached), stack: state.stack.name, signal }),
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+const PLAN_NAME = 'the approved plan';
+
+async function planApproved(planner: Planner, plan: Plan, options: PlanOptions): Promise<Plan> {
+  const comparison = await planner.compareApproved({ plan, name: PLAN_NAME }, options);
+  refuseUnapproved(comparison, PLAN_NAME);
+  return comparison.after;
+}
+
+/** Makes the plans of a stack, and remembers their options until they are applied. */
+interface Planner {
+  readonly createRequest: (options: PlanOptions) => PlanRequest;
+  readonly plan: (options: PlanOptions) => Promise<Plan>;
+  readonly compareApproved: (approved: NamedPlan, options: PlanOptions) => Promise<PlanComparison>;
+  readonly hasMade: (plan: Plan) => boolean;
+  /** Forgets a plan. Returns a function that plans once more with the same options, and compares with that plan. */
+  readonly use: (plan: Plan) => () => Promise<PlanComparison>;
+}
+
+function createPlanner({ parts, account, host }: Run): Planner {
+  const { state, version } = parts;
+  const { settings } = account;
+  const made = new WeakMap<Plan, PlanOptions>();
+  const createRequest = (options: PlanOptions): PlanRequest => ({
+    ...parts,
+    ...options,
+    settings,
+    now: host.now(),
+    commit: readCiJobLinks(host.env).commit,
+    cwd: host.cwd,
+    uid: host.uid,
+    rehearse: host.rehearse,
+    listMissing: async () => host.listMissingManifests?.(state, host),
+    openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
+  });
+  const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> =>
+    createCheckedLivePlan(await account.open(), { ...createRequest(options), approved });
+  const remember = (plan: Plan, options: PlanOptions): Plan => {
+    made.set(plan, options);
+    return plan;
+  };
+  const compare = async (approved: Plan, options: PlanOptions): Promise<PlanComparison> => {
+    const comparison = compareWithApproval(await make(options, approved), approved, host.cwd);
+    remember(comparison.after, options);
+    return comparison;
+  };
+  return {
+    createRequest,
+    plan: async (options) => remember((await make(options)).plan, options),
+    compareApproved: async (approved, options) => {
+      const { baseUrl, versionHeader, keyEnv } = settings;
+      const place = { baseUrl, settings: { versionHeader, ...(keyEnv !== undefined && { keyEnv }) } };
+      refuseUnusableApproval(approved, { stack: state.stack.name, version, ...place });
+      return compare(approved.plan, options);
+    },
+    hasMade: (plan) => made.has(plan),
+    use: (plan) => {
+      const options = made.get(plan) ?? {};
+      made.delete(plan);
+      return () => compare(plan, options);
+    },
   };
 }
 
@@ -561,21 +523,22 @@ interface Run {
   readonly account: Account;
 }
 
-/** Applies a plan that was just made, so no write of it has been sent yet. */
-async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
+/** Applies a plan that this object made. */
+async function applyNewPlan(
+  { parts, host, account }: Run,
+  plan: Plan,
+  options: ApplyOptions & { readonly planAgain: () => Promise<Plan> },
+): Promise<ApplyResult> {
   const { tokens, sinks, state } = parts;
   if (hasPlanErrors(plan)) throw new InvalidManifests(plan.diagnostics);
-  const { allowDeletes = false, allowProtected = [], allowRejected = [] } = options;
+  const { allowDeletes = false, allowProtected = [], allowRejected = [], ids = new Map(), planAgain } = options;
   refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
-  if (options.approved !== undefined) checkApproval(plan, options.approved, { parts, cwd: host.cwd });
   if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
-  const { ids = NEW_PLAN_CHECK.ids } = options;
   refuseAwaited(plan, ids);
-  const known = { ...NEW_PLAN_CHECK, ids };
   const { roots } = state;
   const { conflictMs } = account.settings.timeouts;
   return account.write((client) =>
-    confirmAndApplyPlan(client, { plan, roots, tokens, sinks, conflictMs, ...known }, options, host),
+    confirmAndApplyPlan(client, { plan, planAgain, roots, tokens, sinks, conflictMs, ids }, options, host),
   );
 }
 
@@ -586,36 +549,6 @@ function refuseAwaited({ crossStackReferences = {} }: Plan, ids: ReadonlyMap<str
   const [address, { stack, resource }] = missing;
   const message = `${address} is ${resource} of the stack ${stack}, which does not exist yet.`;
   throw new StackError(message, { reason: 'failed', remedy: `Apply the stack ${stack} first. Nothing was written.` });
-}
-
-const PLAN_NAME = 'The plan';
-
-function checkApproval(
-  plan: Plan,
-  approved: Plan,
-  { parts, cwd }: Pick<Run, 'parts'> & { readonly cwd: string },
-): void {
-  const name = 'The approved plan';
-  const given = { plan: getSelfConsistentPlan(name, createPlanFileContent(approved)), name };
-  refuseUnusableApproval(given, parts.version);
-  refuseUnapproved(plan, given, cwd);
-}
-
-/**
- * Checks a plan that this stack object did not make, such as a plan from a file. Throws if the plan cannot be applied
- * here.
- */
-function refuseForeign({ plan, name }: SavedFile, parts: StackContents, account: Account): void {
-  getSelfConsistentPlan(name, createPlanFileContent(plan));
-  refuseOtherVersion({ plan, name }, parts.version);
-  refuseOtherStack(plan, parts, account);
-}
-
-function refuseOtherStack(plan: Plan, { state }: StackContents, { settings }: Account): void {
-  const [made, own] = [`${plan.stack} on ${plan.baseUrl}`, `${state.stack.name} on ${settings.baseUrl}`];
-  if (made === own) return;
-  const message = `${PLAN_NAME} was made for the stack ${made}, and this is the stack ${own}.`;
-  throw new StackError(message, { reason: 'stale', remedy: 'Make a new plan.' });
 }
 
 function requireAttached(ids: string): AttachableResource {

@@ -82,9 +82,7 @@ async function apply(writes: readonly Write[], { answer, list, sink = WORKING, r
     now: () => new Date('2026-03-01T12:00:00Z'),
     sleep: async () => undefined,
     signal: new AbortController().signal,
-    done: new Map(),
     ids: new Map(),
-    texts: new Map(),
     writeFile: async () => undefined,
   });
   return { result, sent, events };

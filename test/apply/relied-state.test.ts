@@ -71,7 +71,7 @@ describe('a delete', () => {
     const timed = createTimedWorld();
     const plan = await planDelete(timed);
     timed.clock.now += 5_000;
-    await timed.world.apply(plan, {}, timed.client);
+    await timed.world.apply(plan, timed.client);
     expect(listSent(timed.world)).toEqual(['DELETE /edges/tcp/edgtcp_…']);
   });
 
@@ -79,7 +79,7 @@ describe('a delete', () => {
     const timed = createTimedWorld();
     const plan = await planDelete(timed);
     timed.clock.now += 5_001;
-    await timed.world.apply(plan, {}, timed.client);
+    await timed.world.apply(plan, timed.client);
     expect(listSent(timed.world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
   });
 
@@ -87,7 +87,7 @@ describe('a delete', () => {
     const timed = createTimedWorld();
     const plan = await planDelete(timed);
     timed.clock.now -= 1;
-    await timed.world.apply(plan, {}, timed.client);
+    await timed.world.apply(plan, timed.client);
     expect(listSent(timed.world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
   });
 
@@ -106,7 +106,7 @@ describe('a delete', () => {
     await changeEdge(world, body);
     clock.now += 10_000;
     world.takeRequests();
-    const result = await world.apply(plan, {}, client);
+    const result = await world.apply(plan, client);
     expect(describeOutcomes(result)).toEqual([
       `delete TCPEdge/edge: failed: not sent, because ${why}. The plan is stale`,
     ]);
@@ -121,7 +121,7 @@ describe('a delete', () => {
     const plan = await planDelete(timed, [{ ...EDGE, name: 'successor' }]);
     await changeEdge(world, { description: 'in use again' });
     clock.now += 10_000;
-    const result = await world.apply(plan, {}, client);
+    const result = await world.apply(plan, client);
     expect(describeOutcomes(result).map((one) => one.replace(/: not sent.*/, ''))).toEqual([
       'delete TCPEdge/edge: failed',
       expect.stringMatching(/^create TCPEdge\/successor: skipped: depends on delete TCPEdge\/edge/),
@@ -135,7 +135,7 @@ describe('a delete', () => {
     await world.call('DELETE', `/edges/tcp/${getOnly(world, 'TCPEdge')['id']}`);
     clock.now += 10_000;
     world.takeRequests();
-    const result = await world.apply(plan, {}, client);
+    const result = await world.apply(plan, client);
     expect(describeOutcomes(result)).toEqual(['delete TCPEdge/edge: applied']);
     expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…']);
   });
@@ -145,7 +145,7 @@ describe('a delete', () => {
     const plan = await planDelete(timed);
     const { world, clock } = timed;
     world.interpose(failFirst('DELETE', 503, () => (clock.now += 6_000)));
-    await world.apply(plan, {}, timed.client);
+    await world.apply(plan, timed.client);
     expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
   });
 
@@ -162,7 +162,7 @@ describe('a delete', () => {
     at.length = 0;
     await client.get('/edges/tcp');
     clock.now += 50_000;
-    await world.apply(plan, {}, client);
+    await world.apply(plan, client);
     const [read, remove] = at.slice(-2);
     expect([read?.[0], remove?.[0]]).toEqual(['GET', 'DELETE']);
     expect((remove?.[1] ?? 0) - (read?.[1] ?? 0)).toBeLessThan(1);
@@ -179,7 +179,7 @@ describe('a delete', () => {
       headers.set('age', '30');
       return new Response(response.body, { status: response.status, headers });
     });
-    const result = await world.apply(plan, {}, client);
+    const result = await world.apply(plan, client);
     expect(describeOutcomes(result)).toEqual([expect.stringContaining('the response comes from a cache')]);
     expect(listSent(world).filter((one) => one.startsWith('DELETE'))).toEqual([]);
   });
@@ -195,7 +195,7 @@ describe('a write that carries ignored values', () => {
     await world.call('PATCH', `/backends/weighted/${pool['id']}`, { backends: { [BLUE]: 0, [GREEN]: 100 }, metadata });
     clock.now += 6_000;
     world.takeRequests();
-    expect(describeOutcomes(await world.apply(plan, {}, client))).toEqual(['update WeightedBackend/pool: applied']);
+    expect(describeOutcomes(await world.apply(plan, client))).toEqual(['update WeightedBackend/pool: applied']);
     expect(listSent(world)).toEqual(['GET /backends/weighted/bkdwd_…', 'PATCH /backends/weighted/bkdwd_…']);
     const after = getOnly(world, 'WeightedBackend');
     expect(after).toMatchObject({ description: 'v2', backends: { [BLUE]: 0, [GREEN]: 100 } });
@@ -214,7 +214,7 @@ describe('a write that carries ignored values', () => {
     });
     clock.now += 6_000;
     const why = 'description was "v1" and is "theirs" now';
-    expect(describeOutcomes(await world.apply(plan, {}, client))).toEqual([
+    expect(describeOutcomes(await world.apply(plan, client))).toEqual([
       `update WeightedBackend/pool: failed: not sent, because ${why}. The plan is stale`,
     ]);
     expect(getOnly(world, 'WeightedBackend')).toMatchObject({ description: 'theirs' });
@@ -225,7 +225,7 @@ describe('a write that carries ignored values', () => {
     await world.migrate([POOL]);
     const plan = await world.plan([POOL_V2], { client });
     world.interpose(loseFirstResponse('PATCH', () => (clock.now += 6_000)));
-    expect(describeOutcomes(await world.apply(plan, {}, client))).toEqual(['update WeightedBackend/pool: applied']);
+    expect(describeOutcomes(await world.apply(plan, client))).toEqual(['update WeightedBackend/pool: applied']);
     expect(listTouched(await world.plan([POOL_V2]))).toEqual([]);
   });
 
@@ -235,7 +235,7 @@ describe('a write that carries ignored values', () => {
     const plan = await world.plan([{ ...EDGE, spec: { ...EDGE.spec, description: 'v2' } }], { client });
     clock.now += 60_000;
     world.takeRequests();
-    await world.apply(plan, {}, client);
+    await world.apply(plan, client);
     expect(listSent(world)).toEqual(['PATCH /edges/tcp/edgtcp_…']);
     expect(plan.requests.readAgain).toBeUndefined();
   });
@@ -253,7 +253,7 @@ describe('a release', () => {
     await world.call('PATCH', `/backends/weighted/${live['id']}`, { backends: { [BLUE]: 1, [GREEN]: 99 }, metadata });
     clock.now += 6_000;
     world.takeRequests();
-    expect(describeOutcomes(await world.apply(plan, {}, client))).toEqual(['release WeightedBackend/pool: applied']);
+    expect(describeOutcomes(await world.apply(plan, client))).toEqual(['release WeightedBackend/pool: applied']);
     expect(listSent(world)).toEqual(['GET /backends/weighted/bkdwd_…', 'PATCH /backends/weighted/bkdwd_…']);
     expect(getOnly(world, 'WeightedBackend')).toMatchObject({
       backends: { [BLUE]: 1, [GREEN]: 99 },

@@ -112,23 +112,6 @@ describe.each([
   });
 });
 
-describe('a plan file alone', () => {
-  it('replaces nothing that it does not show, and says what would', async () => {
-    const { edgewise, server, recorder } = await createWorkspace({ 'm.yaml': MANIFEST });
-    await edgewise('plan m.yaml -o plan.json');
-    const line = 'apply plan.json --no-manifests --yes --token-directory tokens';
-    await edgewise(line, { transport: crashAt({ write: 'POST', when: 'after' }, server.handle) });
-    recorder.take();
-    const { exitCode, stderr } = await edgewise(line);
-    expect(stderr).toContain('its token was not delivered');
-    expect(stderr).toContain(
-      'Apply the plan with --manifests, so that the resource is created again, or make a new plan.',
-    );
-    expect(exitCode).toBe(6);
-    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-});
-
 describe('a plan file with a rotation', () => {
   it.each([
     ['is over', []],

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
@@ -47,34 +47,6 @@ describe('drift', () => {
     expect(json.counts).toMatchObject({ drifted: 1, pending: 1, missing: 1, 'in-sync': 0 });
   });
 
-  it('is known from a saved plan alone, whether or not it was applied', async () => {
-    const { edgewise, server, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
-    await edgewise('plan edgewise.yaml -o first.json');
-    const before = await edgewise('drift --against first.json --format json');
-    expect(before.exitCode).toBe(2);
-    expect(JSON.parse(before.stdout).counts).toMatchObject({ missing: 2, 'in-sync': 0 });
-    await edgewise('apply first.json --no-manifests --yes');
-    await edgewise('plan edgewise.yaml -o second.json');
-    for (const plan of ['first.json', 'second.json'])
-      expect(await edgewise(`drift --against ${plan}`), plan).toMatchObject({ exitCode: 0 });
-    recorder.take();
-    const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
-    await server.handle(
-      new Request(`https://api.test/edges/tcp/${edge?.['id']}`, {
-        method: 'PATCH',
-        headers: AUTHORIZED,
-        body: JSON.stringify({ description: 'by hand' }),
-      }),
-    );
-    const [whole, digests] = [
-      await edgewise('drift --against first.json'),
-      await edgewise('drift --against second.json'),
-    ];
-    expect([whole.exitCode, digests.exitCode]).toEqual([2, 2]);
-    await expect(withoutReads(`${whole.stdout}\n${digests.stdout}`)).toMatchFileSnapshot('goldens/drift-against.txt');
-    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-
   it('is a result where somebody else took a value meanwhile, and none where a target names nothing', async () => {
     const { edgewise, server, recorder, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
@@ -103,20 +75,6 @@ describe('drift', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('of a saved plan needs the service to be named, and no manifests', async () => {
-    const other = TWO.replace('name: test', 'name: other');
-    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO, 'other/edgewise.yaml': other });
-    await edgewise('plan edgewise.yaml -o plan.json');
-    recorder.take();
-    const { exitCode, stderr } = await edgewise('drift --against plan.json --manifests other');
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('of the stack other') });
-    expect(await edgewise('drift edgewise.yaml --against plan.json')).toMatchObject({ exitCode: 3 });
-    expect(await edgewise('drift --against edgewise.yaml')).toMatchObject({ exitCode: 3 });
-    const env = { EDGEWISE_BASE_URL: 'https://elsewhere.test' };
-    expect(await edgewise('drift --against plan.json', { env })).toMatchObject({ exitCode: 6 });
-    expect(recorder.take()).toEqual([]);
-  });
-
   it('is shown as gauges, and a failure as one that says so', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
@@ -136,17 +94,6 @@ describe('drift', () => {
       stdout: expect.stringContaining('edgewise_run_success{stack="test"} 0\n# EOF\n'),
     });
     expect(await edgewise('plan edgewise.yaml --format metrics')).toMatchObject({ exitCode: 3 });
-  });
-
-  it('from a plan names the right fields of what that left alone, though a later apply wrote its mark anew', async () => {
-    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
-    await edgewise('apply --yes');
-    await edgewise('plan edgewise.yaml -o old.json');
-    await write({ 'edgewise.yaml': TWO.replace('spec:\n', 'spec:\n  description: later\n') });
-    await edgewise('apply --yes');
-    const { exitCode, stdout } = await edgewise('drift --against old.json');
-    expect(exitCode).toBe(2);
-    expect(stdout).toContain('    description: changed; the plan does not store the old value');
   });
 
   it('begins with what is dangerous in what happened, in every format', async () => {
@@ -236,12 +183,6 @@ spec:
     expect(html).toMatch(new RegExp(`<th scope="row">ip_restriction[^\\n]*<code>${restriction}</code>`));
     expect(JSON.parse(await read('json')).resources).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
     expect(await read('github')).toMatch(/file=edgewise.yaml,line=14,[^:]*drift-danger::TCPEdge/);
-    // What a saved plan leaves alone has no manifest in it: its mark says whose it was.
-    await edgewise('apply --yes');
-    await edgewise('plan -o plan.json');
-    await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}`));
-    const { resources } = JSON.parse((await edgewise('drift --against plan.json --format json')).stdout);
-    expect(resources).toMatchObject([{ state: 'missing', owner: 'billing' }]);
   });
 
   it('says of a danger whether what was before is known', async () => {
@@ -255,43 +196,6 @@ spec:
     expect((await edgewise('drift')).stdout).toMatch(
       new RegExp(`! access: TCPEdge/a is no longer restricted.*${doubt}`),
     );
-  });
-
-  it.each(['first', 'again'])(
-    'knows of lost protection from a plan (%s), and without one says that it cannot',
-    async (which) => {
-      const text = `${toEdge('a', 20001)}lifecycle: { protect: true }\n`;
-      const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': `${STACK}${text}` });
-      await edgewise('plan edgewise.yaml -o first.json');
-      expect((await edgewise('drift --against first.json')).stdout).not.toContain('protect');
-      await edgewise('apply --yes');
-      await edgewise('plan edgewise.yaml -o again.json');
-      expect(await edgewise(`drift --against ${which}.json`)).toMatchObject({ exitCode: 0 });
-      const [{ id = '', metadata = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-      const without = String(metadata).replace('"protect":true,', '');
-      expect(without).not.toBe(metadata);
-      await server.handle(toRequest('PATCH', `/edges/tcp/${String(id)}`, { metadata: without }));
-      const { exitCode, stdout } = await edgewise(`drift --against ${which}.json`);
-      expect(exitCode).toBe(2);
-      expect(stdout).toContain('1 danger (1 protection):\n  ! protection: TCPEdge/a is no longer protected\n');
-      expect(stdout).toMatch(/Changed at the service:\n {2}TCPEdge\/a .*\n {4}lifecycle[.]protect: true → false {2}\(/);
-      const json = JSON.parse((await edgewise(`drift --against ${which}.json --format json`)).stdout);
-      expect(json).toMatchObject({ dangers: { protection: 1 }, resources: [{ state: 'drifted' }] });
-      // Without a plan nobody knows, and nobody says otherwise.
-      expect((await edgewise('drift')).stdout).toMatch(
-        /lifecycle[.]protect: false → true {2}\(or removed at the service: the mark does not tell which\)/,
-      );
-    },
-  );
-
-  it('of protection is pending in a plan that was not applied', async () => {
-    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
-    await edgewise('apply --yes');
-    await write({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}lifecycle: { protect: true }\n` });
-    await edgewise('plan edgewise.yaml -o plan.json');
-    const { stdout } = await edgewise('drift --against plan.json');
-    expect(stdout).toContain('0 drifted, 1 pending');
-    expect(stdout).not.toContain('danger');
   });
 
   it('names what nobody manages, in every format', async () => {
@@ -333,31 +237,6 @@ spec:
     expect(stdout).not.toContain('Unmanaged');
   });
 
-  it('knows of a resource that a saved plan found that it was deleted, and what that ends', async () => {
-    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': TWO });
-    await edgewise('apply --yes');
-    await edgewise('plan -o plan.json');
-    const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
-    await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.id}`));
-    const { stdout } = await edgewise('drift --against plan.json');
-    expect(stdout).toContain(`deleted at the service: the plan found it there as ${lost?.id}`);
-    const unknown = await edgewise('drift');
-    expect(unknown.stdout).toContain('Missing: never applied, or deleted at the service:');
-    expect(unknown.stdout).not.toContain('danger');
-  });
-
-  it('of a saved plan has the dangers of a deletion where the plan was to change the resource', async () => {
-    const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
-    await edgewise('apply --yes');
-    await write({ 'edgewise.yaml': TWO.replace('20001"]', '20003"]') });
-    await edgewise('plan -o plan.json');
-    const lost = server.snapshot().resources['TCPEdge']?.find(({ hostports }) => String(hostports).endsWith('20001'));
-    await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.id}`));
-    expect((await edgewise('drift --against plan.json')).stdout).toContain(
-      '  ! traffic: TCPEdge/a is no longer reached at hostports 1.tcp.example.net:20001',
-    );
-  });
-
   it('of a certificate that has ended is dangerous', async () => {
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
     const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
@@ -373,28 +252,5 @@ spec:
     expect((await edgewise('drift', at(23))).stdout).not.toContain('danger');
     const ended = await edgewise('drift', at(25));
     expect(ended.stdout).toContain('SSHUserCertificate/alice is no longer valid since 2026-03-02');
-  });
-
-  it('from a plan tells of what bears no mark any more, and of a file that is not as it was written', async () => {
-    const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
-    const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
-    const lifecycle = { valid_for: '90d', write_to: 'alice-cert.pub' };
-    const certificate = toManifest('SSHUserCertificate', 'alice', spec, { lifecycle });
-    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': TWO + certificate });
-    await edgewise('plan edgewise.yaml -o plan.json');
-    await edgewise('apply plan.json --no-manifests --yes');
-    await edgewise('plan edgewise.yaml -o later.json');
-    for (const plan of ['plan.json', 'later.json'])
-      expect(await edgewise(`drift --against ${plan}`)).toMatchObject({ exitCode: 0 });
-    await writeFile(join(folder, 'alice-cert.pub'), 'another\n');
-    const [live] = server.snapshot().resources['TCPEdge'] ?? [];
-    const request = { method: 'PATCH', headers: AUTHORIZED, body: '{"metadata":""}' };
-    await server.handle(new Request(`https://api.test/edges/tcp/${live?.id}`, request));
-    const later = await edgewise('drift --against later.json');
-    expect(later.stdout).toMatch(/Unowned: [\s\S]*TCPEdge\/[ab] [\s\S]*it has no mark/);
-    expect(later.stdout).toContain('2 of this stack, 1 unmanaged (TCPEdge 1)');
-    const { exitCode, stdout } = await edgewise('drift --against plan.json');
-    expect([exitCode, later.exitCode]).toEqual([2, 2]);
-    expect(stdout).toMatch(/SSHUserCertificate\/alice[\s\S]*alice-cert\.pub has other content/);
   });
 });

@@ -23,6 +23,8 @@ export interface FakeOptions {
   readonly stdin?: string;
   /** Answers to questions, in order; none left: there is nobody to ask. */
   readonly answers?: readonly string[];
+  /** Something that happens while a question waits for its answer. */
+  readonly onAsk?: () => Promise<void>;
   /** Columns of a terminal that both outputs are; absent: pipes. */
   readonly terminal?: number;
   /** Gets the listener that the process would call on SIGINT. */
@@ -63,6 +65,7 @@ export async function runCommand(
     ask: async (question) => {
       const answer = answers.shift();
       if (answer !== undefined) stderr.output.write(`${question}${answer}\n`);
+      await options.onAsk?.();
       return answer;
     },
     onInterrupt: (listener) => {

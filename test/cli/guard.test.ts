@@ -62,15 +62,12 @@ describe('the guard of the Stack', () => {
     },
   );
 
-  it('holds for a plan that was saved, with the manifests and without: the consent of the plan is none of the apply', async () => {
+  it('holds for an approved plan: the consent to plan is no consent to apply', async () => {
     const { edgewise, server } = await leaveOne(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json --allow-deletes');
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
     expect(listEdges(server)).toHaveLength(3);
-    expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml --allow-deletes')).toMatchObject({
-      exitCode: 0,
-    });
+    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
     expect(listEdges(server)).toHaveLength(1);
   });
 
@@ -79,9 +76,10 @@ describe('the guard of the Stack', () => {
     await write({ 'strict.yaml': STRICT + ONE_EDGE });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
     const refused = await edgewise('apply plan.json --yes --manifests strict.yaml');
-    expect(refused.stderr).toContain('This plan would delete 2 of 3 TCPEdge (67 %)');
+    expect(refused.stdout).toContain('guard.max_deletes: approved: 9; now: 1');
+    expect(refused.stdout).toContain('the consents needed: approved: (none); now: delete-share (TCPEdge/b, TCPEdge/c)');
     expect(refused.exitCode).toBe(6);
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
     expect(listEdges(server)).toHaveLength(1);
   });
 
@@ -133,17 +131,18 @@ describe('a copied stack name', () => {
     return workspace;
   }
 
-  it('lets a plan that was saved delete nothing either, even if its violations were taken out', async () => {
+  it('lets an approved plan delete nothing either, even if its violations were taken out', async () => {
     const { edgewise, server, folder, write } = await copyName(toEdge('other', 20009));
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
     const plan: Plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
     await write({ 'plan.json': JSON.stringify({ ...plan, violations: [] }) });
-    const refused = await edgewise('apply plan.json --no-manifests --yes');
-    expect(refused.stderr).toContain('another folder probably uses this stack name');
-    expect(refused.exitCode).toBe(5);
+    const refused = await edgewise('apply plan.json --yes');
+    expect(refused.stdout).toContain('the consents needed: approved: (none); now: nothing-described (TCPEdge/a)');
+    expect(refused.exitCode).toBe(6);
     expect(listEdges(server)).toHaveLength(1);
-    expect(await edgewise('apply plan.json --no-manifests --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    await write({ 'plan.json': JSON.stringify(plan) });
+    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
   });
 
   it.each(['github', 'sarif', 'junit'])('names all that the stack owns as %s', async (format) => {
@@ -216,7 +215,7 @@ describe('duplicates', () => {
     expect(listEdges(server)).toHaveLength(2);
   });
 
-  it('are not pruned by a saved plan when the one that was to stay is gone', async () => {
+  it('are not pruned by an approved plan when the one that was to stay is gone', async () => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + ONE_EDGE });
     await edgewise('apply --yes');
     await copyEdges(server, 1);
@@ -228,8 +227,11 @@ describe('duplicates', () => {
         headers: { authorization: 'Bearer dev', 'service-version': '2' },
       }),
     );
-    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
-    expect(stderr).toContain(`${copy} is no longer a duplicate: the other one no longer exists`);
+    const { exitCode, stdout } = await edgewise('apply plan.json --yes');
+    expect(stdout).toContain('Approved, but not in this plan:');
+    expect(stdout).toContain(
+      `- TCPEdge/a  (${copy})   delete: a duplicate: ${kept} has the same mark and is kept\n    it changed at`,
+    );
     expect(exitCode).toBe(6);
     expect(listEdges(server)).toEqual([copy]);
   });
@@ -268,7 +270,7 @@ describe('a plan file that was edited', () => {
     const { edgewise, folder, server } = await leaveOne(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json');
     await edit(folder, (plan) => ({ ...plan, mode: 'destroy', violations: [] }));
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 6 });
     expect(listEdges(server)).toHaveLength(3);
   });
 
@@ -285,7 +287,7 @@ describe('a plan file that was edited', () => {
           .replaceAll('"protect":true', '"protect":false'),
       ),
     );
-    expect((await edgewise('apply plan.json --no-manifests --yes --allow-deletes')).exitCode).toBeOneOf([3, 5, 6]);
+    expect((await edgewise('apply plan.json --yes --allow-deletes')).exitCode).toBeOneOf([3, 5, 6]);
     expect(listEdges(server)).toHaveLength(2);
   });
 });

@@ -287,22 +287,25 @@ describe('apply of a saved plan', () => {
 
   it('does that very plan, and done again does nothing', async () => {
     const { edgewise, recorder } = await save(TWO);
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
     recorder.take();
-    const again = await edgewise('apply plan.json --no-manifests --yes');
+    const again = await edgewise('apply plan.json --yes');
     expect(again.exitCode).toBe(0);
-    expect(again.stdout).toContain('2 already done');
+    expect(again.stdout).toContain('Approved, and done already:\n  create TCPEdge/a\n  create TCPEdge/b\n');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('is refused for another base URL and with targets', async () => {
     const { edgewise, recorder } = await save(TWO);
     recorder.take();
-    expect(
-      await edgewise('apply plan.json --no-manifests --yes', { env: { EDGEWISE_BASE_URL: 'https://other.test' } }),
-    ).toMatchObject({ exitCode: 6 });
-    expect(await edgewise('apply plan.json --no-manifests --yes --target TCPEdge/a')).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('apply plan.json --yes', { env: { EDGEWISE_BASE_URL: 'https://other.test' } })).toMatchObject(
+      { exitCode: 6 },
+    );
     expect(recorder.take()).toEqual([]);
+    const narrowed = await edgewise('apply plan.json --yes --target TCPEdge/a');
+    expect(narrowed).toMatchObject({ exitCode: 6 });
+    expect(narrowed.stdout).toContain('--target: approved: (none); now: TCPEdge/a');
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('is refused when it is not a plan of this format', async () => {
@@ -310,11 +313,9 @@ describe('apply of a saved plan', () => {
     const plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
     await writeFile(join(folder, 'future.json'), JSON.stringify({ ...plan, format: 99 }));
     await writeFile(join(folder, 'broken.json'), JSON.stringify({ ...plan, writes: 'none' }));
-    expect((await edgewise('apply future.json --no-manifests --yes')).stderr).toContain('a plan of format 99');
-    expect((await edgewise('apply broken.json --no-manifests --yes')).stderr).toContain(
-      'broken.json is not a plan file: writes',
-    );
-    expect(await edgewise('apply broken.json --no-manifests --yes')).toMatchObject({ exitCode: 3 });
+    expect((await edgewise('apply future.json --yes')).stderr).toContain('a plan of format 99');
+    expect((await edgewise('apply broken.json --yes')).stderr).toContain('broken.json is not a plan file: writes');
+    expect(await edgewise('apply broken.json --yes')).toMatchObject({ exitCode: 3 });
   });
 
   it('is refused by the guard as the plan was', async () => {
@@ -322,8 +323,8 @@ describe('apply of a saved plan', () => {
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': STACK });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --no-manifests --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
   });
 });
 

@@ -15,7 +15,6 @@ import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.t
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
-import { computeLiveDigest } from '../../src/plan/create-change.ts';
 import { diffSpecs } from '../../src/plan/diff.ts';
 import { createOrderedWrites } from '../../src/plan/order.ts';
 import { makePlan } from '../report/sample-plans.ts';
@@ -24,7 +23,7 @@ const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud8
 const IDS = { edge_id: 'edghts_web', id: 'edghtsrt_api' };
 
 const KIND = getKind('HTTPSEdgeRoute');
-const LIVE = { id: 'edghtsrt_api', spec: normalizeSpec(KIND, IDS), mark: undefined };
+const LIVE = { id: 'edghtsrt_api', spec: normalizeSpec(KIND, IDS) };
 const DESIRED = normalizeSpec(KIND, { ...IDS, request_headers: { add: HEADERS } });
 
 const CHANGE: Change = {
@@ -32,7 +31,7 @@ const CHANGE: Change = {
   kind: KIND.name,
   action: 'update',
   differences: diffSpecs(KIND, LIVE.spec, DESIRED).map((difference) => ({ ...difference, origin: 'unknown' })),
-  live: { id: LIVE.id, spec: LIVE.spec, digest: computeLiveDigest({ ...LIVE, kind: KIND.name }) },
+  live: { id: LIVE.id, spec: LIVE.spec },
   desired: DESIRED,
   sent: { request_headers: { add: HEADERS } },
 };

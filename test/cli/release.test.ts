@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../src/model/plan.ts';
 import { createWorkspace, STACK, toEdge, toTranscript, type Workspace } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
@@ -147,40 +146,5 @@ describe('release', () => {
     const workspace = await createOwned();
     expect(await workspace.edgewise(line)).toMatchObject({ exitCode: 3 });
     expect(workspace.recorder.take()).toEqual([]);
-  });
-
-  it.each<[string, (plan: Plan) => unknown]>([
-    [
-      'shows a release as nothing',
-      (plan) => ({ ...plan, changes: plan.changes.map((change) => ({ ...change, action: 'no-op' })) }),
-    ],
-    [
-      'shows a release as an update',
-      (plan) => ({ ...plan, changes: plan.changes.map((change) => ({ ...change, action: 'update' })) }),
-    ],
-    [
-      'changes a field besides',
-      (plan) => ({
-        ...plan,
-        writes: plan.writes.map((write) => ({ ...write, body: { description: 'x' } })),
-      }),
-    ],
-    [
-      'deletes what it shows as released',
-      (plan) => ({ ...plan, writes: plan.writes.map((write) => ({ ...write, type: 'delete', method: 'DELETE' })) }),
-    ],
-  ])('is refused as a plan that was edited so that it %s', async (_, change) => {
-    const { edgewise, recorder, write } = await createOwned(`${TWO}lifecycle: { protect: true }\n`);
-    const { stdout } = await edgewise('release TCPEdge/b --format json');
-    recorder.take();
-    await write({ 'plan.json': JSON.stringify(change(JSON.parse(stdout))) });
-    const refused = await edgewise('apply plan.json --no-manifests --yes --allow-protected TCPEdge/b');
-    expect(refused.exitCode, toTranscript(refused)).toBe(3);
-    expect(recorder.take()).toEqual([]);
-    await write({ 'plan.json': stdout });
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --no-manifests --yes --allow-protected TCPEdge/b')).toMatchObject({
-      exitCode: 0,
-    });
   });
 });

@@ -84,11 +84,9 @@ describe('a run', () => {
   });
 
   it.each([
-    'apply plan.json --no-manifests --yes --report json=plan.json',
-    'apply plan.json --no-manifests --yes --journal plan.json',
+    'apply plan.json --yes --report json=plan.json',
+    'apply plan.json --yes --journal plan.json',
     'apply plan.json --manifests edgewise.yaml --yes --report json=edgewise.yaml',
-    'drift --against plan.json --report json=plan.json',
-    'drift --against plan.json --manifests edgewise.yaml --report json=edgewise.yaml',
     'show plan.json --report json=plan.json',
   ])('does not write over a saved plan, nor over what goes with it: %s', async (line) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
@@ -117,8 +115,10 @@ describe('a saved plan', () => {
     await edgewise('plan edgewise.yaml -o plan.json');
     await write({ 'alice-cert.pub': 'mine\n' });
     recorder.take();
-    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
-    expect(stderr).toContain('alice-cert.pub did not exist when the plan was made, and would be overwritten');
+    const { exitCode, stdout } = await edgewise('apply plan.json --yes');
+    expect(stdout).toContain(
+      'alice-cert.pub: what is issued for SSHUserCertificate/alice (known after apply; replaces',
+    );
     expect(exitCode).toBe(6);
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(await readFile(join(folder, 'alice-cert.pub'), 'utf8')).toBe('mine\n');
@@ -128,11 +128,11 @@ describe('a saved plan', () => {
     const { edgewise, folder, write } = await createWorkspace({ 'edgewise.yaml': manifests });
     await writeFile(join(folder, 'alice-cert.pub'), 'older\n');
     expect((await edgewise('plan edgewise.yaml -o plan.json')).stdout).toContain('replaces an existing file');
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
     await write({ 'edgewise.yaml': manifests.replace('alice-cert.pub', 'second.pub') });
     await edgewise('plan edgewise.yaml -o plan.json');
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
   });
 });

@@ -7,14 +7,17 @@ import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const ONE = `${STACK}${toEdge('a', 20001)}`;
+const APPLY = 'apply plan.json --yes';
 
 describe('a saved plan', () => {
   it('is known by what it holds, whatever it is called', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('plan edgewise.yaml -o my.plan');
     expect((await edgewise('show my.plan')).exitCode).toBe(0);
-    expect(await edgewise('apply my.plan --no-manifests --yes')).toMatchObject({ exitCode: 0 });
-    expect((await edgewise('apply my.plan --no-manifests --yes')).stdout).toContain('1 already done');
+    expect(await edgewise('apply my.plan --yes')).toMatchObject({ exitCode: 0 });
+    expect((await edgewise('apply my.plan --yes')).stdout).toContain(
+      'Approved, and done already:\n  create TCPEdge/a\n',
+    );
   });
 
   it('is for the same place with and without a slash at its end', async () => {
@@ -23,8 +26,8 @@ describe('a saved plan', () => {
     await edgewise('plan edgewise.yaml -o plan.json');
     await edgewise('plan edgewise.yaml -o slash.json', slash);
     expect((await edgewise('show slash.json --format json')).stdout).toContain(`"baseUrl": "${BASE_URL}"`);
-    expect(await edgewise('apply plan.json --no-manifests --yes', slash)).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply slash.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes', slash)).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply slash.json --yes')).toMatchObject({ exitCode: 0 });
   });
 
   it('of another version of the tool is refused, and says which', async () => {
@@ -32,7 +35,7 @@ describe('a saved plan', () => {
     const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
     await write({ 'plan.json': JSON.stringify({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } }) });
     recorder.take();
-    const refused = await edgewise('apply plan.json --no-manifests --yes');
+    const refused = await edgewise('apply plan.json --yes');
     expect(refused).toMatchObject({ exitCode: 6 });
     expect(refused.stderr).toContain('plan.json was made by edgewise 0.0.1, and this is edgewise');
     expect(recorder.take()).toEqual([]);
@@ -40,9 +43,14 @@ describe('a saved plan', () => {
   });
 
   it.each([
-    ['invalid manifests', `${ONE}nonsense: true\n`],
-    ['a plan that cannot be applied', `${ONE}${toEdge('b', 20002)}lifecycle: { adopt: edgtcp_foreign }\n`],
-  ])('is replaced by what went wrong if %s leave none', async (_, manifests) => {
+    ['invalid manifests', `${ONE}nonsense: true\n`, 3, 'nonsense is not a known field'],
+    [
+      'a plan with errors',
+      `${ONE}${toEdge('b', 20002)}lifecycle: { adopt: edgtcp_foreign }\n`,
+      6,
+      'plan.json contains errors, so it cannot be used as an approved plan.',
+    ],
+  ])('is replaced by the failure of %s, and approves nothing then', async (_, manifests, code, message) => {
     const foreign = { id: 'edgtcp_foreign', metadata: '{"edgewise":{"stack":"other","name":"b"}}' };
     const seed = { resources: { TCPEdge: [foreign] } };
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE }, { seed });
@@ -51,10 +59,8 @@ describe('a saved plan', () => {
     const failed = await edgewise('plan edgewise.yaml -o plan.json');
     expect(failed).toMatchObject({ exitCode: 3 });
     const applied = await edgewise('apply plan.json --yes');
-    expect(applied).toMatchObject({ exitCode: 3 });
-    expect(applied.stderr + applied.stdout).toMatch(
-      /nonsense is not a known field|belongs to TCPEdge\/b of the stack other/,
-    );
+    expect(applied).toMatchObject({ exitCode: code });
+    expect(applied.stderr + applied.stdout).toContain(message);
   });
 
   it.each(['plan nowhere', 'plan edgewise.yaml --no-such-flag', 'plan edgewise.yaml --target TCPEdge/nothing'])(
@@ -72,37 +78,31 @@ describe('a saved plan', () => {
     },
   );
 
-  it('made with --no-delete deletes nothing either, and lists what stays', async () => {
+  it('made with --no-delete is applied with it, and lists what stays', async () => {
     const { edgewise, write, server } = await createWorkspace({ 'edgewise.yaml': `${ONE}${toEdge('b', 20002)}` });
     await edgewise('apply edgewise.yaml --yes');
     await write({ 'edgewise.yaml': `${ONE}${toEdge('c', 20003)}` });
     await edgewise('plan edgewise.yaml --no-delete -o plan.json');
-    const applied = await edgewise('apply plan.json --no-manifests --yes --format json');
+    const without = await edgewise('apply plan.json --yes');
+    expect(without).toMatchObject({ exitCode: 6 });
+    expect(without.stdout).toContain('--no-delete: approved: yes; now: (none)');
+    const applied = await edgewise('apply plan.json --no-delete --yes --format json');
     expect(applied).toMatchObject({ exitCode: 0 });
     const { plan } = JSON.parse(applied.stdout);
     expect(plan.suppressedDeletes).toMatchObject([{ address: 'TCPEdge/b', reason: 'no longer in the manifests' }]);
     expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
   });
 
-  it('is applied as it is: flags of plans are refused', async () => {
-    const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
-    await edgewise('plan edgewise.yaml -o plan.json');
-    const refused = await edgewise('apply plan.json --no-manifests --yes --no-delete --no-revert-drift');
-    expect(refused).toMatchObject({ exitCode: 3 });
-    expect(refused.stderr).toContain('Use --no-revert-drift and --no-delete with manifests');
-  });
-
-  it('with an error in it is shown and refused in both formats', async () => {
-    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
+  it('with an error in it approves nothing', async () => {
+    const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
     const error = { code: 'unknown-target', severity: 'error', message: 'There is no such thing.' };
     await write({ 'plan.json': JSON.stringify({ ...plan, writes: [], diagnostics: [error] }) });
-    const text = await edgewise('apply plan.json --no-manifests --yes');
-    expect(text).toMatchObject({ exitCode: 3 });
-    expect(text.stdout).toContain('There is no such thing.');
-    const json = await edgewise('apply plan.json --no-manifests --yes --format json');
-    expect(json).toMatchObject({ exitCode: 3 });
-    expect(JSON.parse(json.stdout)).toMatchObject({ diagnostics: [error] });
+    recorder.take();
+    const refused = await edgewise('apply plan.json --yes --manifests edgewise.yaml');
+    expect(refused).toMatchObject({ exitCode: 6 });
+    expect(refused.stderr).toContain('plan.json contains errors');
+    expect(recorder.take()).toEqual([]);
   });
 
   it('is not what other files are: manifests, folders, and none', async () => {
@@ -135,24 +135,34 @@ describe('a saved plan that takes over', () => {
   it('moves the mark and nothing else, and is done the second time', async () => {
     const { edgewise, recorder, server } = await prepareTakeOver();
     const before = server.snapshot().resources['TCPEdge'] ?? [];
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
-    expect(recorder.take().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
+    expect(await edgewise(`${APPLY} --take-over old`)).toMatchObject({ exitCode: 0 });
+    expect(recorder.take().flatMap(({ method }) => (method === 'GET' ? [] : [method]))).toEqual(['PATCH']);
     const after = server.snapshot().resources['TCPEdge'] ?? [];
     const withoutMarks = (all: typeof before) => all.map(({ metadata: _, ...rest }) => rest);
     expect(withoutMarks(after)).toEqual(withoutMarks(before));
-    expect((await edgewise('apply plan.json --no-manifests --yes')).stdout).toContain('1 already done');
+    const again = await edgewise(`${APPLY} --take-over old`);
+    expect(again.stdout).toContain('Approved, and done already:\n  take over TCPEdge/a\n');
     expect((await edgewise('plan edgewise.yaml --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('is stale when the other stack has changed it', async () => {
+  it('is refused when the other stack has changed it', async () => {
     const { edgewise, write } = await prepareTakeOver();
     await write({
       'old.yaml': `${STACK.replace('name: test', 'name: old')}${toEdge('a', 20007)}${toEdge('b', 20002)}`,
     });
     await edgewise('apply old.yaml --yes');
-    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
-    expect(stderr).toContain('TCPEdge/a: hostports was ["1.tcp.example.net:20001"] when the plan was made');
+    const { exitCode, stdout } = await edgewise(`${APPLY} --take-over old`);
+    expect(stdout).toContain('hostports: it changed at the service\n      - 1.tcp.example.net:20007');
     expect(exitCode).toBe(6);
+  });
+
+  it('is refused without the option, and names it', async () => {
+    const { edgewise, recorder } = await prepareTakeOver();
+    const { exitCode, stdout } = await edgewise(APPLY);
+    expect(exitCode).toBe(6);
+    expect(stdout).toContain('--take-over: approved: old; now: (none)');
+    expect(stdout).toContain('Use the options that the plan was made with');
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
   });
 
   it.each<[string, (plan: Plan) => unknown]>([
@@ -161,10 +171,8 @@ describe('a saved plan that takes over', () => {
   ])('is refused when its file %s', async (_, change) => {
     const { edgewise, folder, recorder } = await prepareTakeOver();
     await editPlan(folder, change);
-    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
-    expect(stderr).toContain('which the plan does not take over');
-    expect(exitCode).toBe(3);
-    expect(recorder.take()).toEqual([]);
+    expect(await edgewise(`${APPLY} --take-over old`)).toMatchObject({ exitCode: 6 });
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
   });
 });
 
@@ -181,20 +189,20 @@ describe('a saved plan whose resource was deleted and made again', () => {
     await edgewise('apply edgewise.yaml --yes');
     const [made] = server.snapshot().resources['TCPEdge'] ?? [];
     recorder.take();
-    await edgewise('apply plan.json --no-manifests --yes --allow-deletes');
+    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 6 });
     expect(server.snapshot().resources['TCPEdge']).toContainEqual(made);
     expect(recorder.take().filter(({ path }) => path.includes(String(made?.id)))).toEqual([]);
   });
 
-  it('says that the old one is gone, where it would change it', async () => {
+  it('names both ids, where it would change it', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('apply edgewise.yaml --yes');
     await write({ 'next.yaml': `${STACK}${toEdge('a', 20005)}` });
     await edgewise('plan next.yaml -o plan.json');
     await edgewise('destroy edgewise.yaml --yes');
     await edgewise('apply edgewise.yaml --yes');
-    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
-    expect(stderr).toMatch(/TCPEdge\/a: edgtcp_\w+ no longer exists/);
+    const { exitCode, stdout } = await edgewise('apply plan.json --yes');
+    expect(stdout).toMatch(/ id: "edgtcp_\w+" +\(approved: "edgtcp_\w+", it changed at the service\)/);
     expect(exitCode).toBe(6);
   });
 });
@@ -205,7 +213,7 @@ it('a saved plan for another stack than that of --manifests is refused, and says
   await write({ 'other.yaml': STACK.replace('name: test', 'name: other') });
   recorder.take();
   const { exitCode, stderr } = await edgewise('apply plan.json --yes --manifests other.yaml');
-  expect(stderr).toContain('plan.json was made for the stack test, and the manifests are of the stack other.');
+  expect(stderr).toContain('the stack: approved for test, now other');
   expect(exitCode).toBe(6);
   expect(recorder.take()).toEqual([]);
 });
@@ -222,7 +230,7 @@ describe('a plan file without --manifests', () => {
     const plan = JSON.parse(await readFile(join(folder, 'b.json'), 'utf8'));
     await writeFile(join(folder, 'moved.json'), JSON.stringify({ ...plan, manifests: ['other'] }));
     const other = await edgewise('apply moved.json --yes');
-    expect(other).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(other).toMatchObject({ exitCode: 6, stdout: expect.stringContaining('the manifests changed') });
     expect(other.stderr).toContain('moved.json is compared with the manifests that it names: other.\n');
     const { exitCode, stderr } = await edgewise('apply b.json --yes');
     expect(stderr).toContain('b.json is compared with the manifests that it names: live/a.\n');
@@ -238,7 +246,7 @@ describe('a plan file without --manifests', () => {
     expect(elsewhere).toMatchObject({ exitCode: 3, stdout: '' });
     expect(elsewhere.stderr).toMatchInlineSnapshot(`
       "edgewise: ../b.json was made from live/a, which is not below this folder.
-      Run the command in a folder that contains it, or add --manifests live/a, with the path from here. To apply ../b.json as it is, without any manifests: --no-manifests.
+      Run the command in a folder that contains it, or add --manifests live/a, with the path from here.
       "
     `);
     expect((await edgewise('apply ../b.json --yes --manifests a', { cwd: join(folder, 'live') })).exitCode).toBe(0);
@@ -249,7 +257,7 @@ describe('a plan file without --manifests', () => {
       expect(exitCode).toBe(3);
       return stderr;
     };
-    expect(await refuse(['-'])).toContain('Pipe the same manifests in, and add --manifests -. ');
+    expect(await refuse(['-'])).toContain('Pipe the same manifests in, and add --manifests -.');
     expect(await refuse(undefined)).toContain('does not name the manifests that it was made from');
     expect(await refuse([tmpdir()])).toContain('which is not below this folder');
   });

@@ -23,8 +23,7 @@ describe('spec.kinds of the Stack', () => {
     'drift',
     'apply --yes',
     'plan -o plan.json',
-    'apply plan.json --no-manifests --yes',
-    'drift --against plan.json',
+    'apply plan.json --yes',
     'release TCPEdge/a --yes',
     'destroy --yes',
   ])('has %s read no other kind', async (line) => {

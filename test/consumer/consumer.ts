@@ -118,9 +118,7 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
     onEvent: () => {},
     now: () => new Date(),
     signal: new AbortController().signal,
-    done: new Map(),
     ids: new Map(),
-    texts: new Map(),
     writeFile: createPlannedFileWriter({ cwd: process.cwd(), uid: process.getuid?.() }),
     journal: journal.write,
   });

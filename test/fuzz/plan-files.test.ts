@@ -10,8 +10,7 @@ import { anyBytes, mutatedJson, mutatedText } from './mutations.ts';
 const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])[] = [
   ['show plan.json', [0, 3]],
   ['show plan.json --format json --verbose', [0, 3]],
-  ['drift --against plan.json', [0, 1, 2, 3, 4, 5, 6]],
-  ['apply plan.json --no-manifests --yes --token-directory tokens', [0, 1, 3, 4, 5, 6]],
+  ['apply plan.json --yes --token-directory tokens', [0, 1, 3, 4, 5, 6]],
 ];
 
 describe('a plan file', () => {

@@ -64,7 +64,7 @@ describe('a folder of plans is refused, and nothing is sent, when', () => {
   ])('%s', async (_, why, change) => {
     const workspace = await planAll();
     await change(workspace);
-    const { exitCode, stderr } = await workspace.edgewise('apply plans --no-manifests --yes');
+    const { exitCode, stderr } = await workspace.edgewise('apply plans --yes');
     expect(stderr).toContain(why);
     expect([3, 6]).toContain(exitCode);
     expect(workspace.recorder.take()).toEqual([]);
@@ -121,7 +121,7 @@ describe('new plans are not written beside', () => {
   it('what an earlier run left: the plan of a stack that a run was narrowed away from is not applied', async () => {
     const workspace = await planAll();
     await workspace.edgewise('plan -R live -o plans --stack s01');
-    expect((await workspace.edgewise('apply plans --no-manifests --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 });

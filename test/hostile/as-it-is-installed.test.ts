@@ -67,10 +67,8 @@ const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unkno
       await run('plan ~/evil.yaml -o ~/plan.json');
     },
   ],
-  ['targets that were added', 'the targets: ["TCPEdge/door"] by the file', (scene) => edit(scene, withTargets)],
-  ['a rehearsal that was invented', 'the rehearsal: {', (scene) => edit(scene, withRehearsal)],
-  ['warnings that were taken out', 'the diagnostics: [] by the file', (scene) => edit(scene, withoutWarnings)],
-  ['a file at a path of its own', 'gets a value of TCPEdge/door', (scene) => edit(scene, withFile)],
+  ['targets that were added', '--target: approved: TCPEdge/door; now: (none)', (scene) => edit(scene, withTargets)],
+  ['a file at a path of its own', '/etc/cron.d/x: what is issued', (scene) => edit(scene, withFile)],
 ];
 
 const withTargets = (plan: object): object => ({ ...plan, targets: ['TCPEdge/door'] });
@@ -90,6 +88,20 @@ describe('of a plan file with its manifests, nothing is written after', () => {
     expect(stdout + stderr).toContain(said);
     expect([3, 6]).toContain(exitCode);
     expect(await listLive(scene)).not.toContain('hostports');
+  });
+
+  it.each([
+    ['a rehearsal that was invented', withRehearsal],
+    ['warnings that were taken out', withoutWarnings],
+  ])('but what the manifests describe: %s, decides nothing', async (_, change) => {
+    const scene = await setScene();
+    await scene.run(PLAN);
+    await edit(scene, change);
+    const { exitCode, stdout } = await scene.run(APPLY);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('warning[edge-without-backend]');
+    expect(stdout).toContain('the write succeeded there');
+    expect(await listLive(scene)).toContain('1.tcp.example.net:20002');
   });
 
   it('a foreign plan in a folder of plans', async () => {

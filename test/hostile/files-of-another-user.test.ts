@@ -222,9 +222,7 @@ describe.runIf(isRoot)('in a folder that every user can write to, a file of anot
 
   it.each([
     'apply shared/theirs --yes',
-    'apply shared/theirs --yes --no-manifests',
     'apply edgewise.yaml --approved shared/theirs --yes',
-    'drift --against shared/theirs',
     'show shared/theirs',
     'diff shared/theirs own.json',
     'diff own.json shared/theirs',

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runEdgewise } from '../end-to-end/processes.ts';
@@ -108,16 +108,18 @@ describe('a Stack that is not trusted', () => {
 });
 
 describe('a plan file of the pull request', () => {
-  it('does not say where its drift is looked for', async () => {
-    const attacker = await startListener();
-    const trusted = await makeCheckout({ 'edgewise.yaml': toStack('shop', {}) });
-    const made = join(trusted, 'plan.json');
-    await runEdgewise(['plan', trusted, '-o', made], { EDGEWISE_BASE_URL: 'embedded:' });
-    const { exitCode, stderr } = await runEdgewise(['drift', '--against', made], {
-      EDGEWISE_UNTRUSTED: '1',
-      EDGEWISE_API_KEY: KEY,
-    });
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('No base URL') });
-    expect(attacker.heard).toEqual([]);
+  it('does not say where the key is sent', async () => {
+    const [service, attacker] = [await startListener(), await startListener()];
+    const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', {}) });
+    const made = join(folder, 'plan.json');
+    await runEdgewise(['plan', folder, '-o', made], { EDGEWISE_BASE_URL: 'embedded:' });
+    const plan = JSON.parse(await readFile(made, 'utf8'));
+    await writeFile(made, JSON.stringify({ ...plan, baseUrl: attacker.url }));
+    for (const env of [{}, { EDGEWISE_BASE_URL: service.url }]) {
+      const line = ['apply', made, '--manifests', folder, '--yes'];
+      const { exitCode } = await runEdgewise(line, { EDGEWISE_API_KEY: KEY, ...env });
+      expect([3, 6]).toContain(exitCode);
+    }
+    expect([...attacker.heard, ...service.heard]).toEqual([]);
   });
 });

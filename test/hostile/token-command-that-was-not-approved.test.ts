@@ -76,12 +76,12 @@ it.each(WAYS)('with %s, it reaches what was approved', async (_, plan, apply) =>
 it.each([
   ['another script', '--token-command ["/bin/sh","evil.sh"]', 'sh evil.sh'],
   ['a folder', '--token-directory elsewhere', 'the folder elsewhere'],
-])('a flag at the apply of a plan file alone sends no token to %s', async (_, flag, shown) => {
+])('a flag at the apply of a plan file sends no token to %s', async (_, flag, shown) => {
   const workspace = await createRepository();
   await workspace.edgewise('plan live/one -o plan.json');
-  const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --no-manifests --yes ${flag}`);
-  expect(stderr).toContain(shown);
-  expect(stderr).toContain('the plan says the command /bin/sh deliver.sh');
+  const { exitCode, stdout } = await workspace.edgewise(`apply plan.json --yes ${flag}`);
+  expect(stdout).toContain(shown);
+  expect(stdout).toContain('approved: its token goes to the command /bin/sh deliver.sh');
   expect(exitCode).toBe(6);
   expectNothingDone(workspace);
 });

@@ -138,7 +138,7 @@ describe.each(CASES)('a member that is ignored: $kind $field', (shared) => {
     expect(plan.requests.readAgain).toBe(1);
     await setTheirs(world, values[2]);
     clock.now += 6_000;
-    const { outcomes } = await world.apply(plan, {}, client);
+    const { outcomes } = await world.apply(plan, client);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['applied']);
     const [live, mine] = await readMembers(world, shared);
     expect(mine).toEqual(after);
@@ -182,7 +182,7 @@ describe.each(CASES)('a member that is ignored: $kind $field', (shared) => {
     const plan = await world.plan([], { client });
     await setTheirs(world, values[1]);
     clock.now += 6_000;
-    expect((await world.apply(plan, {}, client)).outcomes.map(({ outcome }) => outcome)).toEqual(['applied']);
+    expect((await world.apply(plan, client)).outcomes.map(({ outcome }) => outcome)).toEqual(['applied']);
   });
 
   it.runIf(isOwned)(

@@ -45,7 +45,7 @@ describe('what others use, and has left the manifests,', () => {
       if (used === undefined) return;
       const line = `--skip-rejected ${consent}`;
       expect(await edgewise(`plan -o plan.json ${line}`)).toMatchObject({ exitCode: EXIT.success });
-      const applied = await edgewise(`apply plan.json --no-manifests --yes --token-directory tokens ${consent}`);
+      const applied = await edgewise(`apply plan.json --yes --token-directory tokens ${line}`);
       expect(applied).toMatchObject({ exitCode: EXIT.success });
       const left = await edgewise(`plan --detailed-exitcode --format json ${line}`);
       expect(left).toMatchObject({ exitCode: EXIT.success });

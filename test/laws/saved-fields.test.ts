@@ -20,9 +20,9 @@ import { SUBJECTS } from './subjects.ts';
 
 /** The ways in which a plan that was saved is applied: each is a command that plans, and one that applies. */
 const WAYS = [
-  ['plan -o plan.json', 'apply plan.json --no-manifests'],
+  ['plan -o plan.json', 'apply plan.json'],
   ['plan -o plan.json', 'apply --no-rehearsal --approved plan.json'],
-  ['plan -R . -o plans', 'apply plans --no-manifests'],
+  ['plan -R . -o plans', 'apply plans'],
 ] as const;
 
 /** A way to a value inside of a spec: into objects, and into the first member of a list of objects. */

@@ -27,7 +27,7 @@ export function openStackOf(world: World, state: DesiredState, folder: string): 
     settings: SETTINGS,
     open: async () => reader,
     write: (task) => task(client),
-    ...{ apply: unused, drift: unused, export: unused, close: async () => undefined },
+    ...{ export: unused, close: async () => undefined },
   };
   const parts = { state: { ...state, roots: [folder] }, diagnostics: [], tokens: TOKENS, version: '0.0.0' };
   return createStack(parts, account, toHost(world, folder));

@@ -10,13 +10,15 @@ import { formatChangeAddress } from '../../src/model/change.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import type { Plan, PlanComparison } from '../../src/model/plan.ts';
 import type { RateLimit } from '../../src/model/stack.ts';
 import type { DesiredState, LiveState } from '../../src/model/state.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
+import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
+import { listFinishedRotations } from '../../src/plan/compare/done.ts';
 import { createPlan } from '../../src/plan/create-plan.ts';
-import { createDestroyState } from '../../src/plan/plan-input.ts';
-import { checkPlanAgainstLive, createStaleCheckRequest, type PlanCheck } from '../../src/plan/saved/check-plan.ts';
+import { decidePlan } from '../../src/plan/decide-plan.ts';
+import { createDestroyState, type PlanInput } from '../../src/plan/plan-input.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
@@ -51,6 +53,8 @@ export interface PlanOptions {
   readonly over?: (inner: Transport) => Transport;
   readonly takeOver?: readonly string[];
   readonly keepDrift?: boolean;
+  readonly noDelete?: boolean;
+  readonly rotate?: readonly string[];
   readonly mode?: Plan['mode'];
   readonly targets?: readonly string[];
   readonly exclusions?: readonly string[];
@@ -127,20 +131,35 @@ export class World {
     });
   }
 
-  async plan(
+  async plan(stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<Plan> {
+    return createPlan(await this.#readInput(stack, options));
+  }
+
+  /** Plans again, and compares with an approved plan. The new plan is `after`. */
+  async compare(approved: Plan, stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<PlanComparison> {
+    const read = await this.#readInput(stack, options);
+    const input = { ...read, rotated: listFinishedRotations(approved, read.live, read.rotate) };
+    const decided = decidePlan(input);
+    const { live, files } = input;
+    return comparePlans(approved, createPlan(input, decided), { decisions: decided.decisions, live, files });
+  }
+
+  async #readInput(
     stack: TestStack | DesiredState,
     {
       mode = 'apply',
       targets = [],
       exclusions = [],
       keepDrift = false,
+      noDelete = false,
+      rotate = [],
       takeOver = [],
       layout,
       rearrange = (live) => live,
       over,
       client,
-    }: PlanOptions = {},
-  ): Promise<Plan> {
+    }: PlanOptions,
+  ): Promise<PlanInput> {
     const state = 'resources' in stack ? stack : loadStack(stack, layout);
     const desired = mode === 'destroy' ? createDestroyState(state) : state;
     const live = rearrange(
@@ -150,7 +169,7 @@ export class World {
       ),
     );
     const { pageSize = 100, concurrency = 8 } = this.#options;
-    return createPlan({
+    return {
       desired,
       live,
       baseUrl: BASE_URL,
@@ -169,17 +188,14 @@ export class World {
       takeOver,
       diagnostics: [],
       now: this.now(),
-      rotate: [],
+      rotate,
       keepDrift,
+      noDelete,
       files: new Map(),
-    });
+    };
   }
 
-  async apply(
-    plan: Plan,
-    { done = new Map(), ids = new Map(), texts = new Map() }: Partial<PlanCheck> = {},
-    client = this.connect(),
-  ): Promise<ApplyResult> {
+  async apply(plan: Plan, client = this.connect()): Promise<ApplyResult> {
     return applyPlan(plan, {
       client,
       sinks: { find: () => this.#createSink(), rescue: this.#createSink() },
@@ -187,21 +203,14 @@ export class World {
       now: () => this.now(),
       sleep: this.#options.sleep ?? (async () => undefined),
       signal: this.#options.signal ?? new AbortController().signal,
-      done,
-      ids,
-      texts,
+      ids: new Map(),
       writeFile: async () => undefined,
     });
   }
 
   /** Applies over a transport of its own, beside others. */
   async applyOver(plan: Plan, toTransport: (inner: Transport) => Transport): Promise<ApplyResult> {
-    return this.apply(plan, {}, this.#connectOver(toTransport(this.#recorder.transport)));
-  }
-
-  /** What a saved plan finds before it is applied. */
-  async check(plan: Plan): Promise<PlanCheck> {
-    return checkPlanAgainstLive(plan, await readLive(this.connect(), createStaleCheckRequest(plan)));
+    return this.apply(plan, this.#connectOver(toTransport(this.#recorder.transport)));
   }
 
   /** Plans and applies, and throws unless everything was done, by a plan whose file is read back. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { formatChangeAddress } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { isCoveredByApproval } from '../../src/model/plan.ts';
+import { isSamePlan } from '../../src/model/plan.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, toNormal } from '../report/sample-plans.ts';
 
 const POOL = makeLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_1' });
 const OTHER_POOL = makeLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_2' });
+const NEW_POOL_LATER = makeChange('WeightedBackend/later', 'no-op');
 const NEW_POOL = makeChange('WeightedBackend/pool', 'create', { desired: toNormal('WeightedBackend/pool', {}) });
 
 /** An edge that is led to a backend. */
@@ -25,7 +26,7 @@ function token(directory: string) {
 
 function adopt(id: string, stack?: string) {
   const mark = stack === undefined ? {} : { mark: { stack, name: 'a', protect: false, delivered: false, fields: {} } };
-  const live = { id, digest: '', spec: toNormal('TCPEdge/a', {}), ...mark };
+  const live = { id, spec: toNormal('TCPEdge/a', {}), ...mark };
   return makeChange('TCPEdge/a', stack === undefined ? 'adopt' : 'take-over', {
     live,
     desired: toNormal('TCPEdge/a', {}),
@@ -48,49 +49,65 @@ function plan(...changes: Plan['changes']): Plan {
 
 const file = { address: 'SSHUserCertificate/a', path: 'a.pub' } as const;
 
-describe('whoever approved', () => {
+describe('comparePlans finds no difference', () => {
   it.each<[string, Plan, Plan]>([
-    ['a backend by its name: it has another id by now', plan(lead('bkdwd_1'), POOL), plan(lead('bkdwd_2'), OTHER_POOL)],
     [
-      'a backend that was to be made: it is there by now',
+      'if a backend that was to be created is there by now',
       plan(lead('WeightedBackend/pool'), NEW_POOL),
-      plan(lead('bkdwd_2'), OTHER_POOL),
+      plan(lead('bkdwd_2'), OTHER_POOL, NEW_POOL_LATER),
     ],
+    ['if an old value was omitted and is now shown as empty', plan(lead('bkdhr_1')), plan(lead('bkdhr_1'))],
+    ['if a token goes to the same place', plan(token('a')), plan(token('a'))],
     [
-      'a change of a resource that has another id by now',
+      'in texts, counts and times',
       plan(lead('bkdhr_1')),
-      plan(lead('bkdhr_1', 'bkdhr_0', 'edgtcp_2')),
+      makePlan({
+        changes: [{ ...lead('bkdhr_1'), reason: 'due', notes: ['x'], labels: { a: 'b' } }],
+        made: { at: '2026-03-01T00:00:00Z' },
+        requests: { read: 9, apply: 9, leastMs: 9 },
+        inputs: [{ file: 'a.yaml', digest: 'x' }],
+        takeOver: [],
+      }),
     ],
-    ['a file whose text was not known', makePlan({ files: [file] }), makePlan({ files: [{ ...file, text: 'x' }] })],
-    ['a token in one place', plan(token('a')), plan(token('a'))],
-  ])('%s, approved it', (_, before, after) => {
-    expect(comparePlans(before, after).more).toEqual({ changes: [], files: [] });
+  ])('%s', (_, before, after) => {
+    const { members, more } = comparePlans(before, after);
+    expect([members, more]).toEqual([[], { changes: [], files: [] }]);
   });
 
+  it('in more than a file whose text was not known', () => {
+    const before = makePlan({ files: [file] });
+    expect(isSamePlan(comparePlans(before, makePlan({ files: [{ ...file, text: 'x' }] })))).toBe(true);
+  });
+});
+
+describe('comparePlans finds a difference', () => {
   it.each<[string, Plan, Plan]>([
-    ['a backend, not another one that has the same name elsewhere', plan(lead('bkdhr_1')), plan(lead('bkdhr_2'))],
-    ['a value that was another one before', plan(lead('bkdhr_1')), plan(lead('bkdhr_1', 'bkdhr_7'))],
-    ['a weight of one backend, not of another', plan(weight('bkdhr_1', 90, 10)), plan(weight('bkdhr_2', 90, 10))],
-    ['a token in one place, not in another', plan(token('a')), plan(token('b'))],
-    ['the adoption of one resource, not of another', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_2'))],
-    ["the adoption of what is nobody's, not from a stack", plan(adopt('edgtcp_1')), plan(adopt('edgtcp_1', 'theirs'))],
+    ['in a backend', plan(lead('bkdhr_1')), plan(lead('bkdhr_2'))],
     [
-      'a new file, not one that replaces another',
+      'in a backend of the stack that has another id by now',
+      plan(lead('bkdwd_1'), POOL),
+      plan(lead('bkdwd_2'), OTHER_POOL),
+    ],
+    ['in the id of what is changed', plan(lead('bkdhr_1')), plan(lead('bkdhr_1', 'bkdhr_0', 'edgtcp_2'))],
+    ['in a value that was another one before', plan(lead('bkdhr_1')), plan(lead('bkdhr_1', 'bkdhr_7'))],
+    ['in the weight of another backend', plan(weight('bkdhr_1', 90, 10)), plan(weight('bkdhr_2', 90, 10))],
+    ['in the place of a token', plan(token('a')), plan(token('b'))],
+    ['in the resource that is adopted', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_2'))],
+    ['in the stack that owned what is adopted', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_1', 'theirs'))],
+    [
+      'in a file that replaces another',
       makePlan({ files: [file] }),
       makePlan({ files: [{ ...file, replaces: true }] }),
     ],
-    [
-      'a plan for one service, not for another',
-      plan(lead('bkdhr_1')),
-      { ...plan(lead('bkdhr_1')), baseUrl: 'https://other.test' },
-    ],
-    ['a plan to apply, not one to destroy', plan(), { ...plan(), mode: 'destroy' }],
+    ['in a change that only the earlier plan has', plan(lead('bkdhr_1'), token('a')), plan(lead('bkdhr_1'))],
+    ['in the service', plan(lead('bkdhr_1')), { ...plan(lead('bkdhr_1')), baseUrl: 'https://other.test' }],
+    ['in the mode', plan(), { ...plan(), mode: 'destroy' }],
   ])('%s', (_, before, after) => {
-    expect(isCoveredByApproval(comparePlans(before, before))).toBe(true);
-    expect(isCoveredByApproval(comparePlans(before, after))).toBe(false);
+    expect(isSamePlan(comparePlans(before, before))).toBe(true);
+    expect(isSamePlan(comparePlans(before, after))).toBe(false);
   });
 
-  it('a danger approved no other: a replace that deletes first is more than one that does not', () => {
+  it('in a gap that was not there, and none in one that is shorter or gone', () => {
     const replace = (gap: number) =>
       makeLiveChange('AgentIngress/a', 'replace', {
         id: 'agin_1',
@@ -103,6 +120,7 @@ describe('whoever approved', () => {
     expect(more.changes.map(({ change, dangers }) => [formatChangeAddress(change), dangers.length])).toEqual([
       ['AgentIngress/a', 1],
     ]);
-    expect(isCoveredByApproval(comparePlans(plan(replace(2)), plan(replace(1))))).toBe(true);
+    expect(isSamePlan(comparePlans(plan(replace(2)), plan(replace(1))))).toBe(true);
+    expect(isSamePlan(comparePlans(plan(replace(2)), plan(replace(0))))).toBe(true);
   });
 });

@@ -53,10 +53,10 @@ describe('a write that the service will reject', () => {
     const workspace = await loseMark(OTHER);
     const { edgewise } = workspace;
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --no-manifests --yes --skip-rejected')).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes --skip-rejected')).toMatchObject({ exitCode: 6 });
     expect(listWrites(workspace)).toEqual([]);
-    const applied = await edgewise(`apply plan.json --no-manifests --yes ${CONSENT}`);
+    const applied = await edgewise(`apply plan.json --yes ${CONSENT}`);
     expect(applied).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 write applied, 1 failed') });
     expect(listWrites(workspace).toSorted()).toEqual(['DELETE /backends/weighted/bkdwd', 'POST /edges/tcp']);
   });
@@ -65,7 +65,9 @@ describe('a write that the service will reject', () => {
     const workspace = await loseMark(OTHER);
     const { edgewise } = workspace;
     expect(await edgewise('plan --skip-rejected -o plan.json')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 6 });
+    expect(listWrites(workspace)).toEqual([]);
+    expect(await edgewise('apply plan.json --yes --skip-rejected')).toMatchObject({ exitCode: 0 });
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
     const after = await edgewise('plan --skip-rejected');
     expect(after).toMatchObject({

@@ -200,7 +200,7 @@ describe('a danger', () => {
       const sample = fc.sample(arbitraryResource([kind]), { seed: SEED, numRuns: 120 });
       const specs = sample.map(({ spec }) => normalizeSpec(kind, spec));
       const changes = specs.flatMap((spec, index): readonly Change[] => {
-        const start = { live: { id: `${kind.idPrefix}_${index}`, digest: '', spec, mark: MARK } };
+        const start = { live: { id: `${kind.idPrefix}_${index}`, spec, mark: MARK } };
         const base = { address: `${kind.name}/r${index}` as const, kind: kind.name, differences: [] };
         const next = specs[index + 1];
         if (next === undefined || index % 5 === 0) return [{ ...base, ...start, action: 'delete' }];

@@ -104,7 +104,7 @@ const change: fc.Arbitrary<Change> = fc.record(
     token,
     notes: fc.array(text, { maxLength: 2 }),
     differences: fc.array(difference, { maxLength: 3 }),
-    live: fc.record({ id: text, digest: text, spec }, { requiredKeys: ['id', 'digest'] }),
+    live: fc.record({ id: text, spec }, { requiredKeys: ['id'] }),
     desired: spec,
     protect: fc.boolean(),
   },
@@ -256,7 +256,7 @@ const drift: fc.Arbitrary<Drift> = fc.record({
 
 /** Two plans that differ in everything: half of the changes as a whole, the others in each of their fields. */
 const comparison: fc.Arbitrary<PlanComparison> = fc
-  .record({ before: plan, after: plan, mismatch: text, said: text })
+  .record({ before: plan, after: plan, said: text })
   .map(({ said, ...plans }): PlanComparison => {
     const toExcess = ({ changes, files: written }: Plan): ExtraChanges => ({
       changes: changes
@@ -264,19 +264,26 @@ const comparison: fc.Arbitrary<PlanComparison> = fc
         .map((one, index) => ({
           change: one,
           ...(index % 2 === 1 && { other: one }),
-          fields: one.differences.map((difference) => ({ difference, other: { from: said, to: said } })),
+          isWhole: index % 2 === 0,
+          fields: one.differences.map((difference) => ({
+            difference,
+            other: { from: said, to: said },
+            changed: 'both',
+          })),
           dangers: [],
-          notes: [said],
         })),
       files: written,
     });
-    return { ...plans, more: toExcess(plans.after), less: toExcess(plans.before) };
+    const members = [{ name: said, before: said, after: [said] }];
+    const done = { changes: [{ address: said, action: 'update' as const, paths: [said] }], files: [said] };
+    const after = { ...plans.after, done };
+    return { before: plans.before, after, members, more: toExcess(after), less: toExcess(plans.before), done };
   });
 
 export const report: fc.Arbitrary<Report> = fc.oneof(
   fc.record({
     about: fc.constant('comparison' as const),
-    command: fc.constantFrom('diff' as const, 'apply' as const),
+    command: fc.constantFrom('diff' as const, 'apply' as const, 'question' as const),
     comparison,
     names: fc.record({ before: text, after: text }),
   }),

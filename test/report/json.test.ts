@@ -33,7 +33,7 @@ test('the result of an apply refers to the writes of the plan that it holds', ()
     command: 'apply',
     ok: false,
     interrupted: true,
-    totals: { applied: 3, alreadyDone: 1, failed: 2, skipped: 3 },
+    totals: { applied: 3, failed: 2, skipped: 3 },
     diagnostics: [],
     tokens: MIXED.tokens,
     plan: { stack: 'production' },

@@ -22,7 +22,7 @@ function makeLeakyPlan(kind: string, field: string): Plan {
   return makePlan({
     changes: [
       makeChange(`${kind}/a`, 'create', { desired: spec }),
-      makeChange(`${kind}/b`, 'delete', { live: { id: 'cr_2', digest: 'x', spec } }),
+      makeChange(`${kind}/b`, 'delete', { live: { id: 'cr_2', spec } }),
       makeLiveChange(`${kind}/c`, 'update', { id: 'cr_3', differences }),
     ],
     // A plan of a kind that is not known has no writes: it is refused before it is shown.

@@ -30,6 +30,7 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
       rateLimit: 'none',
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
     },
+    options: { rotate: [], keepDrift: false, noDelete: false, skipRejected: false },
     targets: [],
     takeOver: [],
     inputs: [],
@@ -55,7 +56,7 @@ export function makeLiveChange(
   action: Change['action'],
   { id, spec, ...parts }: Partial<Change> & { readonly id: string; readonly spec?: Spec },
 ): Change {
-  const live = { id, digest: 'digest', ...(spec !== undefined && { spec: toNormal(address, spec) }) };
+  const live = { id, ...(spec !== undefined && { spec: toNormal(address, spec) }) };
   return makeChange(address, action, { live, ...parts });
 }
 

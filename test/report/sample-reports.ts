@@ -78,7 +78,7 @@ export const DRIFT: Drift = {
     toDrifted('d', 'to-prune', { reason: 'no longer in the manifests', next: 'delete' }),
     toDrifted('e', 'in-sync'),
     { address: 'WeightedBackend/pool', kind: 'WeightedBackend', state: 'missing', differences: [], next: 'create' },
-    toDrifted('f', 'drifted', { driftedFields: ['policy'] }),
+    toDrifted('f', 'drifted'),
     toDrifted('g', 'unowned', { reason: 'it bears no mark' }),
   ],
   kinds: ['TCPEdge', 'WeightedBackend'],

@@ -33,7 +33,7 @@ export function makeResult(outcomes: readonly Outcome[], parts: Partial<ApplyRes
 export const MIXED: ApplyResult = makeResult(
   [
     makeApplied(makeWrite('create', 'WeightedBackend/pool'), 'bkdwd_2abc'),
-    { outcome: 'applied', write: makeWrite('create', 'Credential/agent'), id: 'cr_2abc', alreadyDone: true },
+    { outcome: 'applied', write: makeWrite('create', 'Credential/agent'), id: 'cr_2abc' },
     makeApplied(makeWrite('delete', 'TCPEdge/legacy')),
     makeFailed(
       makeWrite('update', 'TCPEdge/postgres', { resourceId: 'edgtcp_2def' }),

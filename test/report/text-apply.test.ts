@@ -96,7 +96,7 @@ test('a pipe gets one line for each write that ended', () => {
   const lines = events.flatMap(createEventLog(PLAIN).take);
   expect(lines.join('\n')).toMatchInlineSnapshot(`
     "[1/8] create WeightedBackend/pool … done
-    [2/8] create Credential/agent … was already done
+    [2/8] create Credential/agent … done
     [3/8] delete TCPEdge/legacy … done
     [4/8] update TCPEdge/postgres … failed: 409 CONFLICT: 1.tcp.example.net:20002 belongs to edgtcp_2xyz already (operation op_2abc)
     [5/8] create TCPEdge/redis … failed, and may have taken effect: the service did not answer in 30 s

@@ -232,7 +232,7 @@ describe('Defaults', () => {
     writeFileSync(file, toDefaults({ guard: { max_deletes: 1 } }));
     const changed = await edgewise('apply p.json --manifests a --yes');
     expect(changed.exitCode).toBe(6);
-    expect(changed.stderr).toContain('the guard: ');
+    expect(changed.stdout).toContain('guard.max_deletes: approved: 5; now: 1');
     rmSync(file);
     expect(await edgewise('apply p.json --manifests a --yes')).toMatchObject({ exitCode: 0 });
   });

@@ -169,7 +169,7 @@ describe('applies of many stacks', () => {
     expect((await edgewise('apply -R live --allow-protected TCPEdge/a')).stderr).toContain('--allow-protected');
   });
 
-  it('do no more than the approved plan of each, and nothing to a stack without one', async () => {
+  it('do what the plan of each approves, and nothing to a stack without one', async () => {
     const workspace = await createWorkspace(toRepository(3));
     const { edgewise, folder } = workspace;
     await edgewise('plan -R live --stack s00 --stack s01 -o plans');
@@ -178,8 +178,10 @@ describe('applies of many stacks', () => {
     const { exitCode, stdout } = await edgewise('apply -R live --approved plans --yes');
     expect(exitCode).toBe(6);
     expect(stdout).toMatch(/^s00 +live\/s00 +1 write applied/m);
-    expect(stdout).toMatch(/^s01 +live\/s01 +The plan contains what plans\/s01\.json does not/m);
-    expect(stdout).toMatch(/^s02 +live\/s02 +✗ The folder of plans contains no plan for the stack s02/m);
+    expect(stdout).toMatch(/^s01 +live\/s01 +The plan is not the same as plans\/s01\.json: 1 difference/m);
+    expect(stdout).toMatch(
+      /^s02 +live\/s02 +✗ s02 was not part of the review: plans has no plan for it, and it has 1 change/m,
+    );
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 

@@ -119,8 +119,7 @@ class Stage {
   /** Applies manifests, or a plan file. With faults it is the apply that the scenario is about. */
   async apply(planFile?: string, faults?: readonly Fault[]): Promise<Act> {
     const { command = 'apply', words = [], apply = [], answers } = this.#setup;
-    const trust = apply.includes('--manifests') ? [] : ['--no-manifests'];
-    const subject = planFile === undefined ? [...this.#paths(), ...words] : [planFile, ...trust];
+    const subject = planFile === undefined ? [...this.#paths(), ...words] : [planFile];
     const consent = answers === undefined ? ['--yes'] : [];
     const flags = planFile === undefined ? apply.filter((_, index) => !isOfPlanFile(apply, index)) : apply;
     const line = [command, ...subject, ...consent, ...flags];

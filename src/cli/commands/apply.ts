@@ -14,27 +14,26 @@ import {
   addDetailedReportOptions,
   addExamples,
   addExitCodes,
-  addPlanFileManifestsOptions,
   addPlanOptions,
   addRecursiveOptions,
   addShowSecretsOption,
   addWaitUntilReadyOption,
+  createRepeatableOption,
   EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
-  refuseManifestsFlagsWithoutPlan,
+  refuseManifestsWithoutPlan,
 } from './options.ts';
 
 export function configureApplyCommand(command: Command, act: CommandBodyRunner): void {
   command
-    .description('Plan, show the plan, ask, and apply it. Or apply a saved plan as it is.')
+    .description('Plan, show the plan, ask, and apply it. Or apply what a saved plan approves.')
     .argument(
       '[paths...]',
       'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',
     );
-  addPlanFileManifestsOptions(addRecursiveOptions(command)).option(
-    '--approved <plan>',
-    'refuse changes that are not in this plan or folder',
-  );
+  addRecursiveOptions(command)
+    .option('--approved <plan>', 'apply only what this plan or folder approves')
+    .addOption(createRepeatableOption('--manifests <path>', 'the manifests of a plan file'));
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
   addWaitUntilReadyOption(command, 'what was written');
@@ -45,7 +44,7 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
     ['edgewise apply manifests --yes', 'for a pipeline'],
     [`edgewise apply --rotate ${EXAMPLE_TOKEN_ADDRESS}`, 'a new token'],
     ['edgewise apply plan.json', 'exactly this plan'],
-    ['edgewise apply manifests --approved plan.json --yes', 'no more than approved'],
+    ['edgewise apply manifests --approved plan.json --yes', 'only as approved'],
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => apply(paths, flags, context)));
 }
 
@@ -56,7 +55,7 @@ interface Flags extends ApplyFlags, StackFilterFlags {
 async function apply(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
   if (isRecursive(flags)) {
-    refuseManifestsFlagsWithoutPlan(flags);
+    refuseManifestsWithoutPlan(flags);
     return planAndApplyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
@@ -66,6 +65,6 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
   if (isSaved) return applySavedPlan(first, flags, context);
-  refuseManifestsFlagsWithoutPlan(flags);
+  refuseManifestsWithoutPlan(flags);
   return applyManifests(paths, { flags, mode: 'apply' }, context);
 }

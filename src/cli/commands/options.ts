@@ -359,27 +359,13 @@ function inTopic(topic: OptionTopic, option: Option): Option {
 
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
-  const all = addPlanFileManifestsOptions(
-    addPlanOptions(addApprovalAndJournalOptions(addRecursiveOptions(addShowSecretsOption(new Command())))),
-  );
+  const all = addPlanOptions(addApprovalAndJournalOptions(addRecursiveOptions(addShowSecretsOption(new Command()))));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
-export function addPlanFileManifestsOptions(command: Command): Command {
-  return command
-    .addOption(createRepeatableOption('--manifests <path>', 'the manifests of a plan file'))
-    .addOption(
-      inTopic('safety', new Option('--no-manifests', 'apply a plan file without comparing it with its manifests')),
-    );
-}
-
-/** Throws for `--manifests` and `--no-manifests` without a plan file, because the flags would have no effect. */
-export function refuseManifestsFlagsWithoutPlan({
-  manifests = [],
-}: {
-  readonly manifests?: readonly string[] | false;
-}): void {
-  if (manifests !== false && manifests.length === 0) return;
+/** Throws for `--manifests` without a plan file, because the flag would have no effect. */
+export function refuseManifestsWithoutPlan({ manifests = [] }: { readonly manifests?: readonly string[] }): void {
+  if (manifests.length === 0) return;
   throw new CommandError('--manifests needs a plan file, and the command names none.', {
     exitCode: EXIT.invalid,
     remedy: 'Name a plan file, or leave out --manifests.',

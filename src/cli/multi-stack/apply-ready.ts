@@ -1,8 +1,8 @@
 import type { MultiStackRounds } from '../../apply/apply.ts';
 import { awaitPendingResources, type WaitOptions } from '../../client/await-work.ts';
-import type { LocateManifest } from '../../model/diagnostic.ts';
+import { assertDefined } from '../../model/errors.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../../model/outcome.ts';
-import type { Plan } from '../../model/plan.ts';
+import { isEmptyWork, isSamePlan, type Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import {
   createEventBody,
@@ -20,22 +20,28 @@ import {
   orderStacks,
   type RoundByWriteId,
 } from '../../repository/order-stacks.ts';
-import { hasPlanErrors } from '../../stack/plan-live.ts';
+import { createPlannedResources } from '../../repository/planned-resources.ts';
+import type { PlanOptions } from '../../stack/plan-live.ts';
 import { type ApplyRunOptions, EMPTY_APPLY_RESULT } from '../../stack/run-plan.ts';
 import type { OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEventOutput, getTextOptions } from '../output/present.ts';
 import { type ApplyProgress, createApplyProgress, getProgressStream } from '../output/progress.ts';
-import type { ApplyFlags } from '../reconcile/apply-plan.ts';
-import { exitCodeOfApply, listPendingResourcesOfApply } from '../reconcile/execute-plan.ts';
-import { listUnconsentedViolations } from '../reconcile/plan-flags.ts';
+import { type ApplyFlags, findRefusal } from '../reconcile/apply-plan.ts';
+import { createApprovalReport, exitCodeOfApply, listPendingResourcesOfApply } from '../reconcile/execute-plan.ts';
+import { toConsentOptions } from '../reconcile/plan-flags.ts';
 import {
+  computeWorstExitCode,
   createFailedStack,
   createStackReportPart,
   createStacksReport,
+  forEachStack,
+  type OpenedStack,
   type PooledAccount,
+  planOpenedStack,
   reportStacksRun,
   type StackFilterFlags,
+  type StackPlan,
   type StackResult,
   type StacksRun,
 } from './stacks-run.ts';
@@ -44,20 +50,21 @@ export interface ApplyStacksFlags extends ApplyFlags, StackFilterFlags {
   readonly stack?: readonly string[];
 }
 
-/** A stack whose plan has changes and is not blocked. */
-interface ReadyStack {
-  readonly plan: Plan;
-  readonly apply: (options: ApplyRunOptions) => Promise<ApplyResult>;
-  readonly pooled: PooledAccount;
-  readonly locate: LocateManifest;
+/** A planned stack. */
+interface PlannedStack extends StackPlan {
+  readonly opened: OpenedStack;
+  readonly options: PlanOptions;
 }
 
-/** An apply of many stacks. `ready`: the stacks to apply. */
+/** An apply of many stacks. */
 export interface ApplyRun {
   readonly run: StacksRun;
   readonly flags: ApplyStacksFlags;
   readonly mode: 'apply' | 'destroy';
-  readonly ready: Map<StackFolder, ReadyStack>;
+  /** The stacks whose plans are shown to the user, also those without changes. */
+  readonly planned: Map<StackFolder, PlannedStack>;
+  /** The stacks to apply: their plans have changes and are not blocked. */
+  readonly ready: Map<StackFolder, PlannedStack>;
 }
 
 /** Shows every plan, asks once, and applies the ready stacks. If one fails, only its dependents are not applied. */
@@ -66,13 +73,51 @@ export async function showPlansAndApply(applying: ApplyRun, planned: readonly St
   const isShown = flags.format === 'text';
   if (isShown) showPlans(run, planned);
   if (ready.size === 0) return reportStacksRun(run, planned, { isShown });
-  await confirm(applying, planned);
-  const watch = createRunProgress(run, [...ready.values()]);
+  if (flags.yes !== true) {
+    await confirm(applying, planned);
+    const again = await planAgain(applying, planned);
+    const differing = again.filter(({ exitCode }, index) => exitCode !== planned[index]?.exitCode);
+    if (differing.length > 0) {
+      if (isShown) showPlans(run, differing);
+      return reportStacksRun(run, again, { isShown });
+    }
+  }
+  const watch = createRunProgress(
+    run,
+    Array.from(ready.values(), ({ plan, opened }) => ({ plan, pooled: opened.pooled })),
+  );
   const applied = await applyReady(applying, planned, watch);
   // The results of planning are on the screen already.
   const ended = applied.filter((part, index) => part !== planned[index]);
   if (isShown) showEnds(run, { applied, ended });
   return reportStacksRun(run, applied, { isShown, sent: watch.sent() });
+}
+
+/**
+ * Plans every stack that was shown once more, and compares it with what was shown. Replaces the plans in `ready`.
+ * Returns the results; a stack whose plan is not as shown has another exit code.
+ */
+async function planAgain(
+  { run: shown, ...applying }: ApplyRun,
+  planned: readonly StackReportPart[],
+): Promise<readonly StackReportPart[]> {
+  const run = { ...shown, planned: createPlannedResources() };
+  for (const { opened } of applying.planned.values()) opened.pooled.account.forget();
+  const parts = new Map(shown.selected.stacks.map((folder, index) => [folder, planned[index]]));
+  return forEachStack(run, async (folder): Promise<StackResult> => {
+    const known = applying.planned.get(folder);
+    if (known === undefined) {
+      const part = assertDefined(parts.get(folder), `a result of ${folder.folder}`);
+      return { ...part, exitCode: computeWorstExitCode([part.exitCode]) };
+    }
+    const { opened, options, plan } = known;
+    const again = await planOpenedStack(run, opened, { options, approved: { plan, name: 'the plan that was shown' } });
+    const { comparison } = again;
+    if (comparison === undefined || isSamePlan(comparison))
+      return classifyPlannedStack({ ...applying, run }, { ...again, opened, options });
+    const report = createApprovalReport(comparison, undefined);
+    return { report, exitCode: EXIT.stale, options: { locate: opened.locate } };
+  });
 }
 
 function showPlans(run: StacksRun, planned: readonly StackReportPart[]): void {
@@ -99,7 +144,6 @@ function showEnds(
  * if the user declines, or if there is no terminal.
  */
 async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly StackReportPart[]): Promise<void> {
-  if (flags.yes === true) return;
   const { context } = run;
   const ready = [...rest.ready.values()];
   const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
@@ -147,7 +191,7 @@ async function applyReady(
     });
   } finally {
     watch.end();
-    for (const { pooled } of ready.values()) pooled.account.forget();
+    for (const { opened } of ready.values()) opened.pooled.account.forget();
   }
 }
 
@@ -183,7 +227,7 @@ function listTurns({ run, ready, mode }: ApplyRun): readonly Place[] {
 
 /** Assigns writes to rounds. All ready stacks of an account finish a round before any begins the next. */
 function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'barriers' | 'rounds'>> {
-  const accounts = Map.groupBy(ready, ([, { pooled }]) => pooled.account);
+  const accounts = Map.groupBy(ready, ([, { opened }]) => opened.pooled.account);
   return new Map(
     [...accounts.values()].flatMap((members) => {
       const found = computeWriteRounds(members.map(([, { plan }]) => plan));
@@ -247,15 +291,18 @@ async function applyOne(
   const one = ready.get(folder);
   const { ids, failed } = await awaitOthers(turn, one?.plan);
   if (one === undefined) return undefined;
+  const { stack, pooled, locate } = one.opened;
+  const { account } = pooled;
   const { journal } = flags;
   const { sideBySide, pass } = createPassage(turn, (outcomes) => {
     // Drop the shared lists, which lack what this stack wrote: waiting stacks compare plan files with the live state.
-    if (turn.isAwaited) one.pooled.account.forget();
+    if (turn.isAwaited) account.forget();
     onWritten(outcomes);
   });
   try {
     if (failed.length > 0) return createFailedStack(createDependencyError(failed), folder, run.command);
-    const written = await one.apply({
+    const written = await stack.apply(one.plan, {
+      ...toConsentOptions(flags),
       ...watch.follow(folder, one.plan),
       journal,
       ids,
@@ -264,9 +311,9 @@ async function applyOne(
     });
     // Pass the remaining barriers before the wait below: other stacks need not wait for work that the service continues.
     pass();
-    const result = await waitFor(written, one.pooled.account, applying, watch);
+    const result = await waitFor(written, account, applying, watch);
     const report = { about: 'apply', plan: one.plan, result } as const;
-    return { report, exitCode: exitCodeOfApply(result), options: { locate: one.locate } };
+    return { report, exitCode: exitCodeOfApply(result), options: { locate } };
   } catch (error) {
     return createFailedStack(error, folder, run.command);
   } finally {
@@ -368,23 +415,19 @@ function createDependencyError(names: readonly string[]): CommandError {
   });
 }
 
-/** Classifies a plan before the user is asked: ready, without changes, or blocked. Adds a ready stack to `ready`. */
-export function classifyPlannedStack(
-  { flags, ready }: Pick<ApplyRun, 'flags' | 'ready'>,
-  folder: StackFolder,
-  candidate: ReadyStack,
-): StackResult {
-  const { plan, locate } = candidate;
-  const blocking = listUnconsentedViolations(plan, flags);
+/** Classifies a planned stack: ready, without changes, or blocked. A ready stack is added to `ready`. */
+export function classifyPlannedStack({ flags, ready, planned }: ApplyRun, candidate: PlannedStack): StackResult {
+  const { plan, opened } = candidate;
+  const { folder, locate } = opened;
   const options = { locate };
-  if (hasPlanErrors(plan) || blocking.length > 0) {
-    const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
-    return { report: { about: 'plan', plan, blocking }, exitCode, options };
-  }
-  if (plan.writes.length + plan.files.length === 0)
+  const refused = findRefusal(plan, flags, candidate);
+  ready.delete(folder);
+  if (refused !== undefined) return { ...refused, options };
+  planned.set(folder, candidate);
+  if (isEmptyWork(plan))
     return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode: EXIT.success, options };
   ready.set(folder, candidate);
-  return { report: { about: 'plan', plan, blocking }, exitCode: EXIT.success, options };
+  return { report: { about: 'plan', plan, blocking: [] }, exitCode: EXIT.success, options };
 }
 
 interface Barrier {

@@ -81,7 +81,7 @@ async function planOne(
   { flags, plans }: { readonly flags: PlanStacksFlags; readonly plans: PlanFolderWriter | undefined },
 ): Promise<StackResult> {
   const opened = await openStackFolder(run, folder, { lint: 'for-plan', listOutputs: listWriteToPaths });
-  const plan = await planOpenedStack(run, opened, toPlanOptions(flags));
+  const { plan } = await planOpenedStack(run, opened, { options: toPlanOptions(flags) });
   const file = formatPlanFileName(folder, run.selected.tree);
   if (!hasPlanErrors(plan)) await plans?.write(file, plan);
   const blocking = listUnconsentedViolations(plan, flags);

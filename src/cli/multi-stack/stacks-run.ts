@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { listRootsOfPaths } from '../../files/boundary.ts';
 import type { Diagnostic, LocateManifest } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Shard, StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
@@ -26,11 +26,11 @@ import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
+import type { NamedPlan } from '../../stack/approval.ts';
 import { StackError } from '../../stack/host.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests, readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
-import type { SavedFile } from '../../stack/saved-plan.ts';
 import { isEmbedded, parseEmbeddedDataFile, readApiKey, type ServiceSettings } from '../../stack/settings.ts';
 import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
 import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from '../connection/notices.ts';
@@ -83,7 +83,7 @@ export interface StacksRun {
 }
 
 /** A stack whose manifests were read. */
-interface OpenedStack {
+export interface OpenedStack {
   readonly folder: StackFolder;
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
@@ -263,13 +263,25 @@ export function recordClaims(
   claims.add(folder, account, listStackClaims(source, context));
 }
 
-/** Plans a stack, with regard to earlier plans of the run. Throws if the new plan differs from `saved`. */
+/** How a stack is planned. With `approved`, the new plan is compared with that plan. */
+interface StackPlanRequest {
+  readonly options: PlanOptions;
+  readonly approved?: NamedPlan | undefined;
+}
+
+/** A plan of a stack, and its comparison with the plan of that name, if there is one. */
+export interface StackPlan {
+  readonly plan: Plan;
+  readonly comparison: PlanComparison | undefined;
+  readonly name: string | undefined;
+}
+
+/** Plans a stack, with regard to earlier plans of the run. */
 export async function planOpenedStack(
   run: StacksRun,
   opened: OpenedStack,
-  options: PlanOptions,
-  saved?: SavedFile,
-): Promise<Plan> {
+  { options, approved }: StackPlanRequest,
+): Promise<StackPlan> {
   const { folder, stack } = opened;
   const { signal, context } = run;
   const { tree, stacks } = run.selected;
@@ -281,9 +293,10 @@ export async function planOpenedStack(
         other !== folder && other.name === name && createAccountKeyContainingSecret(other, context) === account,
     );
   const all = { ...options, ...createOtherStacksLookUps(run, folder), isInRun, signal };
-  const plan = saved === undefined ? await stack.plan(all) : await stack.replan(saved.plan, all, saved.name);
+  const comparison = approved && (await stack.compare(approved.plan, all, approved.name));
+  const plan = comparison?.after ?? (await stack.plan(all));
   if (!hasPlanErrors(plan)) run.planned.note(account, plan);
-  return plan;
+  return { plan, comparison, name: approved?.name };
 }
 
 /**

@@ -3,7 +3,6 @@ import type { Plan } from '../../model/plan.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
-import { isTokenCreatingWrite } from '../../stack/run-plan.ts';
 import { isEmbedded, listVariablesAllowedInManifests } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
@@ -35,9 +34,10 @@ function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string
 }
 
 /**
- * Formats a command line that applies a saved plan. The line says where the API key and tokens are sent, because a plan
- * file must not decide that. With manifests, it also repeats the flags of the plan, because the plan is computed again.
- * Elsewhere, a plan file outside of the working folder is unknown: `fresh` then plans again from the manifests.
+/**
+ * Formats a command line that applies a saved plan. The plan is computed again, so the line repeats the flags of the
+ * plan, and says where the API key and tokens are sent. Elsewhere, a plan file outside of the working folder is unknown:
+ * `fresh` then plans without it.
  */
 export function createSavedPlanCommandLine(
   file: string,
@@ -46,19 +46,16 @@ export function createSavedPlanCommandLine(
 ): CommandLine {
   const line = formatApplyCommand(listSavedPlanWords(file, planned));
   const isElsewhereToo = !isAbsolute(file) && !normalize(file).startsWith('..');
-  const other = planned.paths.length > 0 ? fresh.line : undefined;
-  return { line, lineElsewhere: isElsewhereToo ? line : other, readsInput: readsInput(planned) };
+  return { line, lineElsewhere: isElsewhereToo ? line : fresh.line, readsInput: readsInput(planned) };
 }
 
 function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat): readonly string[] {
-  const isPlannedAgain = paths.length > 0;
-  const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   return [
     escapePath(file),
-    ...(isPlannedAgain ? paths.flatMap((path) => ['--manifests', escapePath(path)]) : ['--no-manifests']),
-    ...(isPlannedAgain ? listOfferWords({ flags, env }) : []),
-    ...options.flatMap((option) => listConnectionWords(option, { flags, env })),
-    ...(isPlannedAgain ? listPlanWords(flags) : []),
+    ...paths.flatMap((path) => ['--manifests', escapePath(path)]),
+    ...listOfferWords({ flags, env }),
+    ...CONNECTION.flatMap((option) => listConnectionWords(option, { flags, env })),
+    ...listPlanWords(flags),
     ...listConsentWords(flags),
   ];
 }
@@ -92,24 +89,24 @@ export function createStacksApplyCommandLine(
 
 /**
  * Finds a command line that applies a plan file, with the manifests of `--manifests`, else the manifests that the file
- * names. `undefined`: the service or a token sink is unknown. Ignores the service and the token sinks in the file,
- * because an edited file could get the user to paste them.
+ * names. `undefined`: the service, a token sink or the manifests are unknown, or the plan needs `--rotate` or
+ * `--take-over`. Ignores these options, the service and the token sinks in the file, because an edited file could get
+ * the user to paste them.
  */
 export function findPlanFileApplyCommand(
   file: string,
   plan: Plan,
   { manifests, env }: { readonly manifests: readonly string[]; readonly env: Context['env'] },
 ): CommandLine | undefined {
-  const isPlaceKnown = isEmbedded(plan.baseUrl) || (env['EDGEWISE_BASE_URL'] ?? '') !== '';
   const paths = manifests.length > 0 ? manifests : (plan.manifests ?? []);
-  const isEnough =
-    manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(isTokenCreatingWrite)));
+  const { options, targets: target, takeOver } = plan;
+  const isPlaceKnown = isEmbedded(plan.baseUrl) || (env['EDGEWISE_BASE_URL'] ?? '') !== '' || manifests.length > 0;
+  const isEnough = paths.length > 0 && isPlaceKnown && options.rotate.length + takeOver.length === 0;
   if (hasMissingTokenSinkDiagnostic(plan) || !isEnough) return undefined;
-  return createSavedPlanCommandLine(file, {
-    paths,
-    flags: { target: plan.targets, exclude: plan.exclusions ?? [], allowProtected: [] },
-    env,
-  });
+  const { keepDrift, noDelete, skipRejected } = options;
+  const scope = { target, exclude: plan.exclusions ?? [] };
+  const flags = { ...scope, allowProtected: [], revertDrift: !keepDrift, delete: !noDelete, skipRejected };
+  return createSavedPlanCommandLine(file, { paths, flags, env });
 }
 
 /** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */
@@ -129,15 +126,13 @@ interface ConnectionOption {
   readonly name: string;
   readonly flag: keyof PlanFlags;
   readonly variable: string;
-  /** Whether a plan file contains the setting. */
-  readonly isInPlan?: boolean;
 }
 
 const CONNECTION: readonly ConnectionOption[] = [
   { name: '--base-url', flag: 'baseUrl', variable: 'EDGEWISE_BASE_URL' },
   { name: '--key-env', flag: 'keyEnv', variable: 'EDGEWISE_KEY_ENV' },
-  { name: '--version-header', flag: 'versionHeader', variable: 'EDGEWISE_VERSION_HEADER', isInPlan: true },
-  { name: '--rate-limit', flag: 'rateLimit', variable: 'EDGEWISE_RATE_LIMIT', isInPlan: true },
+  { name: '--version-header', flag: 'versionHeader', variable: 'EDGEWISE_VERSION_HEADER' },
+  { name: '--rate-limit', flag: 'rateLimit', variable: 'EDGEWISE_RATE_LIMIT' },
   { name: '--timeout', flag: 'timeout', variable: 'EDGEWISE_TIMEOUT' },
   { name: '--ca-file', flag: 'caFile', variable: 'EDGEWISE_CA_FILE' },
 ];

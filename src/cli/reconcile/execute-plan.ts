@@ -1,7 +1,7 @@
 import { awaitPendingResources, listAsynchronousResources, type PendingResource } from '../../client/await-work.ts';
 import type { LocateManifest } from '../../model/diagnostic.ts';
 import type { ApplyResult, ResourceWaitResult } from '../../model/outcome.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import {
   createEventBody,
@@ -9,12 +9,13 @@ import {
   type EventStream,
   listStartEvents,
 } from '../../report/machine/json-lines.ts';
-import type { TextStyleOptions } from '../../report/report.ts';
+import type { ComparisonReport, TextStyleOptions } from '../../report/report.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
 import { renderPlanText } from '../../report/text/plan.ts';
 import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
 import { createPlanView } from '../../report/view/plan-view.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
+import { NotApprovedError } from '../../stack/approval.ts';
 import type { ReadingClient } from '../../stack/plan-live.ts';
 import type { ApplyRunOptions } from '../../stack/run-plan.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
@@ -49,16 +50,22 @@ export interface PlanExecutionInput {
  * writes or files, and that it is not blocked.
  */
 export async function executePlan(execution: PlanExecutionInput, context: Context): Promise<ExitCode> {
-  const { plan, flags, locate } = execution;
+  const { flags, locate } = execution;
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const applied = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
   if ('error' in applied) {
+    if (applied.error instanceof NotApprovedError) {
+      const report = createApprovalReport(applied.error.comparison, undefined);
+      return outputReport(report, { flags, exitCode: EXIT.stale, locate }, context);
+    }
     if (stream.sent().count === 0) throw applied.error;
     // The report of the failure continues the stream of the events that were sent already.
-    const failed = { command: plan.mode, stack: plan.stack, locate, flags, sent: stream.sent() };
+    const { mode, stack } = execution.plan;
+    const failed = { command: mode, stack, locate, flags, sent: stream.sent() };
     return showFailure(applied.error, failed, context);
   }
-  const result = await waitForApplied(applied, execution, context);
+  const { plan } = applied;
+  const result = await waitForApplied(applied.result, execution, context);
   const isShown = flags.format === 'text';
   if (isShown) {
     const options = { ...getTextOptions(context.stdout, context, flags), locate };
@@ -142,7 +149,6 @@ export async function awaitPendingResourcesWithProgress(
  * there is no terminal.
  */
 async function confirm({ plan, flags }: PlanExecutionInput, writes: number, context: Context): Promise<boolean> {
-  if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
   const dangers = formatDangerCountsOfChanges(plan.changes);
   const warning = dangers === '' ? '' : `! ${dangers}. `;
@@ -158,15 +164,15 @@ async function confirm({ plan, flags }: PlanExecutionInput, writes: number, cont
 }
 
 /**
- * Applies the plan. Shows progress only from the first write on, because until then the user may be asked for approval.
+ * Applies the plan, and returns the plan that was applied: it is made again after the user was asked. Shows progress only from the first write on, because until then the user may be asked for approval.
  */
 async function applyWithProgress(
   execution: PlanExecutionInput,
   stream: EventStream,
   context: Context,
-): Promise<ApplyResult> {
-  const { plan, flags, signal } = execution;
-  const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
+): Promise<{ readonly plan: Plan; readonly result: ApplyResult }> {
+  const { flags, signal } = execution;
+  let { plan } = execution;
   let progress: ApplyProgress | undefined;
   const tellStopping = () =>
     progress?.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
@@ -177,15 +183,17 @@ async function applyWithProgress(
     execution.setLineWriter(undefined);
   };
   try {
-    return await execution.apply({
+    const result = await execution.apply({
       signal,
       journal: flags.journal,
-      confirm: (writes) => confirm(execution, writes, context),
+      ...(flags.yes !== true && { confirm: (writes: number) => confirm(execution, writes, context) }),
       onWarning: (message) => {
         endProgress();
         context.stderr.write(`Warning: ${toPrintable(message)}\n`);
       },
-      onStart: () => {
+      onStart: (applied) => {
+        plan = applied;
+        const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
         for (const event of listStartEvents(plan)) stream.send(event);
         const place = { ...context, output: getProgressStream(context) };
         progress = createApplyProgress(place, ahead, getTextOptions(context.stderr, context, flags));
@@ -196,6 +204,7 @@ async function applyWithProgress(
         stream.send(createEventBody(event));
       },
     });
+    return { plan, result };
   } finally {
     signal.removeEventListener('abort', tellStopping);
     endProgress();
@@ -230,4 +239,11 @@ export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context):
 
 function renderUnblocked(plan: Plan, options: TextStyleOptions): string {
   return renderPlanText(createPlanView({ ...plan, violations: [] }), options);
+}
+
+/** The report of an apply whose plan is not as approved or, without a name of an approved plan, not as shown. */
+export function createApprovalReport(comparison: PlanComparison, approvedName: string | undefined): ComparisonReport {
+  const command = approvedName === undefined ? 'question' : 'apply';
+  const names = { before: approvedName ?? 'the plan that was shown', after: 'The plan' };
+  return { about: 'comparison', command, comparison, names };
 }

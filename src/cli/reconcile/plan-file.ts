@@ -26,20 +26,18 @@ interface NamedManifests {
 /**
  * Finds the manifests to compare a plan with: those of `--manifests`, else those that the plan file names. Throws if
  * any of these is not in this checkout. The file cannot choose what is applied, because the plan is computed again from
- * these manifests, and must be the same. Returns none for `--no-manifests`, by which the user trusts the plan.
+ * these manifests, and must be as the file approves it.
  */
 export function listManifestPathsForPlan(
   { name, manifests }: NamedManifests,
-  given: readonly string[] | false,
+  given: readonly string[],
   { cwd, uid, root, stderr }: Pick<Context, 'cwd' | 'uid' | 'root' | 'stderr'>,
 ): readonly string[] {
-  if (given === false) return [];
   if (given.length > 0) return given;
-  const trust = `To apply ${name} as it is, without any manifests: --no-manifests.`;
   if (manifests === undefined || manifests.length === 0)
     throw new CommandError(`${name} does not name the manifests that it was made from.`, {
       exitCode: EXIT.invalid,
-      remedy: `Add --manifests with their path. ${trust}`,
+      remedy: 'Add --manifests with their path.',
     });
   const roots = listRootsOfPaths([], { cwd, uid, root });
   const isThere = (path: string): boolean => {
@@ -55,12 +53,12 @@ export function listManifestPathsForPlan(
   if (manifests.includes('-'))
     throw new CommandError(`${name} was made from manifests on standard input.`, {
       exitCode: EXIT.invalid,
-      remedy: `Pipe the same manifests in, and add ${flags}. ${trust}`,
+      remedy: `Pipe the same manifests in, and add ${flags}.`,
     });
   const missing = manifests.filter((path) => !isThere(path)).join(', ');
   throw new CommandError(`${name} was made from ${missing}, which is not below this folder.`, {
     exitCode: EXIT.invalid,
-    remedy: `Run the command in a folder that contains it, or add ${flags}, with the path from here. ${trust}`,
+    remedy: `Run the command in a folder that contains it, or add ${flags}, with the path from here.`,
   });
 }
 

@@ -1,306 +1,255 @@
-import type { FieldType } from '../../kinds/field.ts';
-import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
-import { toRequestValue } from '../../kinds/normalize.ts';
+import { normalizeField } from '../../kinds/normalize.ts';
 import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
 import { fillAllOmittedFields } from '../../kinds/read-response.ts';
-import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { findMemberType } from '../../kinds/walk.ts';
 import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOverAction } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
-import { assertNever } from '../../model/errors.ts';
-import { formatPath, parsePath } from '../../model/field-path.ts';
-import { isSameJson, type Json } from '../../model/json.ts';
-import type { ExtraChange, ExtraChanges, ExtraField, Plan, PlanComparison, PlannedFile } from '../../model/plan.ts';
-import { containsConcealed, withoutHiddenNumbers, withoutHiddenNumbersInObject } from '../../model/secret-value.ts';
-import type { FieldPath, Spec } from '../../model/state.ts';
-import { formatTokenNote, isSameTokenSink } from '../../model/token-sink.ts';
+import type { Json } from '../../model/json.ts';
+import type {
+  ChangedSide,
+  ExtraChange,
+  ExtraField,
+  MemberDifference,
+  Plan,
+  PlanComparison,
+  PlannedFile,
+} from '../../model/plan.ts';
+import { toChangedSide } from '../../model/plan.ts';
+import type { Spec } from '../../model/state.ts';
 import { diffSpecs } from '../diff.ts';
-import { indexSavedChanges, listSentValuesOfField, type SavedChange } from '../saved/saved-change.ts';
+import { restoreCreationsOfAbandonedResources } from './abandoned.ts';
+import {
+  collectIdNames,
+  fillLiveSpec,
+  findValueAt,
+  type IdNames,
+  isCreateOrReplace,
+  isSame,
+  toComparableDifference,
+  toComparableIgnored,
+  toComparableSpec,
+} from './comparable.ts';
+import { listConsentDifferences } from './consents.ts';
+import { createApprovalState, divideMissing, type PlanEvidence } from './done.ts';
+import { CHANGE_MEMBERS, listMemberDifferences, PLAN_MEMBERS } from './plan-members.ts';
 
 /**
- * Compares the effects of two plans: each field with its values before and after, dangers, files and token sinks.
- * Ignores ids that the service chooses, the order of entries, and when and from where a plan was made.
+ * The one definition of "as approved". Compares a plan with an earlier one: each field with its values before and
+ * after, dangers, files, and the members in `plan-members.ts`. With `evidence`, the live resources from which `after`
+ * was made, what `before` contains and is live already counts as done, not as missing.
  */
-export function comparePlans(before: Plan, after: Plan): PlanComparison {
-  const [first, second] = [withoutNumbers(before), withoutNumbers(after)];
-  const [earlier, later] = [createSide(first, second), createSide(second, first)];
-  const more = diffPlans(later, earlier);
-  const less = diffPlans(earlier, later);
-  const mismatch = findMismatch(before, after);
-  return { before, after, ...(mismatch !== undefined && { mismatch }), more, less: withoutMirrored(less, more) };
-}
-
-/** Hidden values have other numbers in each run, so that only their places can be compared. */
-function withoutNumbers(plan: Plan): Plan {
-  const strip = <T extends { readonly from?: Json; readonly to?: Json }>(sides: T): T => ({
-    ...sides,
-    ...(sides.from !== undefined && { from: withoutHiddenNumbers(sides.from) }),
-    ...(sides.to !== undefined && { to: withoutHiddenNumbers(sides.to) }),
-  });
-  const stripSpec = (spec: Spec): Spec => withoutHiddenNumbersInObject(spec);
-  const changes = plan.changes.map((change) => {
-    const sides = [...change.differences, ...(change.dangers ?? [])].flatMap(({ from = null, to = null }) => [
-      from,
-      to,
-    ]);
-    const { live, desired = {}, sent = {} } = change;
-    // Callers find a change by its object, so one without hidden values stays the same object.
-    if (![...sides, live?.spec ?? {}, desired, sent].some(containsConcealed)) return change;
-    return {
-      ...change,
-      differences: change.differences.map(strip),
-      ...(change.dangers !== undefined && { dangers: change.dangers.map(strip) }),
-      ...(change.live?.spec !== undefined && { live: { ...change.live, spec: stripSpec(change.live.spec) } }),
-      ...(change.desired !== undefined && { desired: stripSpec(change.desired) }),
-      ...(change.sent !== undefined && { sent: stripSpec(change.sent) }),
-    };
-  });
-  return { ...plan, changes };
-}
-
-function findMismatch(before: Plan, after: Plan): string | undefined {
-  const [earlier, later] = [before, after].map(({ stack, baseUrl }) => `the stack ${stack} on ${baseUrl}`);
-  if (earlier !== later) return `one is for ${earlier}, the other for ${later}`;
-  return before.mode === after.mode ? undefined : `one is to ${before.mode}, the other to ${after.mode}`;
-}
-
-function createSide(plan: Plan, other: Plan): Side {
-  let shown: ReturnType<Side['shown']> | undefined;
+export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence): PlanComparison {
+  const state = evidence && createApprovalState(before, after, evidence);
+  const shown = evidence === undefined ? after : restoreCreationsOfAbandonedResources(after, before);
+  const earlier = createSide(before, { names: collectIdNames(before, after), isLater: false });
+  const later = createSide(shown, { names: state?.names ?? collectIdNames(after, before), isLater: true });
+  const context = { approved: before, isGone: (id: string) => state?.live.has(id) === false };
+  const more = listExtraChanges(later, earlier, context);
+  const missing = {
+    changes: withoutMirrored(listExtraChanges(earlier, later, context), more),
+    files: before.files.filter((file) => !after.files.some((one) => isSamePlace(one, file))),
+  };
+  const { less, done } = state === undefined ? { less: missing, done: NOTHING_DONE } : divideMissing(missing, state);
+  const doneAddresses = new Set(done.changes.map(({ address }) => address));
   return {
-    plan,
-    names: new Map([...collectIdNames(other), ...collectIdNames(plan)]),
-    // Computed on first use: most comparisons do not need it.
-    shown: () => (shown ??= indexSavedChanges(plan)),
+    before,
+    after,
+    members: [
+      ...listMemberDifferences(PLAN_MEMBERS, before, after),
+      ...listTakeOverDifferences(before, after, doneAddresses),
+      ...listAwaitedDifferences(before, after),
+      ...listConsentDifferences(before, shown, (address) => hasBegun(address, before, after)),
+    ],
+    more: { changes: more, files: after.files.filter((file) => !before.files.some((one) => covers(one, file))) },
+    less,
+    done,
   };
 }
 
-function diffPlans(side: Side, other: Side): ExtraChanges {
-  const counterparts = new Map(other.plan.changes.map((change) => [formatChangeAddress(change), change]));
-  const changes = side.plan.changes.flatMap((change): readonly ExtraChange[] => {
-    if (change.action === 'no-op') return [];
-    const found = counterparts.get(formatChangeAddress(change));
-    const counterpart = found?.action === 'no-op' ? undefined : found;
-    const extra = findExtraChange({ side, change }, { side: other, change: counterpart });
-    return extra === undefined ? [] : [extra];
-  });
-  return { changes, files: side.plan.files.filter((file) => !other.plan.files.some((one) => covers(one, file))) };
-}
-
-/** Whether the approval of the first file covers the second. An approval of unknown content covers any content. */
-function covers(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
-  const isSameText = approved.text === undefined || approved.text === text;
-  const isSamePlace = approved.address === address && approved.path === path;
-  return isSamePlace && isSameText && (replaces !== true || approved.replaces === true);
-}
-
-/** Removes from `less` each field that both plans change, because its entry in `more` contains both values. */
-function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
-  const mirrors = new Map(more.changes.map((extra) => [formatChangeAddress(extra.change), extra]));
-  const changes = less.changes.flatMap((extra): readonly ExtraChange[] => {
-    const mirrored = mirrors.get(formatChangeAddress(extra.change));
-    if (mirrored === undefined) return [extra];
-    const paths = new Set(mirrored.fields.map(({ difference }) => difference.path));
-    const fields = extra.fields.filter(({ difference }) => !paths.has(difference.path));
-    return fields.length === 0 ? [] : [{ ...extra, fields, dangers: [], notes: [] }];
-  });
-  return { changes, files: less.files };
-}
-
-/** Maps resource ids to addresses, because a resource may have different ids in the two plans. */
-type IdNames = ReadonlyMap<string, string>;
-
-/**
- * Maps ids to addresses, for resources that the stack owns. Omits attached kinds and externals: users write their ids,
- * so these ids are compared unchanged.
- */
-function collectIdNames({ changes }: Plan): IdNames {
-  return new Map(
-    changes.flatMap(({ kind, live, address, duplicateOf }) =>
-      live === undefined || duplicateOf !== undefined || getKind(kind).role !== 'owned' ? [] : [[live.id, address]],
-    ),
-  );
-}
-
-/** Replaces the ids of the stack's resources in a spec by their addresses. */
-function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {
-  const fields = Object.entries(spec).map(([name, value]) => [
-    name,
-    toComparableValue(kind.fields[name]?.type, value, names),
-  ]);
-  return Object.fromEntries(fields);
-}
-
-/** Replaces the ids of the stack's resources by their addresses, in the path and the values of a difference. */
-export function replaceIdsInDifference(kind: Kind, difference: Difference, names: IdNames): Difference {
-  const { path, from, to } = difference;
-  const steps = parsePath(path) ?? [path];
-  const type = findTypeAt(kind, steps);
-  return {
-    ...difference,
-    path: formatPath(toComparablePath(kind, steps, names)),
-    ...(from !== undefined && { from: toComparableValue(type, from, names) }),
-    ...(to !== undefined && { to: toComparableValue(type, to, names) }),
-  };
-}
-
-function toComparableValue(type: FieldType | undefined, value: Json, names: IdNames): Json {
-  if (type === undefined) return value;
-  return toRequestValue(
-    type,
-    mapReferencesIn(type, value, ({ value: id }) => names.get(id) ?? id),
-  );
-}
-
-function toComparablePath(kind: Kind, path: FieldPath, names: IdNames): FieldPath {
-  return path.map((step, at) => {
-    const holder = findTypeAt(kind, path.slice(0, at));
-    const isReference = holder?.type === 'map' && holder.keys.type === 'reference';
-    return isReference && typeof step === 'string' ? (names.get(step) ?? step) : step;
-  });
-}
-
-function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
-  return path.reduce<FieldType | undefined>(findMemberType, toObjectTypeOfKind(kind));
-}
-
+/** A plan, with the names by which the other plan refers to its resources. */
 interface Side {
   readonly plan: Plan;
   readonly names: IdNames;
-  /** The changes of the plan, each with its writes. */
-  readonly shown: () => ReadonlyMap<Change, SavedChange>;
+  readonly isLater: boolean;
+  /** The changes by address, as reports show it. */
+  readonly byAddress: ReadonlyMap<string, Change>;
+  /** The changes that delete or release a resource, by its id. */
+  readonly removals: ReadonlyMap<string, Change>;
 }
 
-interface ChangeOfSide<Had extends Change | undefined = Change> {
+interface SideChange {
   readonly side: Side;
-  readonly change: Had;
+  readonly change: Change;
+}
+
+interface Context {
+  readonly approved: Plan;
+  /** Whether a resource is known to be deleted. */
+  readonly isGone: (id: string) => boolean;
+}
+
+function createSide(plan: Plan, more: Pick<Side, 'names' | 'isLater'>): Side {
+  const removals = plan.changes.filter(({ action }) => isRemoval(action));
+  return {
+    plan,
+    ...more,
+    byAddress: new Map(plan.changes.map((change) => [formatChangeAddress(change), change])),
+    removals: new Map(removals.map((change) => [change.live?.id ?? '', change])),
+  };
+}
+
+function isRemoval(action: Change['action']): boolean {
+  return action === 'delete' || action === 'release';
+}
+
+function listExtraChanges(side: Side, other: Side, context: Context): readonly ExtraChange[] {
+  return side.plan.changes.flatMap((change): readonly ExtraChange[] => {
+    const counterpart = findCounterpart(change, other);
+    const extra = findExtraChange({ side, change }, { side: other, change: counterpart }, context);
+    return extra === undefined ? [] : [extra];
+  });
+}
+
+/** A delete is known by the id of what it deletes, because a resource may stop being a duplicate of another. */
+function findCounterpart(change: Change, other: Side): Change | undefined {
+  const removal = isRemoval(change.action) ? other.removals.get(change.live?.id ?? '') : undefined;
+  return removal ?? other.byAddress.get(formatChangeAddress(change));
 }
 
 /** Returns the effects that a change has and its counterpart in the other plan lacks; `undefined` if there are none. */
-function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefined>): ExtraChange | undefined {
+function findExtraChange(
+  own: SideChange,
+  { side, change: counterpart }: { readonly side: Side; readonly change: Change | undefined },
+  context: Context,
+): ExtraChange | undefined {
   const { change } = own;
-  const counterpart = other.change;
-  const whole = { change, fields: [], dangers: change.dangers ?? [], notes: [] };
-  if (counterpart === undefined) return isRestOfReplace(own, other.side) ? undefined : whole;
-  if (!isComparable(change, counterpart)) return { ...whole, other: counterpart };
-  const matched = { side: other.side, change: counterpart };
-  const fields = [...listFields(own, matched), ...listTraits(change, counterpart)];
-  const dangers = (change.dangers ?? []).filter((danger) => !isKnownDanger(danger, counterpart.dangers ?? []));
-  const notes = listNotes(change, counterpart);
-  return fields.length + dangers.length + notes.length === 0
+  if (change.action === 'no-op' || isRestOfReplace(own, side)) return undefined;
+  if (counterpart === undefined || !isComparable(change, counterpart, context))
+    return {
+      change,
+      other: counterpart?.action === 'no-op' ? undefined : counterpart,
+      isWhole: true,
+      fields: [],
+      dangers: change.dangers ?? [],
+      changed: findSideOfWholeChange(own, counterpart),
+    };
+  const other = { side, change: counterpart };
+  const fields = [...listFields(own, other, context), ...listTraits(own, other)];
+  const dangers = listExtraDangers(own, other, context);
+  return fields.length + dangers.length === 0
     ? undefined
-    : { change, other: counterpart, fields, dangers, notes };
+    : { change, other: counterpart, isWhole: false, fields, dangers };
 }
 
 /**
- * Whether two changes can be compared field by field: they have the same action, or this change creates what the other
- * replaces, because an apply was interrupted after the delete.
+ * Whether two changes can be compared field by field. They can if they have the same action, or if one is what is left
+ * of the other: a create of a replace whose old resource is deleted, an update of an adoption.
  */
-function isComparable({ action }: Change, other: Change): boolean {
-  return action === other.action || (action === 'create' && other.action === 'replace');
+function isComparable(left: Change, right: Change, { isGone }: Context): boolean {
+  if (left.action === right.action) return true;
+  const [first, second] = left.action === 'update' || left.action === 'create' ? [left, right] : [right, left];
+  if (first.action === 'create') return second.action === 'replace' && isGone(second.live?.id ?? '');
+  return first.action === 'update' && isAdoptOrTakeOverAction(second.action);
 }
 
 /**
- * Whether a change only completes an interrupted replace of the other plan: it deletes the old resource, which has
+ * Whether a change only completes an interrupted replace of the approved plan: it deletes the old resource, which has
  * become a duplicate of the new one.
  */
-function isRestOfReplace({ change, side }: ChangeOfSide, other: Side): boolean {
-  if (change.action !== 'delete' || change.duplicateOf === undefined) return false;
-  const replace = other.plan.changes.find(({ action, live }) => action === 'replace' && live?.id === change.live?.id);
-  if (replace?.address !== change.address) return false;
-  return compareSpecs({ side, change }, { side: other, change: replace }, ({ live }) => live?.spec).length === 0;
+function isRestOfReplace({ change, side }: SideChange, other: Side): boolean {
+  if (!side.isLater || change.action !== 'delete') return false;
+  const replace = other.byAddress.get(change.address);
+  if (replace?.action !== 'replace' || replace.live?.id !== change.live?.id) return false;
+  return compareSpecs({ side, change }, { side: other, change: replace }, fillLiveSpec).length === 0;
 }
 
 /**
  * Lists the fields in which a change differs from its counterpart. Compares creates and deletes by their specs, updates
  * by their differences, and replaces by both.
  */
-function listFields(own: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
+function listFields(own: SideChange, other: SideChange, context: Context): readonly ExtraField[] {
   const { action } = own.change;
-  switch (action) {
-    case 'create':
-      return compareSpecs(own, other, ({ desired }) => desired).map(toCreatedField);
-    case 'delete':
-    case 'release':
-      return compareSpecs(own, other, fillLiveSpec).map(toDeletedField);
-    case 'replace':
-      return mergeByPath(
-        listOwnDifferences(own, other),
-        compareSpecs(own, other, ({ desired }) => desired).map(toCreatedField),
-      );
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-      return listOwnDifferences(own, other);
-    case 'no-op':
-      return [];
-    default:
-      return assertNever(action);
-  }
+  if (isRemoval(action)) return compareSpecs(own, other, fillLiveSpec).map(toDeletedField);
+  const created = isCreateOrReplace(own.change)
+    ? compareSpecs(own, other, ({ desired }) => desired).map(toCreatedField)
+    : [];
+  if (action === 'create' || other.change.action === 'create') return created;
+  return mergeByPath(listOwnDifferences(own, other, context), created);
 }
 
 /**
  * Lists the differences that a change has and its counterpart lacks. Two differences are the same if path, old value
- * and new value are equal.
+ * and new value are equal. The old value may also be one that the approved plan sets in between.
  */
-function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
-  const kind = getKind(change.kind);
+function listOwnDifferences(own: SideChange, other: SideChange, { approved }: Context): readonly ExtraField[] {
+  const kind = getKind(own.change.kind);
   const known = new Map(
     other.change.differences
-      .map((one) => replaceIdsInDifference(kind, one, other.side.names))
+      .map((one) => toComparableDifference(kind, one, other.side.names))
       .map((one) => [one.path, one]),
   );
-  return change.differences.flatMap((difference): readonly ExtraField[] => {
-    const own = replaceIdsInDifference(kind, difference, side.names);
-    const found = known.get(own.path);
-    if (found === undefined) return [{ difference }];
-    const isCovered = isSame(own.to, found.to) && (isSameStart(kind, own, found) || isSetInBetween(own, other));
-    return isCovered ? [] : [{ difference, other: pickSides(found) }];
+  return own.change.differences.flatMap((difference): readonly ExtraField[] => {
+    const compared = toComparableDifference(kind, difference, own.side.names);
+    const found = known.get(compared.path);
+    if (found === undefined) return [{ difference, changed: findSideOfField(difference, other.change) }];
+    const [earlier, later] = own.side.isLater ? [found, compared] : [compared, found];
+    const isSameStart =
+      isSame(findStart(own.change, compared), findStart(other.change, found)) ||
+      isSetInBetween(later, { change: own.change, approved });
+    const isSameEnd = isSame(earlier.to, later.to);
+    if (isSameStart && isSameEnd) return [];
+    return [{ difference, other: pickSides(found), changed: toChangedSide(!isSameEnd, !isSameStart) }];
   });
 }
 
-/** Whether both differences have the same old value. An empty value equals a value that the service did not show. */
-function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
-  const [name = ''] = parsePath(own.path) ?? [];
-  const findStart = ({ path, from }: Difference): Json | undefined =>
-    path === name ? fillAllOmittedFields(kind, from === undefined ? {} : { [path]: from })[path] : from;
-  return isSame(findStart(own), findStart(other));
+/** The old value of a difference. A value, or a part of it, that a response omitted equals an empty one. */
+function findStart(change: Change, { path, from }: Difference): Json | undefined {
+  if (from === undefined) return findValueAt(fillLiveSpec(change) ?? {}, path);
+  return path in getKind(change.kind).fields
+    ? findValueAt(fillAllOmittedFields(getKind(change.kind), { [path]: from }), path)
+    : from;
 }
 
-/**
- * Whether a write of the other plan sets the old value temporarily: an interrupted apply of that plan may have left it.
- */
-function isSetInBetween({ field, path, from }: Difference, { side, change }: ChangeOfSide): boolean {
-  if (field === undefined || field !== path) return false;
-  const saved = side.shown().get(change);
-  return saved !== undefined && listSentValuesOfField(saved, field).some((value) => isSame(value, from));
-}
-
-/** The live spec. Omitted fields are set to empty, because an omitted field equals an empty one. */
-function fillLiveSpec({ kind, live }: Change): Spec | undefined {
-  return live?.spec && fillAllOmittedFields(getKind(kind), live.spec);
+/** Whether the approved plan sets the old value temporarily: an interrupted apply of it may have left that value. */
+function isSetInBetween(
+  { path, from }: Difference,
+  { change: { kind, address }, approved }: { readonly change: Change; readonly approved: Plan },
+): boolean {
+  const field = getKind(kind).fields[path];
+  if (field === undefined) return false;
+  return approved.writes.some(
+    (write) =>
+      write.type === 'vacate' &&
+      write.address === address &&
+      isSame(normalizeField(field, write.body[path]), normalizeField(field, from)),
+  );
 }
 
 type PickSpec = (change: Change) => Spec | undefined;
 
 /** Compares the specs that `pick` returns. `from` is the value of the other change, `to` that of this change. */
-function compareSpecs({ side, change }: ChangeOfSide, other: ChangeOfSide, pick: PickSpec): readonly Difference[] {
-  const kind = getKind(change.kind);
-  const own = toComparableSpec(kind, pick(change) ?? {}, side.names);
+function compareSpecs(own: SideChange, other: SideChange, pick: PickSpec): readonly Difference[] {
+  const kind = getKind(own.change.kind);
+  const ours = toComparableSpec(kind, pick(own.change) ?? {}, own.side.names);
   const theirs = toComparableSpec(kind, pick(other.change) ?? {}, other.side.names);
-  const missing = Object.keys(theirs).filter((name) => own[name] === undefined);
-  const whole = { ...own, ...Object.fromEntries(missing.map((name) => [name, null])) };
+  const missing = Object.keys(theirs).filter((name) => ours[name] === undefined);
+  const whole = { ...ours, ...Object.fromEntries(missing.map((name) => [name, null])) };
   return diffSpecs(kind, theirs, whole).map((one) => ({ ...one, origin: 'manifest' }));
 }
 
 function toCreatedField({ from, to, ...rest }: Difference): ExtraField {
-  return { difference: { ...rest, ...(to !== undefined && { to }) }, other: from === undefined ? {} : { to: from } };
+  return {
+    difference: { ...rest, ...(to !== undefined && { to }) },
+    other: from === undefined ? {} : { to: from },
+    changed: 'manifests',
+  };
 }
 
 function toDeletedField({ from, to, ...rest }: Difference): ExtraField {
   return {
     difference: { ...rest, ...(to !== undefined && { from: to }) },
     other: from === undefined ? {} : { from },
+    changed: 'live',
   };
 }
 
@@ -309,54 +258,158 @@ function mergeByPath(first: readonly ExtraField[], second: readonly ExtraField[]
   return [...first, ...second.filter(({ difference }) => !paths.has(difference.path))];
 }
 
-/** Compares properties outside the spec: an id that a user wrote, and parts of the mark that an apply writes. */
-function listTraits(change: Change, other: Change): readonly ExtraField[] {
-  const kind = getKind(change.kind);
-  const named = (one: Change): readonly (readonly [string, Json | undefined])[] => [
-    ['id', isIdStated(kind, one) ? one.live?.id : undefined],
-    ...(kind.role === 'attached' ? listPathIdNamesOfKind(kind) : []).map(
-      (name) => [name, one.live?.spec?.[name]] as const,
-    ),
-    ['mark.stack', isAdoptOrTakeOverAction(one.action) ? one.live?.mark?.stack : undefined],
-    ['mark.previousName', one.previousName],
-    ['lifecycle.protect', one.protect],
-    ['lifecycle.ignore', one.ignored?.toSorted()],
-    ['lifecycle.valid_for', one.validForMs],
+/** Compares what is outside of the spec: the ids in the path of the requests, and the members with the rule `equal`. */
+function listTraits(own: SideChange, counterpart: SideChange): readonly ExtraField[] {
+  const { side, change } = own;
+  const { change: other } = counterpart;
+  const [ours, theirs] = [toStated(own), toStated(counterpart)];
+  const [earlier, later] = side.isLater ? [theirs, ours] : [ours, theirs];
+  const stated = change.desired === undefined ? [] : listMemberDifferences(CHANGE_MEMBERS, earlier, later);
+  const ids = change.action === 'create' || other.action === 'create' ? [] : listIdDifferences(earlier, later);
+  const shown = new Set([...change.differences, ...other.differences].map(({ path }) => path));
+  const traits = [
+    ...ids.map((one) => ({ ...one, changed: 'live' as const })),
+    ...stated.map((one) => ({ ...one, changed: 'manifests' as const })),
   ];
-  const theirs = new Map(named(other));
-  return named(change).flatMap(([path, to]): readonly ExtraField[] => {
-    const from = theirs.get(path);
-    if (isSame(to, from) || change.differences.some((one) => one.path === path)) return [];
-    const difference = { path, ...(to !== undefined && { to }), origin: 'manifest', forcesReplace: false } as const;
-    return [{ difference, other: from === undefined ? {} : { to: from } }];
-  });
+  return traits
+    .filter(({ name }) => !shown.has(name))
+    .map(({ name: path, changed, ...sides }) => {
+      const [from, to] = side.isLater ? [sides.before, sides.after] : [sides.after, sides.before];
+      const difference = { path, ...(to !== undefined && { to }), origin: 'manifest', forcesReplace: false } as const;
+      return { difference, other: from === undefined ? {} : { to: from }, changed };
+    });
 }
 
-/** Whether a user wrote the id of the live resource, as in an adoption or a take-over, or for an attached kind. */
-function isIdStated({ role }: Kind, { action }: Change): boolean {
-  return role === 'attached' || isAdoptOrTakeOverAction(action);
+/** The change with the paths that are left to others as the other plan writes them. */
+function toStated({ side, change }: SideChange): Change {
+  if (change.ignored === undefined) return change;
+  return { ...change, ignored: toComparableIgnored(getKind(change.kind), change, side.names) };
+}
+
+function listIdDifferences(before: Change, after: Change): readonly MemberDifference[] {
+  const kind = getKind(before.kind);
+  const names = kind.role === 'attached' ? listPathIdNamesOfKind(kind) : [];
+  const list = ({ live }: Change): readonly (readonly [string, Json | undefined])[] => [
+    ['id', live?.id],
+    ...names.map((name) => [name, live?.spec?.[name]] as const),
+  ];
+  const own = new Map(list(after));
+  return list(before).flatMap(([name, id]) =>
+    isSame(id, own.get(name)) ? [] : [{ name, before: id, after: own.get(name) }],
+  );
 }
 
 /**
- * Whether the other plan shows the same danger for the same path. Values are not compared: usually they come from
- * differences, which are compared already. For a gap, they depend on other writes.
+ * The dangers that the other change does not show for the same path. Values are not compared: they come from
+ * differences, which are compared, or from the number of other writes. A create that is left of a replace has dangers
+ * of its own, which follow from the same fields.
  */
-function isKnownDanger({ danger, path }: Danger, known: readonly Danger[]): boolean {
-  return known.some((one) => one.danger === danger && one.path === path);
+function listExtraDangers({ side, change }: SideChange, other: SideChange, context: Context): readonly Danger[] {
+  if (change.action !== other.change.action && isCreateOrReplace(change)) return [];
+  const known = other.change.dangers ?? [];
+  const extra = (change.dangers ?? []).filter(
+    ({ danger, path }) => !known.some((one) => one.danger === danger && one.path === path),
+  );
+  return side.isLater ? extra : extra.filter((danger) => !isPassed(danger, other.change, context));
 }
 
 /**
- * Returns a note on the token sink if the other plan has a different sink. Other notes are not compared: they mention
- * times, which differ between any two plans.
+ * Whether a danger of the approved plan may be gone in the later one although the rest of the change is the same: there
+ * is no gap any more, or the apply has begun to change the field.
  */
-function listNotes({ token }: Change, other: Change): readonly string[] {
-  return token === undefined || isSameTokenSink(token, other.token) ? [] : [formatTokenNote(token)];
+function isPassed({ danger, path }: Danger, later: Change, { approved }: Context): boolean {
+  const begun = later.differences.find((one) => one.path === path && isSetInBetween(one, { change: later, approved }));
+  return danger === 'gap' || begun !== undefined;
 }
 
 function pickSides({ from, to }: Difference): Pick<Difference, 'from' | 'to'> {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
-function isSame(left: Json | undefined, right: Json | undefined): boolean {
-  return left === undefined || right === undefined ? left === right : isSameJson(left, right);
+/** Which side differs if only one plan changes a field of a resource that both change. */
+function findSideOfField({ path, from, to, field, origin }: Difference, other: Change): ChangedSide | undefined {
+  const live = other.live?.spec;
+  if (field === undefined || live === undefined) return toSideOfOrigin(origin);
+  const value = findValueAt(live, path);
+  return toChangedSide(!isSame(value, to), !isSame(value, from)) ?? toSideOfOrigin(origin);
+}
+
+function toSideOfOrigin(origin: Difference['origin']): ChangedSide | undefined {
+  if (origin === 'both') return 'both';
+  return toChangedSide(origin === 'manifest', origin === 'drift');
+}
+
+/**
+ * Which side differs if only one plan changes a resource in this way: whether it has a manifest, or which resource is
+ * live. If both plans agree on that, the origins of the differences tell.
+ */
+function findSideOfWholeChange({ change }: SideChange, other: Change | undefined): ChangedSide | undefined {
+  const isOther = other === undefined ? isRemoval(change.action) : change.live?.id !== other.live?.id;
+  const side = toChangedSide(hasManifest(change) !== hasManifest(other), isOther);
+  if (side !== undefined) return side;
+  const origins = change.differences.map(({ origin }) => toSideOfOrigin(origin));
+  const has = (one: ChangedSide) => origins.some((origin) => origin === one || origin === 'both');
+  // A replace without differences is due because of what is live, such as its age.
+  return toChangedSide(has('manifests'), has('live') || (change.action === 'replace' && origins.length === 0));
+}
+
+function hasManifest(change: Change | undefined): boolean {
+  return change !== undefined && !isRemoval(change.action);
+}
+
+/** Removes from `less` each field that both plans change, because its entry in `more` contains both values. */
+function withoutMirrored(less: readonly ExtraChange[], more: readonly ExtraChange[]): readonly ExtraChange[] {
+  const mirrors = new Map(more.map((extra) => [formatChangeAddress(extra.change), extra]));
+  return less.flatMap((extra): readonly ExtraChange[] => {
+    const mirrored = mirrors.get(formatChangeAddress(extra.change));
+    if (mirrored?.other === undefined) return [extra];
+    if (mirrored.isWhole) return [];
+    const paths = new Set(mirrored.fields.map(({ difference }) => difference.path));
+    const fields = extra.fields.filter(({ difference }) => !paths.has(difference.path));
+    return fields.length === 0 ? [] : [{ ...extra, fields, dangers: [] }];
+  });
+}
+
+/** Whether the approval of the first file covers the second. An approval of unknown content covers any content. */
+function covers(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
+  const isSameText = approved.text === undefined || approved.text === text;
+  return isSamePlace(approved, { address, path }) && isSameText && (replaces !== true || approved.replaces === true);
+}
+
+function isSamePlace(left: PlannedFile, { address, path }: PlannedFile): boolean {
+  return left.address === address && left.path === path;
+}
+
+const NOTHING_DONE = { changes: [], files: [] };
+
+/** Whether an apply of the approved plan has done something for a change: the later plan does not do it as a whole. */
+function hasBegun(address: string, approved: Plan, later: Plan): boolean {
+  const find = ({ changes }: Plan) => changes.find((change) => formatChangeAddress(change) === address)?.action;
+  return find(approved) !== find(later);
+}
+
+/** A stack from which the earlier plan takes over is not named any more once all of that is done. */
+function listTakeOverDifferences(before: Plan, after: Plan, done: ReadonlySet<string>): readonly MemberDifference[] {
+  const isDone = (stack: string): boolean => {
+    const taken = before.changes.filter(({ action, live }) => action !== 'no-op' && live?.mark?.stack === stack);
+    return taken.length > 0 && taken.every((change) => done.has(formatChangeAddress(change)));
+  };
+  const earlier = before.takeOver.filter((stack) => after.takeOver.includes(stack) || !isDone(stack));
+  return isSame([...earlier].sort(), [...after.takeOver].sort())
+    ? []
+    : [{ name: '--take-over', before: earlier, after: after.takeOver }];
+}
+
+/** References to other stacks that are still to be resolved. One that is resolved is compared by its id. */
+function listAwaitedDifferences(
+  { crossStackReferences: before = {} }: Plan,
+  { crossStackReferences: after = {} }: Plan,
+): readonly MemberDifference[] {
+  const known = new Map(Object.entries(before));
+  return Object.entries(after).flatMap(([address, { stack, resource }]) => {
+    const approved = known.get(address);
+    const text = `${resource} of the stack ${stack}`;
+    const earlier = approved && `${approved.resource} of the stack ${approved.stack}`;
+    return earlier === undefined || earlier === text ? [] : [{ name: address, before: earlier, after: text }];
+  });
 }

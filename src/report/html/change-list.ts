@@ -16,7 +16,6 @@ import {
   type DriftView,
   NEXT_APPLY_PREFIX,
   STATE_LABELS,
-  UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import type { FieldValueLine, FieldView } from '../view/field-view.ts';
@@ -409,10 +408,10 @@ interface DriftPlace extends Place {
 }
 
 function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace }: DriftPlace): Item {
-  const { kind, address, id, owner, reason, expected, driftedFields, dangers, fields, pending, next } = resource;
+  const { kind, address, id, owner, reason, expected, dangers, fields, pending, next } = resource;
   const place = renderPlace(resource);
   const renderFieldPlace = createFieldPlaces(resource, { fields: [...fields, ...pending], renderPlace });
-  const size = fields.length + pending.length + driftedFields.length;
+  const size = fields.length + pending.length;
   return {
     anchor: formatResourceAnchor(index),
     group: state,
@@ -429,7 +428,6 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
       ...renderClauses(dangers, fields),
       owner === undefined ? undefined : html`<p>${formatOwnerNote(owner)}</p>\n`,
       place === undefined ? undefined : html`<p>${place}</p>\n`,
-      ...driftedFields.map((name) => html`<p><code>${name}</code>: ${UNKNOWN_OLD_VALUE_WORDING}</p>\n`),
       renderFields(`Fields of ${address}: expected and live`, fields, renderFieldPlace),
       next === undefined ? undefined : html`<p>${NEXT_APPLY_PREFIX}: ${next}</p>\n`,
       renderFields(`Fields of ${address}: live and next apply`, pending, renderFieldPlace),

@@ -122,11 +122,12 @@ function createPlanPage({ plan, blocking }: PlanReport, options: FormatOptions):
  * dependencies in the list of requests.
  */
 function listMore(
-  { suppressedDeletes, unchanged, lint, writes }: PlanView,
+  { suppressedDeletes, done, unchanged, lint, writes }: PlanView,
   { isPart = false }: Pick<FormatOptions, 'isPart'>,
 ): readonly (Html | undefined)[] {
   return [
     renderListSection('suppressedDeletes', PLAN_LIST_HEADINGS.suppressedDeletes, suppressedDeletes),
+    renderListSection('done', PLAN_LIST_HEADINGS.done, done),
     renderListSection('unchanged', PLAN_LIST_HEADINGS.unchanged, unchanged),
     renderListSection('lint', PLAN_LIST_HEADINGS.lint, lint.map(formatLintRuleLine)),
     isPart ? undefined : renderGraph(writes),
@@ -160,15 +161,17 @@ function createApplyPage({ plan, result }: ApplyReport, options: FormatOptions):
 }
 
 function createComparisonPage(report: ComparisonReport): HtmlPage {
-  const { title, summary, remedy, parts, isRefused } = createComparisonView(report);
+  const { title, summary, remedy, members, parts, diagnostics, isRefused } = createComparisonView(report);
   const sentences = [`${summary}`, ...(remedy === undefined ? [] : [remedy])].join(' ');
   return {
     heading: title,
     notes: [],
     conclusion: [isRefused ? html`<strong class="bad">${sentences}</strong>` : html`<strong>${sentences}</strong>`],
     body: [
+      renderListSection('members', PLAN_LIST_HEADINGS.members, members),
       ...renderChanges({ parts: parts.filter(({ changes }) => changes.length > 0) }),
       ...parts.map(({ part, heading, files }) => renderListSection(`${part}-files`, `${heading}: files`, files)),
+      renderDiagnostics(diagnostics),
     ],
   };
 }

@@ -19,7 +19,6 @@ import {
   createDriftView,
   listDriftDangerViews,
   NEXT_APPLY_PREFIX,
-  UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
   type UnmanagedResourceView,
 } from '../view/drift-view.ts';
@@ -68,7 +67,7 @@ export const NON_DIAGNOSTIC_RULES = {
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
   danger: 'A change concerns access, traffic, secrets, protection or ownership.',
-  'not-approved': 'The plan contains a change that the approved plan does not contain.',
+  'not-approved': 'The plan is not as it was approved or shown.',
   'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
   'drift-danger': 'What was changed at the service concerns access, traffic, secrets, protection or ownership.',
@@ -262,11 +261,10 @@ const MAX_VALUE = 200;
 
 function listResourceAnnotations(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
   const { state } = resource;
-  const { reason, expected, driftedFields, fields, pending, next } = createDriftedView(resource, { names });
+  const { reason, expected, fields, pending, next } = createDriftedView(resource, { names });
   const address = formatAddress(resource);
   const why = [
     ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
-    ...driftedFields.map((name) => `${name}: ${UNKNOWN_OLD_VALUE_WORDING}`),
     ...[reason, expected].filter((text) => text !== undefined),
     ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`]),
     ...pending.map((field) => formatShortField(field, MAX_VALUE)),
@@ -385,20 +383,25 @@ function listFailureAnnotations({ command, diagnostics = [], error }: Failure): 
   return [failure, ...found];
 }
 
-/**
- * For `apply`, a change that was not approved is an error. All other differences are notices, because they are allowed.
- */
+/** A difference from an approved plan, or from one that was shown, is an error. One between two files is a notice. */
 function listComparisonAnnotations(report: ComparisonReport): readonly Annotation[] {
-  const { parts } = createComparisonView(report);
-  const isApply = report.command === 'apply';
-  return parts.flatMap(({ part, heading, changes }) =>
-    changes.map(({ address, action, fields, notes }) => {
+  const { members, parts } = createComparisonView(report);
+  const [rule, level] =
+    report.command === 'diff' ? (['plan-differs', 'notice'] as const) : (['not-approved', 'error'] as const);
+  const found = parts.flatMap(({ heading, changes, files }) => [
+    ...changes.map(({ address, action, fields, notes }) => {
       const more = [...fields.map(({ path }) => path), ...notes].join(', ');
       const message = `${heading}: ${formatAction(action)} ${address}${more === '' ? '' : ` (${more})`}`;
-      if (isApply && part === 'more') return createAnnotation('not-approved', 'error', message, { address });
-      return createAnnotation('plan-differs', 'notice', message, { address });
+      return createAnnotation(rule, level, message, { address });
     }),
-  );
+    ...files.map((file): Annotation => ({ rule, level, nature: 'finding', message: `${heading}: ${file}` })),
+  ]);
+  const { diagnostics } = report.comparison.after;
+  return [
+    ...members.map((message): Annotation => ({ rule, level, nature: 'finding', message })),
+    ...found,
+    ...diagnostics.filter(({ severity }) => severity === 'error').map(createDiagnosticAnnotation),
+  ];
 }
 
 function createAnnotation(

@@ -5,7 +5,7 @@ import { assertNever } from '../../model/errors.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { isCoveredByApproval, isSamePlan } from '../../model/plan.ts';
+import { isSamePlan } from '../../model/plan.ts';
 import type { ApplyReport, FormatOptions, Report, WrittenEvents } from '../report.ts';
 import { countDangersInReports } from '../view/danger-view.ts';
 import { redactDrift } from '../view/redact.ts';
@@ -100,15 +100,15 @@ function createSummary(
     case 'apply': {
       const { plan, result } = report;
       const { interrupted, tokens, files } = result;
-      const { applied, alreadyDone, failed, skipped } = countWriteOutcomes(result);
-      const totals = { applied, alreadyDone, failed, skipped };
+      const { applied, failed, skipped } = countWriteOutcomes(result);
+      const totals = { applied, failed, skipped };
       const ok = isFullyApplied(result);
       return { command: plan.mode, ok, exitCode, interrupted, totals, tokens, files };
     }
     case 'comparison': {
       const { command, comparison } = report;
-      const covered = isCoveredByApproval(comparison);
-      return { command, ok: command === 'diff' || covered, exitCode, same: isSamePlan(comparison), covered };
+      const same = isSamePlan(comparison);
+      return { command: command === 'diff' ? command : 'apply', ok: command === 'diff' || same, exitCode, same };
     }
     case 'drift':
       return {

@@ -15,7 +15,7 @@ import { toHarmlessJson } from '../../model/job-commands.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { type ExtraChange, type ExtraChanges, isCoveredByApproval, isSamePlan } from '../../model/plan.ts';
+import { type ExtraChange, type ExtraChanges, isSamePlan } from '../../model/plan.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
 import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
@@ -48,8 +48,8 @@ export function renderJsonReport(report: Report): string {
     case 'comparison':
       return renderPrintableJson({
         format: REPORT_FORMAT,
-        command: report.command,
-        ok: report.command === 'diff' || isCoveredByApproval(report.comparison),
+        command: report.command === 'diff' ? 'diff' : 'apply',
+        ok: report.command === 'diff' || isSamePlan(report.comparison),
         ...createComparisonDocument(report),
       });
     case 'apply':
@@ -178,18 +178,19 @@ function createErrorDocument(error: NonNullable<Failure['error']>): object {
   return error instanceof ApiError ? { name, message, ...error.response } : { name, message };
 }
 
-/** A comparison of two plans. `covered`: the later plan does nothing beyond the earlier plan. */
+/** A comparison of two plans. `same`: they do the same, apart from what is done already. */
 function createComparisonDocument({ comparison, names }: ComparisonReport): object {
-  const { before, after, mismatch, more, less } = redactComparison(comparison);
+  const { before, after, members, more, less, done } = redactComparison(comparison);
   return {
     stack: after.stack,
     same: isSamePlan(comparison),
-    covered: isCoveredByApproval(comparison),
-    ...(mismatch !== undefined && { mismatch }),
     before: { name: names.before, ...before.made },
     after: { name: names.after, ...after.made },
+    members,
     more: createExtraChangesDocument(more),
     less: createExtraChangesDocument(less),
+    done,
+    diagnostics: after.diagnostics.filter(({ severity }) => severity === 'error'),
   };
 }
 
@@ -200,30 +201,32 @@ function createExtraChangesDocument({ changes, files }: ExtraChanges): object {
 /**
  * Without `fields`, the whole change is extra: the other plan has none for the resource, or one with another action.
  */
-function createChangeDocument({ change, other, fields, dangers, notes }: ExtraChange): object {
+function createChangeDocument({ change, other, fields, dangers, changed }: ExtraChange): object {
   return {
     address: formatChangeAddress(change),
     kind: change.kind,
     action: change.action,
     ...(other !== undefined && { otherAction: other.action }),
     ...(fields.length > 0 && {
-      fields: fields.map(({ difference, other: theirs }) => createFieldDocument(difference, theirs)),
+      fields: fields.map(createFieldDocument),
     }),
     ...(dangers.length > 0 && { dangers }),
-    ...(notes.length > 0 && { notes }),
+    ...(changed !== undefined && { changed }),
     change,
   };
 }
 
-function createFieldDocument(
-  { path, from, to }: ExtraChange['fields'][number]['difference'],
-  other: object | undefined,
-): object {
+function createFieldDocument({
+  difference: { path, from, to },
+  other,
+  changed,
+}: ExtraChange['fields'][number]): object {
   return {
     path,
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(other !== undefined && { other }),
+    ...(changed !== undefined && { changed }),
   };
 }
 

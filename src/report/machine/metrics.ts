@@ -169,9 +169,9 @@ function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sa
 
 function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[] {
   const counts = new Map(kinds.map((kind) => [kind, 0]));
-  for (const { kind, differences, driftedFields = [] } of resources) {
+  for (const { kind, differences } of resources) {
     const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
-    const fields = new Set([...drifted.map(({ path }) => path), ...driftedFields]);
+    const fields = new Set(drifted.map(({ path }) => path));
     counts.set(kind, (counts.get(kind) ?? 0) + fields.size);
   }
   return [...counts].map(([kind, value]) => ({ labels: { stack, kind }, value }));

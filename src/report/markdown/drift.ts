@@ -5,7 +5,6 @@ import {
   type DriftedView,
   type DriftGroup,
   type DriftView,
-  UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
   type UnmanagedResourceView,
 } from '../view/drift-view.ts';
@@ -38,14 +37,9 @@ export function listDriftHeadSections(
 ): readonly Section[] {
   return [
     ...(isPart ? [] : [createParagraph(`## ${toShortProse(view.headline)}`)]),
-    createParagraph([`${view.title}.`, ...listLimits(view)].map(toShortProse).join(' ')),
+    createParagraph([`${view.title}.`, ...view.notes.slice(0, 1)].map(toShortProse).join(' ')),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
-}
-
-/** Returns the sentences that name the saved plan and the targets. The commit is in the last line of the comment. */
-function listLimits({ compared, isAgainstPlan, notes }: DriftView): readonly string[] {
-  return [...(isAgainstPlan ? [compared] : []), ...notes];
 }
 
 function createParagraph(text: string): Section {
@@ -73,12 +67,9 @@ export function createDriftManifestLinkRenderer(drift: Drift, options: FormatOpt
   return createManifestLinks({ made: getProvenance(drift) }, options);
 }
 
-/**
- * The time of the report, and the commit of the manifests. The commit of a saved plan is omitted, because it is shown
- * with the name of the plan.
- */
-function getProvenance({ at, against, commit }: Drift): NonNullable<Plan['made']> {
-  return { at, ...(against === undefined && commit !== undefined && { commit }) };
+/** The time of the report, and the commit of the manifests. */
+function getProvenance({ at, commit }: Drift): NonNullable<Plan['made']> {
+  return { at, ...(commit !== undefined && { commit }) };
 }
 
 function listGroupSections({ heading, resources }: DriftGroup, context: TableContext): readonly Section[] {
@@ -93,13 +84,12 @@ function listGroupSections({ heading, resources }: DriftGroup, context: TableCon
 }
 
 function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableContext): Section {
-  const { address, id, owner = '', reason, expected, dangers, driftedFields, fields, pending, next } = resource;
+  const { address, id, owner = '', reason, expected, dangers, fields, pending, next } = resource;
   const { at, linkField } = createRowManifestLinks(resource, context);
   const name = [renderCodeSpan(address), ...(id === undefined ? [] : [renderCodeSpan(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [toShortProse(text)])),
     ...listShortFieldTexts(fields, { dangers, linkField }),
-    ...driftedFields.map((path) => `${renderCodeSpan(path)}: ${toShortProse(UNKNOWN_OLD_VALUE_WORDING)}`),
   ];
   const then = [...(next === undefined ? [] : [toShortProse(next)]), ...listShortFieldTexts(pending, { linkField })];
   const cells = [name, what, then, ...(hasOwners ? [[toShortProse(owner)]] : [])].map((lines) => lines.join('<br>'));

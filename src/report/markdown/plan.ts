@@ -65,6 +65,7 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
       : listChangeSections(changes, { hasOwners, footnote: isUnsure ? CREATED : undefined, ...context })),
     ...listListSections('files', view.files),
     ...listListSections('suppressedDeletes', view.suppressedDeletes),
+    ...listListSections('done', view.done),
     ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(createDiagnosticSection),
     ...listLintSections(view.lint),
     ...listListSections('unchanged', view.unchanged),
@@ -202,10 +203,14 @@ export function listComparisonHeadSections({ title, summary, remedy, isRefused }
 }
 
 /** The differences between two plans, shown like a plan. */
-export function listComparisonSections({ parts }: ComparisonView, linkTo: RenderManifestLink): readonly Section[] {
-  return parts.flatMap(({ heading, changes, files }: OneSidedChanges) => [
+export function listComparisonSections(
+  { members, parts, diagnostics }: ComparisonView,
+  linkTo: RenderManifestLink,
+): readonly Section[] {
+  const sections = parts.flatMap(({ heading, changes, files }: OneSidedChanges) => [
     { text: `### ${toShortProse(heading)}\n\n`, priority: 'always' } as const,
     ...listChangeSections(changes, { hasOwners: false, linkTo }),
     ...listListSections('files', files),
   ]);
+  return [...listListSections('members', members), ...sections, ...diagnostics.map(createDiagnosticSection)];
 }

@@ -5,7 +5,6 @@ import {
   type DriftGroup,
   type DriftView,
   NEXT_APPLY_PREFIX,
-  UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
@@ -111,10 +110,9 @@ function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof
 }
 
 /** The paths of fields, each with a word on its change, because the line has no room for values. */
-function listCompactFields({ driftedFields, fields, pending }: DriftedView): readonly string[] {
+function listCompactFields({ fields, pending }: DriftedView): readonly string[] {
   const drifted = new Set(fields.map(({ path }) => path));
   return [
-    ...driftedFields.map((name) => `${name} changed`),
     ...fields.map(({ path, notes }) => `${path} ${notes.join(', ')}`),
     ...pending.map(({ path }) => path).filter((path) => !drifted.has(path)),
   ];
@@ -125,20 +123,18 @@ function formatHeading({ address, id }: DriftedView): string {
 }
 
 function renderResource(resource: DriftedView, options: TextStyleOptions): readonly string[] {
-  const { owner, reason, expected, driftedFields, fields, next, pending } = resource;
+  const { owner, reason, expected, fields, next, pending } = resource;
   const heading = wrapHeading(formatHeading(resource), options);
   const whose = owner === undefined ? undefined : formatOwnerNote(owner);
   const why = [whose, reason, expected].flatMap((text) =>
     text === undefined ? [] : wrapWithPrefix('    ', text, { width: options.width, rest: 6 }),
   );
-  const lost = driftedFields.map((name) => `    ${name}: ${UNKNOWN_OLD_VALUE_WORDING}`);
   const inner = { ...options, width: options.width === 0 ? 0 : options.width - INDENT.length };
   const planned = renderFields(pending, inner).map((line) => INDENT + line);
   const then = next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`];
   return [
     ...heading,
     ...why,
-    ...lost,
     ...renderFields(fields, options),
     ...then.flatMap((clause) => wrapWithPrefix('    ', clause, { width: options.width, rest: 6 })),
     ...planned,

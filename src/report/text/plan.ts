@@ -39,6 +39,7 @@ export function renderPlanText(view: PlanView, options: PlanTextOptions): string
     ...renderParts(view, options),
     renderList(PLAN_LIST_HEADINGS.files, view.files, options),
     renderList(PLAN_LIST_HEADINGS.suppressedDeletes, view.suppressedDeletes, options),
+    renderList(PLAN_LIST_HEADINGS.done, view.done, options),
     renderList(PLAN_LIST_HEADINGS.unchanged, view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     renderList(PLAN_LIST_HEADINGS.lint, view.lint.map(formatLintRuleLine), options),
@@ -193,13 +194,18 @@ export function renderComparisonText(view: ComparisonView, options: TextStyleOpt
     wrapWithPrefix('', text, { width, rest: 0 }).map((line) => paint(style, line));
   const sections = [
     wrapLines('strong', view.title),
+    renderList(PLAN_LIST_HEADINGS.members, view.members, options),
     ...view.parts.flatMap((part) => renderPart(part, options)),
+    ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     [
       ...wrapLines(view.isRefused ? 'error' : 'strong', view.summary),
       ...(view.remedy === undefined ? [] : wrapWithPrefix('', view.remedy, { width, rest: 0 })),
     ],
   ];
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
 }
 
 function renderPart(

@@ -186,7 +186,7 @@ function renderEnd(result: Outcome, { color }: TextStyleOptions): string {
   const paint = createPainter(color);
   switch (result.outcome) {
     case 'applied':
-      return paint('added', 'alreadyDone' in result ? 'was already done' : 'done');
+      return paint('added', 'done');
     case 'failed': {
       const how = result.isUnknown ? 'failed, and may have taken effect' : 'failed';
       return `${paint('error', how)}: ${toPrintable(result.message)}`;

@@ -174,10 +174,9 @@ export const RESULT_SECTION_HEADINGS = {
   next: 'Next',
 } as const;
 
-/** Returns, for example, `3 writes applied (1 already done), 0 failed, 0 skipped`. */
-export function formatOutcomeTotals({ applied, alreadyDone, failed, skipped }: OutcomeTotals): string {
-  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
-  return `${formatCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
+/** Returns, for example, `3 writes applied, 0 failed, 0 skipped`. */
+export function formatOutcomeTotals({ applied, failed, skipped }: OutcomeTotals): string {
+  return `${formatCount(applied, 'write')} applied, ${failed} failed, ${skipped} skipped`;
 }
 
 /** Precedes the totals in the summary of an incomplete apply. */
@@ -188,7 +187,6 @@ export const PLAN_HEADING = 'The plan';
 
 /** Says how Edgewise knows that a write was applied, if no response said so. */
 function formatAppliedNote(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
-  if ('alreadyDone' in one) return 'already done';
   return 'found' in one ? 'the response could not be used; found by its mark' : undefined;
 }
 

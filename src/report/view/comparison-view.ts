@@ -1,18 +1,23 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { type Change, formatAction } from '../../model/change.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { isJsonArray, type Json, toCanonicalJson } from '../../model/json.ts';
 import {
+  type ChangedSide,
   type ExtraChange,
   type ExtraChanges,
   type ExtraField,
-  isCoveredByApproval,
   isSamePlan,
+  type MemberDifference,
+  type PlanComparison,
 } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
 import type { ComparisonReport } from '../report.ts';
 import { type ChangeView, createChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-view.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import {
   createDifferenceView,
   type FieldValueLine,
@@ -32,10 +37,14 @@ export interface ComparisonView {
   readonly summary: string;
   /** What the user must do. Absent if there is nothing to do. */
   readonly remedy?: string;
+  /** Settings, options and consents that differ, each in one sentence. */
+  readonly members: readonly string[];
   /** Changes that only the later plan has, then changes that only the earlier plan has. No part is empty. */
   readonly parts: readonly OneSidedChanges[];
+  /** The errors of the later plan. */
+  readonly diagnostics: readonly Diagnostic[];
   readonly isSame: boolean;
-  /** Whether the later plan does something that was not approved. */
+  /** Whether the later plan is not as approved or as shown. */
   readonly isRefused: boolean;
 }
 
@@ -47,29 +56,37 @@ export interface OneSidedChanges {
   readonly files: readonly string[];
 }
 
-/** Remedy if a plan does something that was not approved. */
-const REMEDY = 'Nothing was written. Make a new plan and have it approved.';
+/** What the user must do if the plan is not as approved or as shown. */
+function formatRemedy(command: 'apply' | 'question', members: readonly MemberDifference[]): string {
+  if (command === 'question') return 'Nothing was written. Run the command again to see the new plan.';
+  const hasOption = members.some(({ name }) => name.startsWith('--'));
+  return hasOption
+    ? 'Nothing was written. Use the options that the plan was made with, or make a new plan and have it approved.'
+    : 'Nothing was written. Make a new plan and have it approved.';
+}
 
 export function createComparisonView({ command, comparison, names }: ComparisonReport): ComparisonView {
   const redacted = redactComparison(comparison);
-  const { before, after, more, less } = redacted;
+  const { before, after, members, more, less } = redacted;
   const words = chooseWords(command, names);
   const ids = new Map([...collectPlanAddressesById(before), ...collectPlanAddressesById(after)]);
-  const isRefused = command === 'apply' && !isCoveredByApproval(redacted);
+  const isSame = isSamePlan(redacted);
   const parts = [
     createPart('more', more, { heading: words.more, other: words.before, names: ids }),
     createPart('less', less, { heading: words.less, other: words.after, names: ids }),
   ];
   return {
     title:
-      command === 'apply'
-        ? `Plan for ${formatReportSubject(after)} against ${words.names.before}`
-        : `Plans for ${formatReportSubject(after)} compared`,
+      command === 'diff'
+        ? `Plans for ${formatReportSubject(after)} compared`
+        : `Plan for ${formatReportSubject(after)} against ${words.names.before}`,
     summary: formatSummary(redacted, words),
-    ...(isRefused && { remedy: REMEDY }),
+    ...(command !== 'diff' && !isSame && { remedy: formatRemedy(command, members) }),
+    members: members.map((member) => formatMember(member, words)),
     parts: parts.filter(({ changes, files }) => changes.length + files.length > 0),
-    isSame: isSamePlan(redacted),
-    isRefused,
+    diagnostics: after.diagnostics.filter(({ severity }) => severity === 'error').map(toPrintableDiagnostic),
+    isSame,
+    isRefused: command !== 'diff' && !isSame,
   };
 }
 
@@ -80,40 +97,81 @@ interface Words {
   readonly more: string;
   readonly less: string;
   readonly names: ComparisonReport['names'];
+  readonly isDiff: boolean;
 }
 
 function chooseWords(command: ComparisonReport['command'], names: ComparisonReport['names']): Words {
   const [before, after] = [toPrintable(names.before), toPrintable(names.after)];
   const printable = { before, after };
-  return command === 'apply'
-    ? {
-        before: 'approved',
-        after: 'now',
-        more: 'Not approved',
-        less: 'Approved, but not in this plan',
-        names: printable,
-      }
-    : {
-        before,
-        after,
-        more: `Only in ${after}, or different from ${before}`,
-        less: `Only in ${before}`,
-        names: printable,
-      };
+  if (command === 'diff')
+    return {
+      before,
+      after,
+      more: `Only in ${after}, or different from ${before}`,
+      less: `Only in ${before}`,
+      names: printable,
+      isDiff: true,
+    };
+  const word = command === 'apply' ? 'approved' : 'shown';
+  return {
+    before: word,
+    after: 'now',
+    more: `Not ${word}`,
+    less: `${word.charAt(0).toUpperCase()}${word.slice(1)}, but not in this plan`,
+    names: printable,
+    isDiff: false,
+  };
 }
 
-function formatSummary(comparison: Parameters<typeof isCoveredByApproval>[0], { names }: Words): string {
-  const { mismatch, more, less } = comparison;
-  if (mismatch !== undefined) return `${names.after} and ${names.before} cannot be compared: ${toPrintable(mismatch)}.`;
-  const [added, gone] = [countExtraChanges(more), countExtraChanges(less)];
-  if (added + gone === 0) return 'Both plans do the same.';
-  if (added === 0) return `${names.after} is a subset of ${names.before}: ${formatCount(gone, 'change')} fewer.`;
-  const rest = gone === 0 ? '' : ` It lacks ${formatCount(gone, 'other difference')}.`;
-  return `${names.after} contains what ${names.before} does not: ${formatCount(added, 'difference')}.${rest}`;
+function formatSummary(comparison: PlanComparison, { names, isDiff }: Words): string {
+  const { members, more, less } = comparison;
+  const count = members.length + countExtraChanges(more) + countExtraChanges(less);
+  if (count === 0) return 'Both plans do the same.';
+  const differences = formatCount(count, 'difference');
+  if (isDiff) return `${names.after} does not do the same as ${names.before}: ${differences}.`;
+  const sides = listChangedSides([...more.changes, ...less.changes]);
+  const why = sides.length === 0 ? '' : ` Changed since then: ${sides.join(', ')}.`;
+  return `The plan is not the same as ${names.before}: ${differences}.${why}`;
 }
 
 function countExtraChanges({ changes, files }: ExtraChanges): number {
   return changes.length + files.length;
+}
+
+/** The sides that differ, with the number of changes that each concerns. */
+function listChangedSides(changes: readonly ExtraChange[]): readonly string[] {
+  const count = (side: ChangedSide): number =>
+    changes.filter(({ changed, fields }) =>
+      [changed, ...fields.map((field) => field.changed)].some((one) => one === side || one === 'both'),
+    ).length;
+  const said = [
+    ['the manifests', count('manifests')],
+    ['what is live', count('live')],
+  ] as const;
+  return said.filter(([, number]) => number > 0).map(([side, number]) => `${side} (${number})`);
+}
+
+const SIDES: Readonly<Record<ChangedSide, string>> = {
+  manifests: 'the manifests changed',
+  live: 'it changed at the service',
+  both: 'the manifests changed, and it changed at the service',
+};
+
+function listSideNotes(changed: ChangedSide | undefined): readonly string[] {
+  return changed === undefined ? [] : [SIDES[changed]];
+}
+
+function formatMember({ name, before: from, after: to }: MemberDifference, { before, after }: Words): string {
+  return `${toPrintable(name)}: ${before}: ${formatMemberValue(from)}; ${after}: ${formatMemberValue(to)}`;
+}
+
+function formatMemberValue(value: Json | undefined): string {
+  if (value === undefined || value === false || (isJsonArray(value) && value.length === 0)) return NOTHING;
+  if (value === true) return 'yes';
+  const texts = (isJsonArray(value) ? value : [value]).map((one) =>
+    typeof one === 'string' ? one : toCanonicalJson(one),
+  );
+  return toPrintable(texts.join(', '));
 }
 
 interface PartContext {
@@ -141,29 +199,43 @@ function createPart(
  * as in a plan.
  */
 function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
-  const { change, other, fields, dangers, notes } = extra;
+  const { change, other, fields, dangers, isWhole, changed } = extra;
   const { action } = change;
   if (action === 'no-op') throw new TypeError('a change with the action no-op cannot differ between plans');
   const share = { change, action, differences: change.differences, isContinued: false };
-  if (other === undefined) return createChangeView(share, names);
-  if (other.action !== action && fields.length === 0) {
+  if (isWhole) {
     const view = createChangeView(share, names);
-    return { ...view, notes: [`${word}: ${formatAction(other.action)}`, ...view.notes] };
+    const theirs = other === undefined ? [] : [`${word}: ${formatAction(other.action)}`];
+    return { ...view, notes: [...listSideNotes(changed), ...theirs, ...view.notes] };
   }
   const context = { kind: findKind(change.kind), names };
-  const said = [...listDangerViews([{ ...change, dangers }], names).map(formatDangerNote), ...notes.map(toPrintable)];
-  const theirs = notes.length === 0 || other.token === undefined ? [] : [`${word}: ${formatTokenNote(other.token)}`];
+  const found = listDangerViews([{ ...change, dangers }], names).map(formatDangerNote);
+  const sinks = fields.filter(({ difference }) => difference.path === TOKEN_PATH);
   return {
     ...createChangeView({ ...share, differences: [] }, names),
     dangers: [],
-    notes: [...said.map((note) => `not as ${word}: ${note}`), ...theirs],
+    notes: [
+      ...found.map((note) => `not as ${word}: ${note}`),
+      ...sinks.flatMap(() => listSinkNotes(change, other, word)),
+    ],
     fields: [
-      ...fields.map((field) => createExtraFieldView(field, { ...context, word, action })),
-      ...(notes.length === 0 ? [] : listTokenCommandFields(change.token, other.token)),
+      ...fields
+        .filter((field) => !sinks.includes(field))
+        .map((field) => createExtraFieldView(field, { ...context, word, action })),
+      ...sinks.flatMap(() => listTokenCommandFields(change.token, other?.token)),
     ],
     lost: [],
     unchanged: 0,
   };
+}
+
+/** The path of the token sink among the fields of a change. */
+const TOKEN_PATH = 'token';
+
+function listSinkNotes({ token }: Change, other: Change | undefined, word: string): readonly string[] {
+  const format = (sink: Change['token']): string =>
+    sink === undefined ? 'its token goes nowhere' : formatTokenNote(sink);
+  return [`not as ${word}: ${format(token)}`, `${word}: ${format(other?.token)}`];
 }
 
 function formatDangerNote({ group, said }: DangerView): string {
@@ -175,14 +247,14 @@ interface ExtraContext extends ValueRenderingContext {
   readonly action: Change['action'];
 }
 
-function createExtraFieldView({ difference, other }: ExtraField, context: ExtraContext): FieldView {
+function createExtraFieldView({ difference, other, changed }: ExtraField, context: ExtraContext): FieldView {
   const { word, action } = context;
   const shown = createDifferenceView(toReadable(difference), context);
-  if (other === undefined) return shown;
+  if (other === undefined) return { ...shown, notes: [...shown.notes, ...listSideNotes(changed)] };
   const theirs = createDifferenceView(toReadable({ ...difference, from: undefined, to: undefined, ...other }), context);
   const side = findSide(action, difference);
   const inline = shown.inline && (side === undefined ? shown.inline : { [side]: shown.inline[side] ?? '' });
-  const notes = [...shown.notes, `${word}: ${formatOtherValue(theirs, side)}`];
+  const notes = [...shown.notes, `${word}: ${formatOtherValue(theirs, side)}`, ...listSideNotes(changed)];
   return { ...shown, notes, ...(inline !== undefined && { inline }) };
 }
 

@@ -47,8 +47,6 @@ export interface DriftView {
   readonly title: string;
   /** One sentence that says what the live state is compared with. Empty if the manifests have no known commit. */
   readonly compared: string;
-  /** Whether the live state is compared with a saved plan instead of manifests. */
-  readonly isAgainstPlan: boolean;
   readonly notes: readonly string[];
   /** The dangers that changes at the service cause: by group, the most severe of each group first. */
   readonly dangers: readonly DangerView[];
@@ -95,10 +93,6 @@ export interface DriftedView {
   readonly manifestPath?: string;
   /** The dangers that changes at the service cause for this resource. */
   readonly dangers: readonly DangerView[];
-  /**
-   * The names of drifted fields whose old value is unknown, because a saved plan stores only the digest of the value.
-   */
-  readonly driftedFields: readonly string[];
   /** Changes at the service: the expected and the live values. */
   readonly fields: readonly FieldView[];
   /** Changes of the manifest: the live and the desired values. */
@@ -127,7 +121,6 @@ export function createDriftView(
   return {
     title: formatDriftTitle(drift),
     compared: formatComparedSentence(drift),
-    isAgainstPlan: drift.against !== undefined,
     notes: describeTargetLimit(drift.targets, drift.exclusions),
     dangers: listDriftDangerViews(drift.resources, scene),
     dangerCount: formatDangerCountsOfChanges(drift.resources),
@@ -147,11 +140,8 @@ export function createDriftView(
   };
 }
 
-function formatComparedSentence({ against, plannedAt, commit }: Drift): string {
-  const at = plannedAt === undefined ? '' : `, made ${toPrintable(plannedAt)}`;
-  const from = commit === undefined ? '' : ` at commit ${shortenCommit(commit)}`;
-  if (against !== undefined) return `Compared with the planned result of ${toPrintable(against)}${at}${from}.`;
-  return commit === undefined ? '' : `Compared with the manifests${from}.`;
+function formatComparedSentence({ commit }: Drift): string {
+  return commit === undefined ? '' : `Compared with the manifests at commit ${shortenCommit(commit)}.`;
 }
 
 /** `names`: addresses by id. `locate`: finds positions in manifests. */
@@ -222,7 +212,7 @@ export const UNMANAGED_WORDING = {
 export const NEXT_APPLY_PREFIX = 'next apply';
 
 function listHints(drift: Drift): readonly string[] {
-  const { resources, diagnostics, violations, against } = drift;
+  const { resources, diagnostics, violations } = drift;
   const isDrifted = resources.some(isDriftedResource);
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const reasons = [
@@ -232,10 +222,8 @@ function listHints(drift: Drift): readonly string[] {
   const isKept = resources.some(({ next, differences }) => next === 'update' && differences.some(isOnlyDrift));
   return [
     ...(isDrifted ? [UNKNOWN_WHO] : []),
-    ...(reasons.length === 0 || against !== undefined
-      ? []
-      : [`The next apply would be refused: ${reasons.join('; ')}.`]),
-    ...(isKept && against === undefined ? [TO_KEEP] : []),
+    ...(reasons.length === 0 ? [] : [`The next apply would be refused: ${reasons.join('; ')}.`]),
+    ...(isKept ? [TO_KEEP] : []),
   ];
 }
 
@@ -284,7 +272,7 @@ export function collectDriftAddressesById({
 }
 
 export function createDriftedView(resource: ResourceDrift, { names, locate }: DriftScene): DriftedView {
-  const { address, kind, id, owner, reason, driftedFields = [], differences } = resource;
+  const { address, kind, id, owner, reason, differences } = resource;
   const context = { kind: findKind(kind), names };
   const next = formatNextClause(resource);
   const first = differences.find(isOfService) ?? differences[0];
@@ -301,7 +289,6 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
     change: { address, ...pickPlace(resource, locate) },
     ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
     dangers: listDriftDangerViews([resource], { names, locate }),
-    driftedFields: driftedFields.map(quoteIfNeeded),
     fields: differences.filter(isOfService).map((one) => createDriftedFieldView(one, context)),
     pending: differences
       .filter(({ origin }) => origin === 'manifest' || origin === 'both')
@@ -391,9 +378,6 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   'to-prune': 'to prune',
   'in-sync': 'in sync',
 };
-
-/** Shown for a field that drifted from a saved plan, which stores only the digest of its value. */
-export const UNKNOWN_OLD_VALUE_WORDING = 'changed; the plan does not store the old value';
 
 /** The number of resources in each state, in one sentence. Each resource is counted once. */
 export function formatDriftSummary(drift: Pick<Drift, 'resources'> & Partial<Pick<Drift, 'externals'>>): string {

@@ -4,6 +4,7 @@ import {
   type Change,
   type ChangingAction,
   countActions,
+  formatAction,
   formatChangeAddress,
   type Totals,
 } from '../../model/change.ts';
@@ -51,6 +52,8 @@ export interface PlanView {
   readonly unchanged: readonly string[];
   /** Deletes that --no-delete suppresses. Each sentence starts with an address. */
   readonly suppressedDeletes: readonly string[];
+  /** What an approved plan contains and is done already. Each sentence starts with an action, or a path. */
+  readonly done: readonly string[];
   /** All diagnostics except lint warnings, and except warnings that a change shows. */
   readonly diagnostics: readonly Diagnostic[];
   /** Lint warnings that no change causes, by rule. `edgewise validate` shows them in full. */
@@ -123,6 +126,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap((one) => listUnchangedNotes(one, names)),
     suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
+    done: listDone(redacted),
     diagnostics: apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
     lint: createLintViews(apart.filter(isLintWarning)),
     found: formatSeverityCounts(diagnostics),
@@ -172,6 +176,14 @@ function listUnchangedNotes(change: Change, names: ResourceNames): readonly stri
 
 function formatSuppressedDelete({ address, id, reason }: SuppressedDelete): string {
   return `${quoteIfNeeded(address)} (${quoteIfNeeded(id)}): ${toPrintable(reason)}`;
+}
+
+function listDone({ done }: Plan): readonly string[] {
+  const changes = (done?.changes ?? []).map(({ action, address, paths }) => {
+    const part = paths === undefined ? '' : `: ${paths.map(toPrintable).join(', ')}`;
+    return `${formatAction(action)} ${quoteIfNeeded(address)}${part}`;
+  });
+  return [...changes, ...(done?.files ?? []).map((path) => `${toPrintable(path)}: has the content already`)];
 }
 
 /** `caused`: the warnings that a shown change causes, by the address of the change. `apart`: all other diagnostics. */

@@ -55,6 +55,8 @@ export const PLAN_LIST_HEADINGS = {
   lint: 'Lint warnings (edgewise validate shows them in full)',
   files: 'Files to write',
   suppressedDeletes: 'Kept because of --no-delete',
+  done: 'Approved, and done already',
+  members: 'Settings, options and consents that differ',
   unchanged: 'Left as they are',
 } as const;
 

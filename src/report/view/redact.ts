@@ -5,7 +5,12 @@ import { assertNever } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import type { MarkDraft } from '../../model/mark.ts';
 import type { ExtraChanges, Plan, PlanComparison } from '../../model/plan.ts';
-import { createHiddenNumbers, type HiddenNumbers } from '../../model/secret-value.ts';
+import {
+  createHiddenNumbers,
+  type HiddenNumbers,
+  withoutHiddenNumbers,
+  withoutHiddenNumbersInObject,
+} from '../../model/secret-value.ts';
 import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 
@@ -49,19 +54,35 @@ function numberWrite(write: Write, { inObject }: HiddenNumbers): Write {
 /** Removes one-time fields from both plans and their differences. */
 export function redactComparison(comparison: PlanComparison): PlanComparison {
   const { before, after, more, less } = comparison;
-  const numbers = createHiddenNumbers();
-  const sides = { before: redactPlan(before, numbers), after: redactPlan(after, numbers) };
-  return { ...comparison, ...sides, more: redactExtraChanges(more, numbers), less: redactExtraChanges(less, numbers) };
+  return {
+    ...comparison,
+    before: redactPlan(before),
+    after: redactPlan(after),
+    more: redactExtraChanges(more),
+    less: redactExtraChanges(less),
+  };
 }
 
-function redactExtraChanges({ changes, files }: ExtraChanges, numbers: HiddenNumbers): ExtraChanges {
-  const redacted = changes.map(({ change, other, fields, ...rest }) => {
+/** Hidden values of two runs have no common numbers, so all have the same number here. */
+const SAME_NUMBER: HiddenNumbers = {
+  inJson: withoutHiddenNumbers,
+  inObject: withoutHiddenNumbersInObject,
+};
+
+function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
+  const redacted = changes.map(({ change, other, fields, dangers, ...rest }) => {
     const secrets = listSecrets(change.kind);
+    const shown = fields.filter(({ difference: { field } }) => field === undefined || !secrets.includes(field));
     return {
       ...rest,
-      change: numberChange(redactChange(change), numbers),
-      ...(other !== undefined && { other: numberChange(redactChange(other), numbers) }),
-      fields: fields.filter(({ difference: { field } }) => field === undefined || !secrets.includes(field)),
+      change: numberChange(redactChange(change), SAME_NUMBER),
+      ...(other !== undefined && { other: numberChange(redactChange(other), SAME_NUMBER) }),
+      fields: shown.map((field) => ({
+        ...field,
+        difference: numberSides(field.difference, SAME_NUMBER),
+        ...(field.other !== undefined && { other: numberSides(field.other, SAME_NUMBER) }),
+      })),
+      dangers: dangers.map((danger) => numberSides(danger, SAME_NUMBER)),
     };
   });
   return { changes: redacted, files };

@@ -104,20 +104,16 @@ export function formatCommandNotCompleted(command: string | undefined): string {
   return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} did not complete`;
 }
 
-/** The numbers of writes by outcome. `applied` includes `alreadyDone`. */
+/** The numbers of writes by outcome. */
 export interface OutcomeTotals {
   readonly applied: number;
-  readonly alreadyDone: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
 export function countWriteOutcomes({ outcomes }: ApplyResult): OutcomeTotals {
-  const totals = { applied: 0, alreadyDone: 0, failed: 0, skipped: 0 };
-  for (const result of outcomes) {
-    totals[result.outcome] += 1;
-    if ('alreadyDone' in result) totals.alreadyDone += 1;
-  }
+  const totals = { applied: 0, failed: 0, skipped: 0 };
+  for (const { outcome } of outcomes) totals[outcome] += 1;
   return totals;
 }
 

@@ -1,0 +1,280 @@
+import { omitIgnoredParts } from '../../kinds/ignored-parts.ts';
+import { getKind } from '../../kinds/tables/registry.ts';
+import { getAddressName, toAddress } from '../../model/address.ts';
+import { type Change, type ChangingAction, type Difference, formatChangeAddress } from '../../model/change.ts';
+import { parsePath, pathsOverlap } from '../../model/field-path.ts';
+import type { Json } from '../../model/json.ts';
+import { isCopiedMark } from '../../model/mark.ts';
+import {
+  type ChangedSide,
+  type DoneChange,
+  type DoneChanges,
+  type ExtraChange,
+  type ExtraChanges,
+  type ExtraField,
+  listKnownIds,
+  type Plan,
+  type PlannedFile,
+  toChangedSide,
+} from '../../model/plan.ts';
+import type { LiveResource, LiveState } from '../../model/state.ts';
+import { createChange } from '../create-change.ts';
+import { findCrossStackReference } from '../cross-stack-references.ts';
+import type { ChangeDecision } from '../decide.ts';
+import { diffSpecs } from '../diff.ts';
+import { findWriteToPath, formatTextAsFileContent } from '../plan-input.ts';
+import { isTokenUndelivered } from '../precedence.ts';
+import {
+  collectIdNames,
+  findValueAt,
+  type IdNames,
+  isSame,
+  toComparableDifference,
+  toComparableSpec,
+} from './comparable.ts';
+
+/** What a plan was made from. It shows which changes of an earlier plan are live already. */
+export interface PlanEvidence {
+  readonly decisions: readonly ChangeDecision[];
+  readonly live: LiveState;
+  /** Contents of the files to which manifests write values, by path. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** An approved plan beside what is live now. */
+export interface ApprovalState extends Pick<PlanEvidence, 'files'> {
+  readonly approved: Plan;
+  readonly after: Plan;
+  /** All resources and modules that were read, by id. */
+  readonly live: ReadonlyMap<string, LiveResource>;
+  /** The decisions on the resources that are kept, by address. */
+  readonly decisions: ReadonlyMap<string, ChangeDecision>;
+  /** Maps ids of now to the addresses by which the approved plan refers to the same resources. */
+  readonly names: IdNames;
+}
+
+export function createApprovalState(approved: Plan, after: Plan, evidence: PlanEvidence): ApprovalState {
+  const { resources, attachments } = evidence.live;
+  const kept = evidence.decisions.filter(({ pair }) => pair.by !== 'duplicate');
+  return {
+    approved,
+    after,
+    files: evidence.files,
+    live: new Map([...[...resources.values()].flat(), ...attachments.values()].map((one) => [one.id, one])),
+    decisions: new Map(kept.map((decision) => [decision.pair.address, decision])),
+    names: new Map([...collectIdNames(after, approved), ...listAwaitedIds(approved, evidence.live)]),
+  };
+}
+
+/** The ids of resources of other stacks that did not exist when the plan was approved, with their addresses in it. */
+function listAwaitedIds({ crossStackReferences = {} }: Plan, live: LiveState): readonly (readonly [string, string])[] {
+  return Object.entries(crossStackReferences).flatMap(([address, foreign]) => {
+    const id = findCrossStackReference(foreign, live)?.id;
+    return id === undefined ? [] : [[id, address] as const];
+  });
+}
+
+/**
+ * The addresses of `--rotate` whose rotation in the approved plan is done, whoever did it: the resource was replaced by
+ * one that the plan did not know. Otherwise each apply of the plan would rotate them again.
+ */
+export function listFinishedRotations(
+  { changes, stack, ...approved }: Plan,
+  { resources }: LiveState,
+  rotate: readonly string[],
+): readonly string[] {
+  const known = listKnownIds({ ...approved, changes, stack });
+  const isFinished = ({ kind, id, mark }: LiveResource, address: string): boolean =>
+    mark?.stack === stack &&
+    toAddress(kind, mark.name) === address &&
+    !known.has(id) &&
+    !isCopiedMark({ id, mark }) &&
+    !isTokenUndelivered(getKind(kind), { mark });
+  return rotate.filter((address) => {
+    const replaced = changes.find((change) => change.address === address && change.action === 'replace');
+    return replaced !== undefined && resources.get(replaced.kind)?.some((one) => isFinished(one, address)) === true;
+  });
+}
+
+/** Divides what the approved plan contains and the later plan does not: what is done, and what is missing. */
+export function divideMissing(
+  { changes, files }: ExtraChanges,
+  state: ApprovalState,
+): { readonly less: ExtraChanges; readonly done: DoneChanges } {
+  const divided = changes.map((extra) => divideChange(extra, state));
+  const written = files.filter((file) => isWritten(file, state));
+  return {
+    less: {
+      changes: divided.flatMap(({ less }) => less ?? []),
+      files: files.filter((file) => !written.includes(file)),
+    },
+    done: { changes: divided.flatMap(({ done }) => done ?? []), files: written.map(({ path }) => path) },
+  };
+}
+
+/** A change of the approved plan. Neither part: the later plan does the rest of it. */
+interface DividedChange {
+  readonly done?: DoneChange;
+  readonly less?: ExtraChange;
+}
+
+function divideChange(extra: ExtraChange, state: ApprovalState): DividedChange {
+  const { change } = extra;
+  switch (change.action) {
+    case 'no-op':
+      return {};
+    case 'delete':
+      return state.live.has(change.live?.id ?? '') ? toMissing(extra, state) : { done: toDone(change) };
+    case 'release':
+      return isReleased(change, state) ? { done: toDone(change) } : toMissing(extra, state);
+    case 'create':
+    case 'replace':
+      return divideCreation(extra, state);
+    default:
+      return divideFields(extra, state);
+  }
+}
+
+function toMissing(extra: ExtraChange, state: ApprovalState): DividedChange {
+  return { less: extra.isWhole ? { ...extra, changed: findSideOfMissingChange(extra, state) } : extra };
+}
+
+function isReleased({ live }: Change, state: ApprovalState): boolean {
+  const found = state.live.get(live?.id ?? '');
+  return found !== undefined && found.mark === undefined;
+}
+
+/** If the later plan only has to delete the old resource of a replace, the replace is neither done nor missing. */
+function divideCreation(extra: ExtraChange, state: ApprovalState): DividedChange {
+  const { change, isWhole } = extra;
+  if (!isWhole || !isCreated(change, state)) return toMissing(extra, state);
+  const id = change.live?.id;
+  if (id === undefined || !state.live.has(id)) return { done: toDone(change) };
+  const isDeleted = state.after.changes.some(({ action, live }) => action === 'delete' && live?.id === id);
+  return isDeleted ? {} : toMissing(extra, state);
+}
+
+/** Whether a resource that the approved plan creates is live, has the mark of the stack, and is as approved. */
+function isCreated(change: Change, state: ApprovalState): boolean {
+  const decision = state.decisions.get(change.address);
+  const { live, by } = decision?.pair ?? {};
+  const isKept = decision?.action === 'no-op' || decision?.action === 'update';
+  if (!isKept || live === undefined || by !== 'mark' || listKnownIds(state.approved).has(live.id)) return false;
+  const { protect = false, validForMs, ...now } = toCreation(decision);
+  const isSameLifecycle = protect === (change.protect ?? false) && validForMs === change.validForMs;
+  return isSameLifecycle && hasSameSpec(change, now, state);
+}
+
+/** The creation of what a decision is about. */
+function toCreation(decision: ChangeDecision): Change {
+  return createChange({ ...decision, action: 'create' }, []);
+}
+
+/** Compares everything but what is left to others. */
+function hasSameSpec(
+  { kind: name, desired = {}, ignored = [] }: Change,
+  { desired: later = {} }: Pick<Change, 'desired'>,
+  { names }: ApprovalState,
+): boolean {
+  const kind = getKind(name);
+  const approved = omitIgnoredParts(ignored, toComparableSpec(kind, desired, NO_NAMES));
+  const now = omitIgnoredParts(ignored, toComparableSpec(kind, later, names));
+  return Object.keys(now).every((field) => field in approved) && diffSpecs(kind, now, approved).length === 0;
+}
+
+/** Divides the fields of an update, an adoption or a take-over. */
+function divideFields(extra: ExtraChange, state: ApprovalState): DividedChange {
+  const { change, isWhole } = extra;
+  const fields = isWhole ? change.differences.map((difference): ExtraField => ({ difference })) : extra.fields;
+  const applied = fields.filter(({ difference }) => isApplied(change, difference, state));
+  if (applied.length === 0) return toMissing(extra, state);
+  const open = fields.filter((field) => !applied.includes(field));
+  const paths = applied.map(({ difference }) => difference.path);
+  const done = toDone(change, isWhole && open.length === 0 ? undefined : paths);
+  if (open.length === 0) return { done };
+  const shown = open.map(({ difference, ...field }) => ({
+    ...field,
+    difference,
+    changed: findSideOfMissingField(change, difference, state),
+  }));
+  return { done, less: { ...extra, isWhole: false, fields: shown, dangers: [] } };
+}
+
+/** Whether the manifests still ask for the new value of a difference, and it is live. */
+function isApplied(change: Change, difference: Difference, state: ApprovalState): boolean {
+  const decision = findDecision(change, state);
+  if (decision === undefined) return false;
+  const kind = getKind(change.kind);
+  const { path, to } = toComparableDifference(kind, difference, NO_NAMES);
+  const isOpen = decision.differences.some((one) =>
+    isSamePart(toComparableDifference(kind, one, state.names).path, path),
+  );
+  return !isOpen && isSame(findDesiredValue(change, { decision, difference }, state), to);
+}
+
+/** The decision on the same live resource. `undefined` if the manifests do not describe it any more. */
+function findDecision({ address, live }: Change, { decisions }: ApprovalState): ChangeDecision | undefined {
+  const decision = decisions.get(address);
+  return decision?.form !== undefined && decision.pair.live?.id === live?.id ? decision : undefined;
+}
+
+interface DecidedDifference {
+  readonly decision: ChangeDecision;
+  readonly difference: Difference;
+}
+
+/** The value that the manifests ask for now at the path of a difference. */
+function findDesiredValue(
+  change: Change,
+  { decision: { pair, form }, difference }: DecidedDifference,
+  { approved, names }: ApprovalState,
+): Json | undefined {
+  const kind = getKind(change.kind);
+  const { field, path } = toComparableDifference(kind, difference, NO_NAMES);
+  if (field !== undefined) return findValueAt(toComparableSpec(kind, form?.normal ?? {}, names), path);
+  if (path === 'mark.stack') return approved.stack;
+  if (path === 'mark.name') return getAddressName(change.address);
+  return path === 'lifecycle.protect' ? pair.desired?.lifecycle.protect : undefined;
+}
+
+/** Which side keeps a field from being done. */
+function findSideOfMissingField(change: Change, difference: Difference, state: ApprovalState): ChangedSide | undefined {
+  const decision = findDecision(change, state);
+  if (decision === undefined) return 'manifests';
+  const kind = getKind(change.kind);
+  const { from, to, path } = toComparableDifference(kind, difference, NO_NAMES);
+  const live = findValueAt(toComparableSpec(kind, decision.pair.live?.spec ?? {}, state.names), path);
+  const desired = findDesiredValue(change, { decision, difference }, state);
+  return toChangedSide(!isSame(desired, to), !isSame(live, from));
+}
+
+/** Which side keeps a whole change from being done. */
+function findSideOfMissingChange({ change, changed }: ExtraChange, state: ApprovalState): ChangedSide | undefined {
+  const decision = state.decisions.get(change.address);
+  const isDescribed = decision?.form !== undefined;
+  if (change.duplicateOf !== undefined) return 'live';
+  if (change.action === 'delete' || change.action === 'release') return isDescribed ? 'manifests' : 'live';
+  const isAsked = isDescribed && hasSameSpec(change, toCreation(decision), state);
+  const owned = decision?.pair.by === 'adopt' ? undefined : decision?.pair.live?.id;
+  return toChangedSide(!isAsked, change.action !== 'adopt' && owned !== change.live?.id) ?? changed;
+}
+
+/** Whether the approved content is in the file, and the manifests still ask for it. */
+function isWritten({ address, path, text }: PlannedFile, { decisions, files }: ApprovalState): boolean {
+  const { desired, kind, live } = decisions.get(address)?.pair ?? {};
+  if (desired === undefined || findWriteToPath(desired) !== path) return false;
+  const content = text ?? formatTextAsFileContent(live?.computed[kind?.fileField ?? '']);
+  return content !== undefined && files.get(path) === content;
+}
+
+const NO_NAMES: IdNames = new Map();
+
+function toDone(change: Change, paths?: readonly string[]): DoneChange {
+  const action = change.action as ChangingAction; // a no-op is never missing
+  return { address: formatChangeAddress(change), action, ...(paths !== undefined && { paths }) };
+}
+
+/** Whether two paths are the same, or one is a part of the other. */
+function isSamePart(left: string, right: string): boolean {
+  return pathsOverlap(parsePath(left) ?? [left], parsePath(right) ?? [right]);
+}

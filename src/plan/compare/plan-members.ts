@@ -1,0 +1,209 @@
+import { KEY_VARIABLE } from '../../model/api-key.ts';
+import type { Change, Difference, LiveBeforeChange } from '../../model/change.ts';
+import type { Danger } from '../../model/danger.ts';
+import { isJsonArray, isSameJson, type Json, toCanonicalJson } from '../../model/json.ts';
+import type {
+  MemberDifference,
+  Plan,
+  PlannedFile,
+  PlanOptionSettings,
+  PlanSettings,
+  SafetyViolation,
+} from '../../model/plan.ts';
+import type { GuardSettings } from '../../model/stack.ts';
+
+/**
+ * The one list of what an approval binds: for each member of a plan, whether a plan in which it differs is still as
+ * approved. A new member does not compile until it is decided here.
+ */
+
+/** Must be equal. */
+interface EqualRule {
+  readonly rule: 'equal';
+  /** The name for people. */
+  readonly name: string;
+  /** The value that an absent member stands for. */
+  readonly unset?: Json;
+  /** Whether the order has no meaning. */
+  readonly isSet?: true;
+}
+
+type MemberRule =
+  | EqualRule
+  /** Must be equal in the way that `by` says, because an apply in between or another spelling may differ. */
+  | { readonly rule: 'compared'; readonly by: string }
+  /** May differ. */
+  | { readonly rule: 'free'; readonly because: string }
+  /** Follows from members that are compared. */
+  | { readonly rule: 'derived' }
+  /** Each member of the object, or of each object in the list, has a rule of its own. */
+  | { readonly rule: 'members'; readonly of: MemberRules };
+
+/** The rules for the members of an object, by name. */
+export type MemberRules = Readonly<Record<string, MemberRule>>;
+
+/** Requires a rule for every member of a type. */
+type RulesOf<T> = { readonly [Name in keyof T]-?: MemberRule };
+
+const FOR_READERS: MemberRule = { rule: 'free', because: 'only readers use it' };
+const DERIVED: MemberRule = { rule: 'derived' };
+const PACE: MemberRule = { rule: 'free', because: 'it changes how fast requests are sent, not which' };
+const AS_VALUE: MemberRule = { rule: 'compared', by: 'the values of a difference' };
+
+const GUARD_MEMBERS: RulesOf<GuardSettings> = {
+  maxDeletes: { rule: 'equal', name: 'guard.max_deletes' },
+  maxDeleteShare: { rule: 'equal', name: 'guard.max_delete_share' },
+};
+
+const SETTINGS_MEMBERS: RulesOf<PlanSettings> = {
+  versionHeader: { rule: 'equal', name: 'the version header' },
+  keyEnv: { rule: 'equal', name: 'the variable of the API key', unset: KEY_VARIABLE },
+  kinds: { rule: 'equal', name: 'the kinds in use', isSet: true },
+  guard: { rule: 'members', of: GUARD_MEMBERS },
+  pageSize: PACE,
+  concurrency: PACE,
+  rateLimit: PACE,
+};
+
+const OPTION_MEMBERS: RulesOf<PlanOptionSettings> = {
+  rotate: { rule: 'equal', name: '--rotate', isSet: true },
+  keepDrift: { rule: 'equal', name: '--no-revert-drift' },
+  noDelete: { rule: 'equal', name: '--no-delete' },
+  skipRejected: { rule: 'equal', name: '--skip-rejected' },
+};
+
+const DIFFERENCE_MEMBERS: RulesOf<Difference> = {
+  path: AS_VALUE,
+  from: AS_VALUE,
+  to: AS_VALUE,
+  field: DERIVED,
+  origin: FOR_READERS,
+  forcesReplace: DERIVED,
+  isHidden: DERIVED,
+};
+
+const DANGER_MEMBERS: RulesOf<Danger> = {
+  danger: { rule: 'compared', by: 'the dangers of a change' },
+  path: { rule: 'compared', by: 'the dangers of a change' },
+  group: DERIVED,
+  from: DERIVED,
+  to: DERIVED,
+  writes: FOR_READERS,
+  limitMs: FOR_READERS,
+  consequence: FOR_READERS,
+};
+
+const LIVE_MEMBERS: RulesOf<LiveBeforeChange> = {
+  id: { rule: 'compared', by: 'the id of what is changed' },
+  spec: { rule: 'compared', by: 'the fields of a delete or a release, and the start of a difference' },
+  mark: DERIVED,
+};
+
+/** `name` of these rules is the path under which a report shows the member. */
+export const CHANGE_MEMBERS: RulesOf<Change> = {
+  address: { rule: 'compared', by: 'the address of a change' },
+  duplicateOf: { rule: 'free', because: 'a delete is known by the id of what it deletes' },
+  isOriginal: DERIVED,
+  kind: DERIVED,
+  action: { rule: 'compared', by: 'the action of a change' },
+  differences: { rule: 'members', of: DIFFERENCE_MEMBERS },
+  dangers: { rule: 'members', of: DANGER_MEMBERS },
+  token: { rule: 'equal', name: 'token' },
+  live: { rule: 'members', of: LIVE_MEMBERS },
+  desired: { rule: 'compared', by: 'the fields of a create or a replace' },
+  ignored: { rule: 'equal', name: 'lifecycle.ignore', isSet: true },
+  validForMs: { rule: 'equal', name: 'lifecycle.valid_for' },
+  protect: { rule: 'equal', name: 'lifecycle.protect', unset: false },
+  owner: { rule: 'equal', name: 'mark.owner' },
+  sent: { rule: 'free', because: 'it is another form of the value in `desired`' },
+  leftToOthers: FOR_READERS,
+  kept: { rule: 'free', because: 'what is not reverted is not in the differences' },
+  previousName: DERIVED,
+  reason: FOR_READERS,
+  notes: FOR_READERS,
+  labels: FOR_READERS,
+  annotations: FOR_READERS,
+  place: FOR_READERS,
+};
+
+const FILE_MEMBERS: RulesOf<PlannedFile> = {
+  address: { rule: 'compared', by: 'the files' },
+  path: { rule: 'compared', by: 'the files' },
+  text: { rule: 'compared', by: 'the files' },
+  replaces: { rule: 'compared', by: 'the files' },
+};
+
+const VIOLATION_MEMBERS: RulesOf<SafetyViolation> = {
+  rule: { rule: 'compared', by: 'the consents that are needed' },
+  addresses: { rule: 'compared', by: 'the consents that are needed' },
+  policy: { rule: 'free', because: 'policies are evaluated for each plan, and nothing allows what they refuse' },
+  message: FOR_READERS,
+  remedy: FOR_READERS,
+  places: FOR_READERS,
+};
+
+export const PLAN_MEMBERS: RulesOf<Plan> = {
+  format: { rule: 'compared', by: 'reading the file' },
+  tool: { rule: 'compared', by: 'the version, before anything is read from the service' },
+  stack: { rule: 'equal', name: 'the stack' },
+  baseUrl: { rule: 'equal', name: 'the service' },
+  mode: { rule: 'equal', name: 'the mode' },
+  settings: { rule: 'members', of: SETTINGS_MEMBERS },
+  options: { rule: 'members', of: OPTION_MEMBERS },
+  targets: { rule: 'equal', name: '--target', isSet: true },
+  exclusions: { rule: 'equal', name: '--exclude', unset: [], isSet: true },
+  takeOver: { rule: 'compared', by: 'the stacks from which something is still taken over' },
+  crossStackReferences: { rule: 'compared', by: 'the resources of other stacks that are still awaited' },
+  changes: { rule: 'members', of: CHANGE_MEMBERS },
+  files: { rule: 'members', of: FILE_MEMBERS },
+  violations: { rule: 'members', of: VIOLATION_MEMBERS },
+  writes: DERIVED,
+  diagnostics: { rule: 'free', because: 'errors block both plans, and warnings are for readers' },
+  made: FOR_READERS,
+  inputs: FOR_READERS,
+  manifests: { rule: 'free', because: 'the command line or the plan file may name the same manifests otherwise' },
+  externals: { rule: 'free', because: 'values contain the ids, not these names' },
+  ownerLabel: DERIVED,
+  suppressedDeletes: { rule: 'free', because: 'nothing is sent for them' },
+  done: FOR_READERS,
+  rehearsal: FOR_READERS,
+  requests: FOR_READERS,
+};
+
+/** The members that decide where requests go. They are known before a plan is made. */
+export interface PlanPlace extends Pick<Plan, 'stack' | 'baseUrl'> {
+  readonly settings: Pick<PlanSettings, 'versionHeader' | 'keyEnv'>;
+}
+
+/** Lists the members that decide where requests go and differ from an approved plan. */
+export function listPlaceDifferences(approved: Plan, place: PlanPlace): readonly MemberDifference[] {
+  const { stack, baseUrl } = PLAN_MEMBERS;
+  const { versionHeader, keyEnv } = SETTINGS_MEMBERS;
+  const settings: MemberRule = { rule: 'members', of: { versionHeader, keyEnv } };
+  return listMemberDifferences({ stack, baseUrl, settings }, approved, place);
+}
+
+/** Lists the members with the rule `equal` that differ. Skips lists of objects, which are compared one by one. */
+export function listMemberDifferences(rules: MemberRules, before: object, after: object): readonly MemberDifference[] {
+  return Object.entries(rules).flatMap(([member, rule]): readonly MemberDifference[] => {
+    const [from, to] = [getMember(before, member), getMember(after, member)];
+    if (rule.rule === 'members')
+      return Array.isArray(from) || Array.isArray(to)
+        ? []
+        : listMemberDifferences(rule.of, Object(from ?? {}), Object(to ?? {}));
+    if (rule.rule !== 'equal') return [];
+    const [left, right] = [toComparable(rule, from), toComparable(rule, to)];
+    return isSameJson(left ?? null, right ?? null) ? [] : [{ name: rule.name, before: left, after: right }];
+  });
+}
+
+function getMember(object: object, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined; // members with this rule are JSON
+}
+
+function toComparable({ unset, isSet }: EqualRule, value: Json | undefined) {
+  const stated = value ?? unset;
+  return isSet === true && isJsonArray(stated)
+    ? stated.toSorted((left, right) => (toCanonicalJson(left) < toCanonicalJson(right) ? -1 : 1))
+    : stated;
+}

@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { resolveLinks } from '../files/real-path.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { toCanonicalJson } from '../model/json.ts';
+import { isSamePlan, type MemberDifference, type Plan, type PlanComparison } from '../model/plan.ts';
+import { comparePlans } from '../plan/compare/compare-plans.ts';
+import type { PlanEvidence } from '../plan/compare/done.ts';
+import { listPlaceDifferences, type PlanPlace } from '../plan/compare/plan-members.ts';
+import { StackError } from './host.ts';
+
+/** An approved plan, with its name in messages: usually its file. */
+export interface NamedPlan {
+  readonly plan: Plan;
+  readonly name: string;
+}
+
+/** A new plan, and what it was made from. */
+export interface PlanWithEvidence {
+  readonly plan: Plan;
+  readonly evidence: PlanEvidence;
+}
+
+/** The plan is not as approved. Nothing was written. */
+export class NotApprovedError extends StackError {
+  override readonly name = 'NotApproved';
+  readonly comparison: PlanComparison;
+  /** The name of the approved plan. */
+  readonly approvedName: string;
+
+  constructor(comparison: PlanComparison, approvedName: string) {
+    super(`The plan is not as ${approvedName} approves it.`, { reason: 'stale', remedy: REMEDY });
+    this.comparison = comparison;
+    this.approvedName = approvedName;
+  }
+}
+
+const REMEDY = 'Nothing was written. Make a new plan and have it approved.';
+
+/**
+ * Throws if a plan cannot approve anything here: another version of edgewise made it, it contains errors, or it is for
+ * another stack, service or key. Called before a request is sent.
+ */
+export function refuseUnusableApproval(
+  { plan, name }: NamedPlan,
+  { version, ...place }: PlanPlace & { readonly version: string },
+): void {
+  if (plan.tool.version !== version)
+    throw new StackError(`${name} was made by edgewise ${plan.tool.version}, and this is edgewise ${version}.`, {
+      reason: 'stale',
+      remedy: 'Nothing was written. Make a new plan, or apply this plan with the version that made it.',
+    });
+  if (hasErrors(plan.diagnostics))
+    throw new StackError(`${name} contains errors, so it cannot be used as an approved plan.`, {
+      reason: 'stale',
+      remedy: REMEDY,
+    });
+  const differences = listPlaceDifferences(plan, place);
+  if (differences.length === 0) return;
+  throw new StackError([`${name} was made for something else:`, ...differences.map(formatMemberDifference)], {
+    reason: 'stale',
+    remedy: REMEDY,
+  });
+}
+
+function formatMemberDifference({ name, before, after }: MemberDifference): string {
+  const [approved, now] = [before, after].map((value) =>
+    typeof value === 'string' ? value : toCanonicalJson(value ?? null),
+  );
+  return `  ${name}: approved for ${approved}, now ${now}`;
+}
+
+/**
+ * Compares a new plan with an approved one. `after` of the result lists what is done already, also what was done when
+ * the approved plan was itself compared.
+ */
+export function compareWithApproval({ plan, evidence }: PlanWithEvidence, approved: Plan, cwd: string): PlanComparison {
+  const paths = [...new Set([...plan.files.map(({ path }) => path), ...evidence.files.keys()])];
+  const comparison = comparePlans(withPaths(approved, paths, cwd), plan, evidence);
+  const { changes: earlier, files: written } = approved.done ?? { changes: [], files: [] };
+  const changes = [...earlier, ...comparison.done.changes];
+  const files = [...written, ...comparison.done.files];
+  return changes.length + files.length === 0
+    ? comparison
+    : { ...comparison, after: { ...plan, done: { changes, files } } };
+}
+
+/** Throws unless the new plan is as approved. */
+export function refuseUnapproved(comparison: PlanComparison, approvedName: string): void {
+  if (!isSamePlan(comparison)) throw new NotApprovedError(comparison, approvedName);
+}
+
+/**
+ * Replaces each file path in a plan by the path for the same file in `paths`. A plan that was made elsewhere may name
+ * the file differently, such as `m` instead of `/work/m`.
+ */
+function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
+  const resolvePath = (path: string): string => resolveLinks(resolve(cwd, path));
+  const named = new Map(paths.map((path) => [resolvePath(path), path]));
+  return {
+    ...plan,
+    files: plan.files.map((file) => ({ ...file, path: named.get(resolvePath(file.path)) ?? file.path })),
+  };
+}

@@ -1,0 +1,253 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isSamePlan, NotApprovedError, openStack, parsePlan } from '../../src/index.ts';
+import { listFormatNames } from '../../src/report/formats.ts';
+import { BASE_URL } from './fake-context.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toManifest, toTranscript, type Workspace } from './workspace.ts';
+
+const BEFORE = `${STACK}${toEdge('a', 20001)}${toEdge('old', 20002)}`;
+const AFTER = `${STACK}${toEdge('a', 20003)}${toManifest('TCPEdge', 'new', { hostports: ['1.tcp.example.net:20004'], description: 'new' })}`;
+
+/** A change that was planned and approved: `a` moves, `old` goes, `new` comes. */
+async function approve(): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'edgewise.yaml': BEFORE });
+  await workspace.edgewise('apply edgewise.yaml --yes');
+  await workspace.write({ 'edgewise.yaml': AFTER });
+  await workspace.edgewise('plan edgewise.yaml -o approved.json');
+  workspace.recorder.take();
+  return workspace;
+}
+
+async function patch({ server }: Workspace, id: string, body: object): Promise<void> {
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const request = { method: 'PATCH', headers, body: JSON.stringify(body) };
+  expect((await server.handle(new Request(`${BASE_URL}/edges/tcp/${id}`, request))).status).toBe(200);
+}
+
+function listWrites({ recorder }: Workspace): readonly string[] {
+  return recorder.take().flatMap(({ method, path }) => (method === 'GET' ? [] : [`${method} ${path}`]));
+}
+
+const TROUBLE = { code: 'token-sink-missing', severity: 'error', message: 'trouble' };
+const NO_DANGERS = { access: 0, traffic: 0, secrets: 0, protection: 0, ownership: 0 };
+const NO_TOTALS = { delete: 0, replace: 0, update: 0, release: 0, takeOver: 0, adopt: 0, create: 0, unchanged: 0 };
+const APPLY = 'apply edgewise.yaml --approved approved.json --yes';
+const DONE = 'Approved, and done already:\n';
+
+describe('apply --approved', () => {
+  it('applies what was approved, and what is left of it', async () => {
+    const workspace = await approve();
+    await workspace.edgewise('apply edgewise.yaml --target TCPEdge/new --yes');
+    workspace.recorder.take();
+    const rest = await workspace.edgewise(APPLY);
+    expect(rest).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`${DONE}  create TCPEdge/new\n\n`) });
+    expect(listWrites(workspace).map((line) => line.split(' ')[0])).toEqual(['DELETE', 'PATCH']);
+    const again = await workspace.edgewise(APPLY);
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(again.stdout).toContain(`${DONE}  delete TCPEdge/old\n  update TCPEdge/a\n  create TCPEdge/new\n\n`);
+  });
+
+  it('refuses with 6 whatever else was merged, shows only that, and writes nothing', async () => {
+    const workspace = await approve();
+    const { edgewise, write, server } = workspace;
+    const [a] =
+      server.snapshot().resources['TCPEdge']?.filter(({ hostports }) => String(hostports).includes('20001')) ?? [];
+    await patch(workspace, String(a?.['id']), { description: 'by hand' });
+    const merged = AFTER.replace('20004', '20005').replace(
+      'name: test\n',
+      'name: test\nspec: { tokens: { default: { directory: tokens } } }\n',
+    );
+    await write({ 'edgewise.yaml': `${merged}${toEdge('merged', 20006)}${toCredential('agent')}` });
+    const refused = await edgewise(APPLY);
+    await expect(toTranscript(refused)).toMatchFileSnapshot('goldens/not-approved.txt');
+    expect(listWrites(workspace)).toEqual([]);
+    for (const form of listFormatNames('plan')) {
+      const shown = await edgewise(`${APPLY} --format ${form}`);
+      expect(shown.exitCode).toBe(6);
+      expect(shown.stdout, form).toContain(form === 'json-lines' ? '"same":false' : 'TCPEdge/merged');
+      if (form !== 'junit') expect(shown.stdout, form).not.toContain('TCPEdge/old');
+    }
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it.each<[string, (plan: object) => object]>([
+    [
+      'a plan of another stack',
+      (plan) => ({ ...plan, stack: 'other', changes: [], writes: [], totals: NO_TOTALS, dangers: NO_DANGERS }),
+    ],
+    ['a plan that has errors', (plan) => ({ ...plan, diagnostics: [TROUBLE], writes: [] })],
+    ['a plan of another version', (plan) => ({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } })],
+  ])('is not satisfied with %s', async (_, edit) => {
+    const workspace = await approve();
+    const { edgewise, write, folder } = workspace;
+    const text = await readFile(join(folder, 'approved.json'), 'utf8');
+    await write({ 'approved.json': JSON.stringify(edit(JSON.parse(text))) });
+    expect(await edgewise(APPLY)).toMatchObject({ exitCode: 6 });
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('goes with manifests only, and only with a plan', async () => {
+    const { edgewise } = await approve();
+    expect(await edgewise('apply approved.json --approved approved.json --yes')).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('apply edgewise.yaml --approved edgewise.yaml --yes')).toMatchObject({ exitCode: 3 });
+  });
+
+  it('is there for programs: compare, and apply of a plan from elsewhere', async () => {
+    const workspace = await approve();
+    const { folder, recorder, write } = workspace;
+    const approved = parsePlan(await readFile(join(folder, 'approved.json'), 'utf8'));
+    const env = { EDGEWISE_BASE_URL: BASE_URL, EDGEWISE_API_KEY: 'dev' };
+    await write({ 'edgewise.yaml': `${AFTER}${toEdge('merged', 20006)}` });
+    await using stack = await openStack({ cwd: folder, env, transport: recorder.transport });
+    const error = await stack.apply(approved).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(NotApprovedError);
+    expect(error).toMatchObject({ comparison: { more: { changes: [{ change: { address: 'TCPEdge/merged' } }] } } });
+    const comparison = await stack.compare(approved);
+    expect(isSamePlan(comparison)).toBe(false);
+    expect(listWrites(workspace)).toEqual([]);
+    await write({ 'edgewise.yaml': AFTER });
+    await using again = await openStack({ cwd: folder, env, transport: recorder.transport });
+    const same = await again.compare(approved);
+    expect(isSamePlan(same)).toBe(true);
+    expect((await again.apply(same.after)).outcomes).toHaveLength(3);
+  });
+});
+
+const HOSTPORTS = ['1.tcp.example.net:20001', '1.tcp.example.net:20002'];
+
+/** An edge that gets a hostport and a restriction by one approved update. */
+const OPENED = toManifest('TCPEdge', 'a', {
+  hostports: HOSTPORTS,
+  ip_restriction: { ip_policy_ids: ['ipp_office'] },
+});
+
+describe('an approval binds', () => {
+  it('the variable of the API key: a plan for staging is not applied with the key of production', async () => {
+    const toStack = (key: string) =>
+      STACK.replace('name: test\n', `name: test\nspec: { api: { key_env: EDGEWISE_API_KEY_${key} } }\n`);
+    const env = { EDGEWISE_API_KEY_STAGING: 'dev', EDGEWISE_API_KEY_PROD: 'dev' };
+    const { edgewise, write, recorder } = await createWorkspace({ 'm.yaml': toStack('STAGING') + toEdge('a', 20001) });
+    expect(await edgewise('plan m.yaml -o plan.json', { env })).toMatchObject({ exitCode: 0 });
+    await write({ 'm.yaml': toStack('PROD') + toEdge('a', 20001) });
+    recorder.take();
+    for (const line of ['apply m.yaml --approved plan.json --yes', 'apply plan.json --yes']) {
+      const { exitCode, stderr } = await edgewise(line, { env });
+      expect(stderr).toContain(
+        'the variable of the API key: approved for EDGEWISE_API_KEY_STAGING, now EDGEWISE_API_KEY_PROD',
+      );
+      expect(exitCode).toBe(6);
+    }
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('each field: a hostport is not opened without the restriction that was approved with it', async () => {
+    const workspace = await createWorkspace({ 'm.yaml': STACK + toEdge('a', 20001) });
+    const { edgewise, write } = workspace;
+    await edgewise('apply m.yaml --yes');
+    await write({ 'm.yaml': STACK + OPENED });
+    expect(await edgewise('plan m.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
+    await write({ 'm.yaml': STACK + toManifest('TCPEdge', 'a', { hostports: HOSTPORTS }) });
+    workspace.recorder.take();
+    const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --yes');
+    expect(stdout).toContain('Approved, but not in this plan:');
+    expect(stdout).toContain('ip_restriction: added, the manifests changed');
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+});
+
+describe('after a question was answered with yes', () => {
+  const shown = { 'm.yaml': STACK + toEdge('a', 20001) };
+  const gone = { 'm.yaml': STACK };
+
+  /** Somebody gives the mark of the edge to another stack. */
+  async function passMark(workspace: Workspace): Promise<void> {
+    const [edge] = workspace.server.snapshot().resources['TCPEdge'] ?? [];
+    const mark = { edgewise: { stack: 'billing', name: 'a', fields: {} } };
+    await patch(workspace, String(edge?.['id']), { metadata: JSON.stringify(mark) });
+  }
+
+  it.each([
+    ['apply', 'apply m.yaml --allow-deletes', 0],
+    ['apply of a plan file', 'apply plan.json --allow-deletes', 0],
+    ['destroy', 'destroy m.yaml', 0],
+    ['release', 'release TCPEdge/a m.yaml', 1],
+    ['apply -R', 'apply -R . --allow-deletes', 0],
+    ['destroy -R', 'destroy -R . --stack test', 0],
+  ])('%s writes nothing if the mark went to another stack meanwhile, and shows it', async (_, line, manifests) => {
+    const workspace = await createWorkspace(shown);
+    const { edgewise, write } = workspace;
+    await edgewise('apply m.yaml --yes');
+    if (manifests === 0) await write(gone);
+    await edgewise('plan m.yaml -o plan.json --allow-deletes');
+    workspace.recorder.take();
+    const { exitCode, stdout } = await edgewise(line, {
+      answers: ['yes'],
+      onAsk: () => passMark(workspace),
+    });
+    expect(stdout).toContain('TCPEdge/a');
+    expect(stdout).toContain('it changed at the service');
+    expect(stdout).toContain('Run the command again to see the new plan.');
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('a field that changed is shown with both values', async () => {
+    const workspace = await createWorkspace(shown);
+    const { edgewise, write } = workspace;
+    await edgewise('apply m.yaml --yes');
+    await write({
+      'm.yaml': STACK + toManifest('TCPEdge', 'a', { hostports: ['1.tcp.example.net:20001'], description: 'v2' }),
+    });
+    const [edge] = workspace.server.snapshot().resources['TCPEdge'] ?? [];
+    workspace.recorder.take();
+    const { exitCode, stdout } = await edgewise('apply m.yaml', {
+      answers: ['yes'],
+      onAsk: () => patch(workspace, String(edge?.['id']), { description: 'urgent' }),
+    });
+    expect(stdout).toContain('description: "urgent" → "v2"  (shown: (none) → "v2", it changed at the service)');
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('what was done meanwhile is listed, and the rest is applied', async () => {
+    const workspace = await createWorkspace({ 'm.yaml': STACK + toEdge('a', 20001) + toEdge('b', 20002) });
+    const { exitCode, stdout } = await workspace.edgewise('apply m.yaml --format json', {
+      answers: ['yes'],
+      onAsk: async () => {
+        await workspace.edgewise('apply m.yaml --target TCPEdge/a --yes');
+      },
+    });
+    expect(exitCode).toBe(0);
+    const { outcomes, plan } = JSON.parse(stdout);
+    expect(outcomes).toMatchObject([{ address: 'TCPEdge/b' }]);
+    expect(plan.done).toEqual({ changes: [{ action: 'create', address: 'TCPEdge/a' }], files: [] });
+  });
+
+  it('with --yes, nothing is planned twice', async () => {
+    const { edgewise, recorder } = await createWorkspace(shown);
+    expect(await edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });
+    const lists = recorder.take().filter(({ method, path }) => method === 'GET' && path.startsWith('/credentials'));
+    expect(lists).toHaveLength(1);
+  });
+});
+
+describe('diff', () => {
+  it('says with 0 that two plans do the same, and with 2 what they do not', async () => {
+    const { edgewise, write, recorder } = await approve();
+    await edgewise('plan edgewise.yaml -o again.json');
+    await write({
+      'edgewise.yaml': `${AFTER.replace('20003', '20007')}${toEdge('more', 20008)}${toEdge('old', 20002)}`,
+    });
+    await edgewise('plan edgewise.yaml -o later.json');
+    recorder.take();
+    expect(await edgewise('diff approved.json again.json')).toMatchObject({ exitCode: 0 });
+    await expect(toTranscript(await edgewise('diff approved.json later.json'))).toMatchFileSnapshot('goldens/diff.txt');
+    const json = await edgewise('diff approved.json later.json --format json');
+    expect({ ...JSON.parse(json.stdout), ok: true }).toMatchObject({ command: 'diff', same: false });
+    const markdown = await edgewise('diff approved.json later.json --format markdown');
+    await expect(markdown.stdout).toMatchFileSnapshot('goldens/diff.md');
+    expect(recorder.take()).toEqual([]);
+  });
+});

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Change } from '../../src/model/change.ts';
+import { isSamePlan, type Plan } from '../../src/model/plan.ts';
+import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
+import { type MemberRules, PLAN_MEMBERS } from '../../src/plan/compare/plan-members.ts';
+import { makeChange, makeDifference, makeLiveChange, makePlan, toNormal } from '../report/sample-plans.ts';
+
+/** Whether each member of a plan ends an approval if it differs. */
+
+const EDGE = 'TCPEdge/a';
+const UPDATED: Change = makeLiveChange(EDGE, 'update', {
+  id: 'edgtcp_1',
+  spec: { description: 'old' },
+  desired: toNormal(EDGE, { description: 'new' }),
+  differences: [makeDifference('description', { from: 'old', to: 'new' })],
+  dangers: [
+    { group: 'access', danger: 'access-widened', path: 'ip_restriction', from: ['a'], to: ['b'] },
+    { group: 'traffic', danger: 'gap', writes: 2, limitMs: 5, consequence: 'none' },
+  ],
+});
+const CREATED: Change = makeChange('Credential/c', 'create', {
+  desired: toNormal('Credential/c', { acl: ['bind:a.example.com'] }),
+  token: { directory: 'tokens' },
+});
+const DELETED: Change = makeLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_2', spec: { description: 'x' } });
+const FILE = { address: 'SSHUserCertificate/a', path: 'a.pub', text: 'x' };
+
+const PLAN: Plan = makePlan({
+  changes: [DELETED, UPDATED, CREATED],
+  takeOver: ['other'],
+  crossStackReferences: { 'External/x': { stack: 'other', resource: 'WeightedBackend/pool' } },
+  files: [FILE],
+  violations: [{ rule: 'protect', message: 'm', remedy: 'r', addresses: [EDGE] }],
+});
+
+const change =
+  (index: number, parts: object) =>
+  (plan: Plan): Plan => ({
+    ...plan,
+    changes: plan.changes.map((one, at) => (at === index ? ({ ...one, ...parts } as Change) : one)), // parts of a change
+  });
+const [DELETE, UPDATE, CREATE] = [0, 1, 2];
+const setting = (parts: object) => (plan: Plan) => ({ ...plan, settings: { ...plan.settings, ...parts } });
+const option = (parts: object) => (plan: Plan) => ({ ...plan, options: { ...plan.options, ...parts } });
+const set = (parts: Partial<Plan>) => (plan: Plan) => ({ ...plan, ...parts });
+const difference = (parts: object) => change(UPDATE, { differences: [{ ...UPDATED.differences[0], ...parts }] });
+const danger = (at: number, parts: object) =>
+  change(UPDATE, { dangers: (UPDATED.dangers ?? []).map((one, index) => (index === at ? { ...one, ...parts } : one)) });
+const file = (parts: object) => set({ files: [{ ...FILE, ...parts }] });
+const violation = (parts: object) => set({ violations: PLAN.violations.map((one) => ({ ...one, ...parts })) });
+
+/** A plan in which only this member differs. Absent: the member cannot differ alone. */
+const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
+  stack: set({ stack: 'other' }),
+  baseUrl: set({ baseUrl: 'https://other.example.com' }),
+  mode: set({ mode: 'destroy' }),
+  targets: set({ targets: [EDGE] }),
+  exclusions: set({ exclusions: [EDGE] }),
+  takeOver: set({ takeOver: ['other', 'third'] }),
+  crossStackReferences: set({ crossStackReferences: { 'External/x': { stack: 'other', resource: 'TCPEdge/b' } } }),
+  'settings.versionHeader': setting({ versionHeader: 'X-Version' }),
+  'settings.keyEnv': setting({ keyEnv: 'EDGEWISE_API_KEY_STAGING' }),
+  'settings.kinds': setting({ kinds: ['TCPEdge'] }),
+  'settings.guard.maxDeletes': setting({ guard: { ...PLAN.settings.guard, maxDeletes: 6 } }),
+  'settings.guard.maxDeleteShare': setting({ guard: { ...PLAN.settings.guard, maxDeleteShare: 0.4 } }),
+  'settings.pageSize': setting({ pageSize: 7 }),
+  'settings.concurrency': setting({ concurrency: 7 }),
+  'settings.rateLimit': setting({ rateLimit: '7/1s' }),
+  'options.rotate': option({ rotate: ['Credential/c'] }),
+  'options.keepDrift': option({ keepDrift: true }),
+  'options.noDelete': option({ noDelete: true }),
+  'options.skipRejected': option({ skipRejected: true }),
+  'changes.address': change(UPDATE, { address: 'TCPEdge/b' }),
+  'changes.action': change(UPDATE, { action: 'replace' }),
+  'changes.duplicateOf': change(DELETE, { duplicateOf: 'edgtcp_9' }),
+  'changes.token': change(CREATE, { token: { directory: 'elsewhere' } }),
+  'changes.desired': change(CREATE, { desired: toNormal('Credential/c', { acl: [] }) }),
+  'changes.ignored': change(UPDATE, { ignored: ['metadata'] }),
+  'changes.validForMs': change(CREATE, { validForMs: 1 }),
+  'changes.protect': change(UPDATE, { protect: true }),
+  'changes.owner': change(UPDATE, { owner: 'team' }),
+  'changes.sent': change(UPDATE, { sent: { description: 'new ' } }),
+  'changes.leftToOthers': change(UPDATE, {
+    leftToOthers: [{ ignored: 'metadata', path: 'metadata', from: '1', to: '2' }],
+  }),
+  'changes.kept': change(UPDATE, { kept: ['metadata'] }),
+  'changes.reason': change(UPDATE, { reason: 'x' }),
+  'changes.notes': change(UPDATE, { notes: ['x'] }),
+  'changes.labels': change(UPDATE, { labels: { a: 'b' } }),
+  'changes.annotations': change(UPDATE, { annotations: { a: 'b' } }),
+  'changes.place': change(UPDATE, { place: { file: 'other.yaml', line: 9 } }),
+  'changes.differences.path': difference({ path: 'metadata', field: 'metadata' }),
+  'changes.differences.from': difference({ from: 'older' }),
+  'changes.differences.to': difference({ to: 'newer' }),
+  'changes.differences.origin': difference({ origin: 'drift' }),
+  'changes.dangers.danger': danger(0, { danger: 'restriction-changed' }),
+  'changes.dangers.path': danger(0, { path: 'policy' }),
+  'changes.dangers.writes': danger(1, { writes: 9 }),
+  'changes.dangers.limitMs': danger(1, { limitMs: 9 }),
+  'changes.dangers.consequence': danger(1, { consequence: 'other' }),
+  'changes.live.id': change(UPDATE, { live: { ...UPDATED.live, id: 'edgtcp_9' } }),
+  'changes.live.spec': change(DELETE, { live: { ...DELETED.live, spec: { description: 'y' } } }),
+  'files.address': file({ address: 'SSHUserCertificate/b' }),
+  'files.path': file({ path: 'b.pub' }),
+  'files.text': file({ text: 'y' }),
+  'files.replaces': file({ replaces: true }),
+  'violations.rule': violation({ rule: 'rejected-write' }),
+  'violations.addresses': violation({ addresses: ['TCPEdge/b'] }),
+  'violations.message': violation({ message: 'other' }),
+  'violations.remedy': violation({ remedy: 'other' }),
+  'violations.policy': set({
+    violations: [
+      ...PLAN.violations,
+      { rule: 'policy', policy: 'p', message: 'm', remedy: 'r', addresses: ['TCPEdge/b'] },
+    ],
+  }),
+  'violations.places': violation({ places: [{ message: 'm', place: { file: 'f', line: 1, column: 1 } }] }),
+  diagnostics: set({ diagnostics: [{ code: 'used-elsewhere', severity: 'warning', message: 'm' }] }),
+  made: set({ made: { at: '2026-01-01T00:00:00Z', commit: 'c' } }),
+  inputs: set({ inputs: [{ file: 'a.yaml', digest: 'x' }] }),
+  manifests: set({ manifests: ['other'] }),
+  externals: set({ externals: { 'External/green': 'bkdhr_2aaa' } }),
+  suppressedDeletes: set({
+    suppressedDeletes: [{ address: 'TCPEdge/z', kind: 'TCPEdge', id: 'edgtcp_8', reason: 'x' }],
+  }),
+  done: set({ done: { changes: [], files: ['x'] } }),
+  rehearsal: set({ rehearsal: { writes: 9, rejected: 0, remaining: 0, tokens: 0 } }),
+  requests: set({ requests: { read: 99, apply: 99, leastMs: 99 } }),
+};
+
+/** A file of another format or version is refused before it is compared. */
+const REFUSED_BEFORE = ['format', 'tool'];
+
+/** A file that is not there any more need not be replaced. */
+const MAY_BE_GONE = ['files.replaces'];
+
+/** Members of the file for readers, which are counted from the changes. They are not read back. */
+const COUNTED = ['dangers', 'totals'];
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+const SCHEMA: Schema = JSON.parse(readFileSync('schemas/plan.schema.json', 'utf8'));
+
+/** The names of all members, down to the ones without members of their own in the rules. */
+function listRules(rules: MemberRules, schema: Schema, prefix = ''): readonly (readonly [string, string])[] {
+  const { properties = {} } = schema.items ?? schema;
+  const members = Object.keys(properties).filter((name) => !COUNTED.includes(`${prefix}${name}`));
+  expect(Object.keys(rules).sort(), `members of ${prefix}`).toEqual(members.sort());
+  return Object.entries(rules).flatMap(([name, rule]) =>
+    rule.rule === 'members'
+      ? listRules(rule.of, properties[name] ?? {}, `${prefix}${name}.`)
+      : [[`${prefix}${name}`, rule.rule] as const],
+  );
+}
+
+const RULES = listRules(PLAN_MEMBERS, SCHEMA);
+
+describe('each member of a plan', () => {
+  it('is decided on, and tried', () => {
+    const tried = [...Object.keys(DIFFERING), ...REFUSED_BEFORE];
+    expect(tried.sort()).toEqual(RULES.flatMap(([name, rule]) => (rule === 'derived' ? [] : [name])).sort());
+  });
+
+  it('is equal to itself', () => {
+    expect(isSamePlan(comparePlans(PLAN, structuredClone(PLAN)))).toBe(true);
+  });
+
+  it.each(RULES.filter(([name, rule]) => rule !== 'derived' && !REFUSED_BEFORE.includes(name)))(
+    '%s, if it differs, is %s',
+    (name, rule) => {
+      const other = DIFFERING[name]?.(PLAN);
+      if (other === undefined) throw new Error(`no case for ${name}`);
+      expect(other).not.toEqual(PLAN);
+      expect(isSamePlan(comparePlans(PLAN, other))).toBe(rule === 'free');
+      expect(isSamePlan(comparePlans(other, PLAN))).toBe(rule === 'free' || MAY_BE_GONE.includes(name));
+    },
+  );
+});

@@ -238,6 +238,12 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
   TimeoutError: { sentence: 'no complete response in time', isTimeout: true },
 };
 
+/** Interim answers that undici does not accept, by its messages. It skips all others of 1xx. */
+const KNOWN_ANSWERS: Readonly<Record<string, KnownError>> = {
+  'bad response': { sentence: 'the service sent 100 Continue before its response, although no request asks for it' },
+  'bad upgrade': { sentence: 'the service sent 101 Switching Protocols, although no request asks for it' },
+};
+
 /**
  * Returns the error to throw if a request got no response: a `NetworkError` or `TimeoutError` that names the method and
  * the URL. If the request was aborted, returns the reason of the abort. Returns a `NetworkError` or `InvariantError`
@@ -248,7 +254,7 @@ export function toThrownNetworkError(error: unknown, request: Pick<HttpRequest, 
   if (error instanceof NetworkError || error instanceof InvariantError) return error;
   const chain = listCauses(error);
   const known = chain
-    .map(({ code, name }) => KNOWN_ERRORS[code] ?? KNOWN_ERRORS[name])
+    .map(({ code, name, message }) => KNOWN_ANSWERS[message] ?? KNOWN_ERRORS[code] ?? KNOWN_ERRORS[name])
     .find((found) => found !== undefined);
   const detail = chain.find(({ message }) => message !== '' && message !== 'fetch failed')?.message;
   const said = [known?.sentence ?? 'the request failed', ...(detail === undefined ? [] : [`(${detail})`])].join(' ');

@@ -125,18 +125,15 @@ export function toBuffer(bytes: Uint8Array): Buffer {
 /** A pipe of Linux buffers this many bytes. */
 const PART_BYTES = 65_536;
 
-/** Every call of `readAll` uses the same buffer, and copies the bytes out of it. */
-let part: Buffer | undefined;
-
 function readAll(file: number, maxBytes: number): Buffer {
-  part ??= Buffer.allocUnsafeSlow(PART_BYTES);
   const parts: Buffer[] = [];
   for (let size = 0; ; ) {
+    const part = Buffer.alloc(PART_BYTES);
     const count = readSync(file, part);
-    if (count === 0) return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+    if (count === 0) return Buffer.concat(parts);
     size += count;
     if (size > maxBytes) throw createSizeError(maxBytes);
-    parts.push(Buffer.from(part.subarray(0, count)));
+    parts.push(part.subarray(0, count));
   }
 }
 

@@ -112,7 +112,7 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
 function createUnusedId(service: Service, kind: Kind, now: Date): string {
   const listing = service.store.listingOf(kind);
   let id = service.identities.createId(kind.idPrefix, now);
-  while (listing.canPageFrom(id)) id = service.identities.createId(kind.idPrefix, now);
+  while (listing.find(id) !== undefined) id = service.identities.createId(kind.idPrefix, now);
   return id;
 }
 

@@ -29,8 +29,8 @@ export interface ServerSeed {
    */
   readonly externals?: readonly string[];
   /**
-   * Maps the name of a kind to its resources, in any order. The server sorts them by `created_at` (absent: now), then
-   * by their position in the list.
+   * Maps the name of a kind to its resources, in any order. A list of the API has them in the order of their ids. The
+   * server makes ids that sort by `created_at` (absent: now), then by the position in the list.
    */
   readonly resources?: Readonly<Record<string, readonly SeedResource[]>>;
   /**
@@ -293,9 +293,9 @@ export interface ImportedResource {
 export function loadImportedResources(service: Service, existing: readonly ImportedResource[]): void {
   for (const one of existing) {
     const kind = getKind(one.kind);
-    if (kind.role !== 'attached') service.store.load(kind, createStored(kind, one));
+    if (kind.role !== 'attached') service.store.put(kind, createStored(kind, one));
     else
-      service.store.load(kind, {
+      service.store.put(kind, {
         ...createStoredAttachedResource(service, kind, getPathIdsOfResource(kind, one)),
         spec: one.spec,
       });

@@ -14,7 +14,7 @@ import {
   type TrustRequiringApiSetting,
 } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
-import { createStackSpecSchema, type StackSpec } from '../schemas/stack.ts';
+import { STACK_SPEC_SCHEMA, type StackSpec } from '../schemas/stack.ts';
 import { getDocumentLabelsAndAnnotations } from './documents.ts';
 import { joinToManifestFolder } from './environment.ts';
 import { getDocumentFolder, locateSource, type ManifestDocument } from './finding.ts';
@@ -27,7 +27,7 @@ export function readStackSettings(document?: ManifestDocument): StackSettings {
       ? path
       : joinToManifestFolder(getDocumentThatSetsPath(document, stated).position.source.file, path);
   const spec = value?.['spec'];
-  const stated = createStackSpecSchema().parse(spec ?? {});
+  const stated = STACK_SPEC_SCHEMA.parse(spec ?? {});
   const {
     api,
     kinds,
@@ -215,7 +215,7 @@ export interface EffectiveStackSetting {
 
 /** Lists every setting of a valid Stack, including the settings from its Defaults and the defaults of edgewise. */
 export function listEffectiveStackSettings(stack: ManifestDocument): readonly EffectiveStackSetting[] {
-  const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}) as JsonObject; // values in a document are JSON
+  const spec = STACK_SPEC_SCHEMA.parse(stack.value['spec'] ?? {}) as JsonObject; // values in a document are JSON
   return listLeaves(spec, []).map(({ path, value }) => {
     const whole = ['spec', ...path];
     const by = (stack.layers ?? [stack]).find((layer) => holdsPath(layer.value, whole));

@@ -26,7 +26,7 @@ import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../model/secrets.ts'
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath, ResourceLifecycle, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { createPolicySpecSchema, createPolicyTestSpecSchema } from '../schemas/policy.ts';
+import { POLICY_SPEC_SCHEMA, POLICY_TEST_SPEC_SCHEMA } from '../schemas/policy.ts';
 import {
   createDiagnosticLimiter,
   createYamlBudget,
@@ -393,7 +393,7 @@ function parsePolicyDocuments(documents: readonly ManifestDocument[]): PolicyDoc
 }
 
 function parsePolicy(document: ManifestDocument): PolicyDocument {
-  const { match, ...spec } = createPolicySpecSchema().parse(document.value['spec']);
+  const { match, ...spec } = POLICY_SPEC_SCHEMA.parse(document.value['spec']);
   const { kinds, actions, danger, labels, stacks } = match;
   const matched = {
     ...(kinds !== undefined && { kinds }),
@@ -406,7 +406,7 @@ function parsePolicy(document: ManifestDocument): PolicyDocument {
 }
 
 function parseTest(document: ManifestDocument): PolicyTestDocument {
-  const { policy, cases } = createPolicyTestSpecSchema().parse(document.value['spec']);
+  const { policy, cases } = POLICY_TEST_SPEC_SCHEMA.parse(document.value['spec']);
   // The cast is safe: the schema leaves the values of a case untyped, and values parsed from YAML are JSON.
   return {
     name: document.name,

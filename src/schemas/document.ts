@@ -7,11 +7,10 @@ import { listAllIdPrefixes } from '../kinds/references.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
-import { once } from '../model/once.ts';
 import { createKeySchema, createKindLifecycleShape, createManifestSpecSchema } from './field.ts';
-import { createPolicySpecSchema, createPolicyTestSpecSchema } from './policy.ts';
-import { createNullishStackSpecSchema } from './stack.ts';
-import { createAnyJsonSchema, createCheckedTextSchema, nameSharedSchema } from './text.ts';
+import { POLICY_SPEC_SCHEMA, POLICY_TEST_SPEC_SCHEMA } from './policy.ts';
+import { NULLISH_STACK_SPEC_SCHEMA } from './stack.ts';
+import { ANY_JSON_SCHEMA, createCheckedTextSchema, nameSharedSchema } from './text.ts';
 
 /**
  * zod schemas of whole documents: the fields around `spec`, and the kinds that are not resources. For a resource, the
@@ -56,7 +55,7 @@ export function createListSchema(member: z.ZodType): z.ZodType {
 
 function createUnusedMetadataSchema() {
   return z
-    .record(z.string(), createAnyJsonSchema())
+    .record(z.string(), ANY_JSON_SCHEMA)
     .optional()
     .describe('Accepted because some tools add it. Edgewise ignores it.');
 }
@@ -64,7 +63,7 @@ function createUnusedMetadataSchema() {
 const BUILT = new Map<string, z.ZodType>();
 
 function buildSchema(kind: string): z.ZodType {
-  if (kind === 'List') return createListSchema(createAnyJsonSchema());
+  if (kind === 'List') return createListSchema(ANY_JSON_SCHEMA);
   if (kind === 'External') return createExternalSchema();
   if (kind === 'Stack') return createStackSchema();
   if (kind === 'Defaults') return createDefaultsSchema();
@@ -81,7 +80,7 @@ function createResourceSchema(kind: Kind): z.ZodType {
       ...createHeader(kind.name, kind.description),
       spec: isRequired ? spec : spec.nullish(),
       lifecycle: createLifecycleSchema(kind).optional(),
-      lint: createAllowSchema().optional(),
+      lint: ALLOW_SCHEMA.optional(),
     })
     .meta({ title: kind.title, description: kind.description });
 }
@@ -93,11 +92,11 @@ function createHeader(
   return {
     apiVersion: z.literal(MANIFEST_API_VERSION).describe('Format of the document.'),
     kind: z.literal(kind).describe(description),
-    metadata: createNamingSchema(),
+    metadata: NAMING_SCHEMA,
   };
 }
 
-const createNamingSchema = once(() => {
+function createNamingSchema() {
   const added = z
     .record(z.string(), z.string())
     .nullish()
@@ -109,7 +108,7 @@ const createNamingSchema = once(() => {
     .strictObject({ name, labels: added, annotations: added })
     .describe('Name, labels and annotations of the document.');
   return nameSharedSchema('Naming', naming);
-});
+}
 
 function createNameSchema(): z.ZodType {
   return z
@@ -119,6 +118,8 @@ function createNameSchema(): z.ZodType {
 }
 
 const NAME_RULE = '1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or digit';
+
+const NAMING_SCHEMA = createNamingSchema();
 
 function describeBadName({ input }: { readonly input?: unknown }): string {
   return `is \`${String(input)}\`. A name has ${NAME_RULE}`;
@@ -205,14 +206,16 @@ function describeIgnoredPaths(fields: readonly NamedField[]): string {
 const HOLDERS: ReadonlySet<FieldType['type']> = new Set(['object', 'map', 'metadata']);
 
 /** Schema of `lint.allow`: exemptions from lint rules. The rule about unused exemptions allows no exemption. */
-const createAllowSchema = once((): z.ZodType => {
+const ALLOW_SCHEMA = createAllowSchema();
+
+function createAllowSchema(): z.ZodType {
   const ids = LINT_RULE_IDS.filter((id) => id !== 'suppression-unused');
   const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, createReasonSchema(id).optional()])));
   const schema = z
     .strictObject({ allow: allow.describe('Lint rules that do not apply here, each with the reason.') })
     .describe('Exemptions from lint rules.');
   return nameSharedSchema('Lint', schema);
-});
+}
 
 function createReasonSchema(id: LintCode): z.ZodType {
   return z
@@ -287,7 +290,7 @@ function createStackSchema(): z.ZodType {
   const description =
     'The name and the settings of a stack. A stack has one such document. The mark of every resource contains the name.';
   return z
-    .strictObject({ ...createHeader('Stack', description), spec: createNullishStackSpecSchema() })
+    .strictObject({ ...createHeader('Stack', description), spec: NULLISH_STACK_SPEC_SCHEMA })
     .meta({ title: 'stack', description });
 }
 
@@ -296,7 +299,7 @@ function createDefaultsSchema(): z.ZodType {
     'Settings for all stacks in the folder of this document and below. A Stack, and Defaults nearer to it, override them.';
   const { apiVersion, kind } = createHeader('Defaults', description);
   return z
-    .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: createNullishStackSpecSchema() })
+    .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: NULLISH_STACK_SPEC_SCHEMA })
     .meta({ title: 'defaults', description });
 }
 
@@ -304,13 +307,13 @@ function createPolicySchema(): z.ZodType {
   const description =
     'A rule of your own for the changes of a plan. `plan` and `apply` check it, and `validate` too if it needs no live values.';
   return z
-    .strictObject({ ...createHeader('Policy', description), spec: createPolicySpecSchema() })
+    .strictObject({ ...createHeader('Policy', description), spec: POLICY_SPEC_SCHEMA })
     .meta({ title: 'policy', description });
 }
 
 function createPolicyTestSchema(): z.ZodType {
   const description = 'Unit tests of a policy. `edgewise test-policy` runs them; other commands ignore them.';
   return z
-    .strictObject({ ...createHeader('PolicyTest', description), spec: createPolicyTestSpecSchema() })
+    .strictObject({ ...createHeader('PolicyTest', description), spec: POLICY_TEST_SPEC_SCHEMA })
     .meta({ title: 'policy test', description });
 }

@@ -16,8 +16,8 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
 import { NO_NUL_PATTERN } from '../model/printable.ts';
 import {
+  ANY_JSON_SCHEMA,
   addByteLimit,
-  createAnyJsonSchema,
   createFileReferenceSchema,
   createResourceReferenceSchema,
   createTextSchema,
@@ -267,7 +267,7 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 
 /** Creates the schema of free JSON. It checks only lists of references at known keys. The service checks the rest. */
 function createJsonSchema(type: JsonObjectType, use: SchemaUse): z.ZodType {
-  const json = z.record(z.string(), createAnyJsonSchema());
+  const json = z.record(z.string(), ANY_JSON_SCHEMA);
   if (use === 'response' || use === 'document') return json;
   const held = Object.entries(type.lists).flatMap(([key, of]) =>
     of.type === 'reference' ? [[key, createResourceReferenceSchema(of, use)] as const] : [],
@@ -286,6 +286,6 @@ function createJsonSchema(type: JsonObjectType, use: SchemaUse): z.ZodType {
 
 function createMetadataSchema(maxBytes: number, use: SchemaUse): z.ZodType {
   const limited = addByteLimit(z.string(), maxBytes);
-  if (use === 'manifest') return z.union([limited, z.record(z.string(), createAnyJsonSchema())]);
+  if (use === 'manifest') return z.union([limited, z.record(z.string(), ANY_JSON_SCHEMA)]);
   return use === 'request' ? limited.meta({ pattern: NO_NUL_PATTERN }) : z.string();
 }

@@ -3,7 +3,7 @@ import { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type FaultRule, type NumberOrRange, type ServerFaults, STORED_FORMS } from '../model/server-faults.ts';
-import { createAnyJsonSchema } from './text.ts';
+import { ANY_JSON_SCHEMA } from './text.ts';
 
 /** Extra members of a resource in a seed. The fields of its kind are checked like the body of a request. */
 const SEED_RESOURCE = z
@@ -11,7 +11,7 @@ const SEED_RESOURCE = z
     created_at: z.iso.datetime({ offset: true }).optional().describe('When the resource was created. Default: now.'),
     deletable: z.boolean().optional().describe('False: the server rejects a request to delete the resource.'),
     state: z
-      .record(z.string(), createAnyJsonSchema())
+      .record(z.string(), ANY_JSON_SCHEMA)
       .optional()
       .describe('Only in snapshots: data that the server keeps in addition to the fields.'),
   })

@@ -6,21 +6,9 @@ import { parseAddress } from '../model/address.ts';
 import { isAllowedKeyVariable, STACK_KEY_VARIABLE_PATTERN } from '../model/api-key.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
 import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
-import { once } from '../model/once.ts';
 import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_DESCRIPTION, RATE_LIMIT_PATTERN } from '../model/stack.ts';
 import { COMMAND_LINES } from './findings.ts';
 import { nameSharedSchema } from './text.ts';
-
-/** The `spec` of a `Stack` or a `Defaults`, with defaults filled in. */
-export type StackSpec = z.infer<ReturnType<typeof createStackSpecSchema>>;
-
-/** Schema of the `spec` of a `Stack` and of a `Defaults`. Parsing fills in the defaults. */
-export const createStackSpecSchema = once(createSpecSchema);
-
-/** Like `createStackSpecSchema`, for documents, in which `spec` may be absent. */
-export const createNullishStackSpecSchema = once(() =>
-  nameSharedSchema('Settings', createStackSpecSchema().nullish().describe('Settings.')),
-);
 
 function createSpecSchema() {
   return z
@@ -188,11 +176,9 @@ function createGuardSchema() {
 function createTokensSchema() {
   return z
     .strictObject({
-      default: createSinkSchema()
-        .optional()
-        .describe('Token sink for every credential that `credentials` does not name.'),
+      default: SINK_SCHEMA.optional().describe('Token sink for every credential that `credentials` does not name.'),
       credentials: z
-        .record(z.string(), createSinkSchema())
+        .record(z.string(), SINK_SCHEMA)
         .default({})
         .describe('Token sinks for single credentials, by name.'),
     })
@@ -225,16 +211,10 @@ function createLintSchema() {
 const CEL_VARIABLE = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\.\*)?$/;
 
 function createSeveritySchemas() {
-  const toSeverity = (id: LintCode) => createSeveritySchema().optional().describe(LINT_CODES[id]);
+  const toSeverity = (id: LintCode) => SEVERITY_SCHEMA.optional().describe(LINT_CODES[id]);
   const schemas = LINT_RULE_IDS.map((id) => [id, toSeverity(id)] as const);
   return Object.fromEntries(schemas) as Record<LintCode, ReturnType<typeof toSeverity>>; // there is an entry for each id
 }
-
-const createSeveritySchema = once(() => nameSharedSchema('Severity', z.enum(['off', 'warning', 'error'])));
-
-const createSinkSchema = once(() =>
-  nameSharedSchema('TokenSink', z.union([createDirectorySchema(), createCommandSchema()])),
-);
 
 function createDirectorySchema() {
   return z
@@ -280,3 +260,19 @@ function isBaseUrl(text: string): boolean {
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
   return [url.username, url.password, url.search, url.hash].every((part) => part === '');
 }
+
+const SEVERITY_SCHEMA = nameSharedSchema('Severity', z.enum(['off', 'warning', 'error']));
+
+const SINK_SCHEMA = nameSharedSchema('TokenSink', z.union([createDirectorySchema(), createCommandSchema()]));
+
+/** Schema of the `spec` of a `Stack` and of a `Defaults`. Parsing fills in the defaults. */
+export const STACK_SPEC_SCHEMA = createSpecSchema();
+
+/** The `spec` of a `Stack` or a `Defaults`, with defaults filled in. */
+export type StackSpec = z.infer<typeof STACK_SPEC_SCHEMA>;
+
+/** Like `STACK_SPEC_SCHEMA`, for documents, in which `spec` may be absent. */
+export const NULLISH_STACK_SPEC_SCHEMA = nameSharedSchema(
+  'Settings',
+  STACK_SPEC_SCHEMA.nullish().describe('Settings.'),
+);

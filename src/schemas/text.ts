@@ -8,7 +8,6 @@ import { KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
 import { computeUtf8ByteLength, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { once } from '../model/once.ts';
 import { NO_NUL_PATTERN } from '../model/printable.ts';
 
 /** Schemas of strings: values of fields, and keys of maps. */
@@ -126,7 +125,7 @@ export function createResourceReferenceSchema(type: ReferenceType, use: SchemaUs
     case 'response':
       return type.isRefInResponse ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
     case 'document':
-      return type.isRefInResponse ? createRefSchema() : z.string();
+      return type.isRefInResponse ? REF_SCHEMA : z.string();
     default:
       return assertNever(use);
   }
@@ -150,7 +149,7 @@ export function createCheckedTextSchema(
     .meta({ pattern });
 }
 
-const createRefSchema = once(() => nameSharedSchema('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
+const REF_SCHEMA = nameSharedSchema('Ref', z.strictObject({ id: z.string(), uri: z.string() }));
 
 /**
  * Returns the error in a reference. Does not check the kind of an address: that is checked later, when all documents
@@ -193,7 +192,7 @@ function listReferableNames(type: ReferenceType): readonly string[] {
  */
 
 /** Any JSON. The value was parsed from JSON or YAML, so it needs no further check. */
-export const createAnyJsonSchema = once((): z.ZodType<Json> => z.any());
+export const ANY_JSON_SCHEMA: z.ZodType<Json> = z.any();
 
 /** Makes a schema a shared schema with this name. Each name must belong to one schema. */
 export function nameSharedSchema<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
@@ -202,37 +201,39 @@ export function nameSharedSchema<Schema extends z.ZodType>(name: string, schema:
 
 /** Returns the name of the shared schema for an object type. `undefined` if only one place uses the type. */
 export function findSharedObjectSchemaName(type: ObjectType): string | undefined {
-  return type.title === undefined
-    ? listModuleNames().get(type)
-    : convertSnakeToPascalCase(type.title.replaceAll(' ', '_'));
+  return type.title === undefined ? MODULE_NAMES.get(type) : convertSnakeToPascalCase(type.title.replaceAll(' ', '_'));
 }
 
 /** Returns the name of the shared schema for a field. `undefined` if only one kind has the field. */
 export function findSharedFieldSchemaName(field: Field): string | undefined {
-  return listCommonFields().get(field);
+  return COMMON_FIELDS.get(field);
 }
 
 /**
  * Maps the object types of fields to names. Such a type occurs in several places: in resources, in requests that create
  * or update them, and sometimes in requests for the module alone.
  */
-const listModuleNames = once((): ReadonlyMap<ObjectType, string> => {
+const MODULE_NAMES = listModuleNames();
+
+function listModuleNames(): ReadonlyMap<ObjectType, string> {
   const named = KINDS.flatMap(({ name, fields }) =>
     Object.entries(fields).flatMap(([field, { type }]) =>
       type.type === 'object' ? [[type, `${name}${convertSnakeToPascalCase(field)}`] as const] : [],
     ),
   );
   return new Map(named);
-});
+}
 
-const listCommonFields = once((): ReadonlyMap<Field, string> => {
+const COMMON_FIELDS = listCommonFields();
+
+function listCommonFields(): ReadonlyMap<Field, string> {
   const entries = KINDS.flatMap(({ fields }) => Object.entries(fields));
   const byField = Map.groupBy(entries, ([, field]) => field);
   const common = [...byField].flatMap(([field, [first, ...more]]) =>
     first === undefined || more.length === 0 ? [] : [[field, convertSnakeToPascalCase(first[0])] as const],
   );
   return new Map(common);
-});
+}
 
 /** Inlines every reference to `$defs`. Recursive definitions are not supported. */
 export function inlineDefs({ $defs, ...schema }: JsonObject): JsonObject {

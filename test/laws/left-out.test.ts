@@ -84,7 +84,7 @@ describe('a field that somebody empties', () => {
         expect(listTouched(await world.plan(stack))).toEqual([]);
         seen += truth.length;
       });
-      await holds(property, 5);
+      await holds(property, 12);
       const [, table] = kind.specFields.find(([name]) => name === field) ?? [];
       if (table !== undefined && !table.required && table.default === undefined) expect(seen).toBeGreaterThan(0);
     },

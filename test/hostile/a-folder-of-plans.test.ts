@@ -41,7 +41,6 @@ describe('a folder of plans is refused, and nothing is sent, when', () => {
       'plans/s01.json is not the file that was written',
       (workspace) => workspace.write({ 'plans/s01.json': read(workspace, 'evil.json') }),
     ],
-    ['a plan was taken out', 'plans/s01.json is missing', ({ folder }) => rmSync(join(folder, 'plans/s01.json'))],
     [
       'its index is a pipe, which nobody waits for',
       'plans/_index.json is not the index of a folder of plans: it is a pipe',

@@ -142,7 +142,8 @@ export interface IndexedPlanFolder {
 
 /**
  * Reads a folder of plans. Without an index, throws if the folder contains only plans, else returns `undefined`. With
- * an index, throws if a file is not in it, and if a plan is missing or was changed after it was written.
+ * an index, throws if a file is not in it, and if a plan was changed after it was written. A plan that is missing only
+ * matters if its stack has something to do.
  */
 export async function findIndexedPlanFolder(
   folder: string,
@@ -162,15 +163,14 @@ export async function findIndexedPlanFolder(
   for (const name of names)
     if (!known.has(name) && !isPlanIndexFileName(name))
       throw createError(folder, `${join(folder, name)} is not in its index`);
-  for (const { file, sha256 } of plans) {
-    if (!names.includes(file)) throw createError(folder, `${join(folder, file)} is missing`);
+  const present = plans.filter(({ file }) => names.includes(file));
+  for (const { file, sha256 } of present)
     if (!hasDigest(join(path, file), sha256, context))
       throw createError(folder, `${join(folder, file)} is not the file that was written`);
-  }
   return {
     folder,
-    files: [...known].sort().map((file) => join(folder, file)),
-    stacks: indexes.flatMap(({ stacks }) => stacks),
+    files: present.map(({ file }) => join(folder, file)).toSorted(),
+    stacks: [...new Set([...indexes.flatMap(({ stacks }) => stacks), ...plans.map(({ stack }) => stack)])],
     manifests: indexes.some(({ manifests }) => manifests === undefined)
       ? undefined
       : [...new Set(indexes.flatMap(({ manifests = [] }) => manifests))],

@@ -1,0 +1,106 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, type Workspace } from '../cli/workspace.ts';
+import { listWrites, toRepository } from './tree.ts';
+
+/** Three stacks with a change each, whose plans were approved. */
+async function approve(flags = ''): Promise<Workspace> {
+  const workspace = await createWorkspace(toRepository(3));
+  expect((await workspace.edgewise(`plan -R live -o plans${flags}`)).exitCode).toBe(0);
+  workspace.recorder.take();
+  return workspace;
+}
+
+const toEdges = (count: number): readonly string[] => Array.from({ length: count }, () => 'POST /edges/tcp');
+
+async function editIndex({ folder, write }: Workspace, edit: (index: PlanIndex) => object): Promise<void> {
+  const text = await readFile(join(folder, 'plans/_index.json'), 'utf8');
+  await write({ 'plans/_index.json': JSON.stringify(edit(JSON.parse(text))) });
+}
+
+interface PlanIndex {
+  readonly plans: readonly { readonly stack: string }[];
+}
+
+/** Both ways to apply the stacks of a folder of plans. */
+const COMMANDS = ['apply plans --yes', 'apply -R live --approved plans --yes'];
+
+describe.each(COMMANDS)('%s', (line) => {
+  it('passes stacks that have nothing to do, and applies the others', async () => {
+    const workspace = await approve();
+    await workspace.edgewise('apply live/s01 --yes');
+    workspace.recorder.take();
+    expect((await workspace.edgewise(line)).exitCode).toBe(0);
+    expect(listWrites(workspace)).toEqual(toEdges(2));
+    expect((await workspace.edgewise(line)).exitCode).toBe(0);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('writes to no stack if the repository has no stack any more for one of the plans', async () => {
+    const workspace = await approve();
+    await rm(join(workspace.folder, 'live/s01'), { recursive: true });
+    const { exitCode, stderr } = await workspace.edgewise(line);
+    expect(stderr).toContain('plans approves plans of s01, but no stack below live has that name.');
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  const TAKE_OUT: readonly (readonly [string, (workspace: Workspace) => Promise<void>])[] = [
+    ['the folder', ({ folder }) => rm(join(folder, 'plans/s01.json'))],
+    [
+      'the folder and the plans of the index',
+      async (workspace) => {
+        await rm(join(workspace.folder, 'plans/s01.json'));
+        await editIndex(workspace, (index) => ({
+          ...index,
+          plans: index.plans.filter(({ stack }) => stack !== 's01'),
+        }));
+      },
+    ],
+  ];
+
+  it.each(TAKE_OUT)(
+    'writes to no stack if a plan was taken out of %s, and its stack has something to do',
+    async (_, takeOut) => {
+      const workspace = await approve();
+      await takeOut(workspace);
+      const { exitCode, stderr } = await workspace.edgewise(line);
+      expect(stderr).toContain(
+        'plans has no plan for s01, which was in the run that made the plans and has something to do.',
+      );
+      expect(exitCode).toBe(6);
+      expect(listWrites(workspace)).toEqual([]);
+    },
+  );
+
+  it.each(TAKE_OUT)('needs no plan that was taken out of %s if its stack has nothing to do', async (_, takeOut) => {
+    const workspace = await approve();
+    await workspace.edgewise('apply live/s01 --yes');
+    await takeOut(workspace);
+    workspace.recorder.take();
+    expect((await workspace.edgewise(line)).exitCode).toBe(0);
+    expect(listWrites(workspace)).toEqual(toEdges(2));
+  });
+});
+
+describe('a stack that was not in the run that made the plans', () => {
+  it('is refused if it has something to do, and says that it was not part of the review', async () => {
+    const workspace = await approve(' --stack s00');
+    await workspace.edgewise('apply live/s02 --yes');
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --approved plans --yes');
+    expect(stdout).toContain('s01 was not part of the review: plans has no plan for it, and it has 1 change.');
+    expect(stdout).not.toContain('s02 was not part of the review');
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual(toEdges(1));
+  });
+
+  it('is left alone and named if the folder of plans is applied', async () => {
+    const workspace = await approve(' --stack s00');
+    const { exitCode, stdout } = await workspace.edgewise('apply plans --yes');
+    expect(stdout).toContain('1 of 3 stacks below live. Left alone, without a plan: s01, s02.');
+    expect(exitCode).toBe(0);
+    expect(listWrites(workspace)).toEqual(toEdges(1));
+  });
+});

@@ -133,10 +133,10 @@ describe('an approval binds', () => {
     recorder.take();
     for (const line of ['apply m.yaml --approved plan.json --yes', 'apply plan.json --yes']) {
       const { exitCode, stderr } = await edgewise(line, { env });
+      expect(exitCode).toBe(6);
       expect(stderr).toContain(
         'the variable of the API key: approved for EDGEWISE_API_KEY_STAGING, now EDGEWISE_API_KEY_PROD',
       );
-      expect(exitCode).toBe(6);
     }
     expect(recorder.take()).toEqual([]);
   });
@@ -150,9 +150,9 @@ describe('an approval binds', () => {
     await write({ 'm.yaml': STACK + toManifest('TCPEdge', 'a', { hostports: HOSTPORTS }) });
     workspace.recorder.take();
     const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --yes');
+    expect(exitCode).toBe(6);
     expect(stdout).toContain('Approved, but not in this plan:');
     expect(stdout).toContain('ip_restriction: added, the manifests changed');
-    expect(exitCode).toBe(6);
     expect(listWrites(workspace)).toEqual([]);
   });
 });
@@ -186,10 +186,10 @@ describe('after a question was answered with yes', () => {
       answers: ['yes'],
       onAsk: () => passMark(workspace),
     });
+    expect(exitCode).toBe(6);
     expect(stdout).toContain('TCPEdge/a');
     expect(stdout).toContain('it changed at the service');
     expect(stdout).toContain('Run the command again to see the new plan.');
-    expect(exitCode).toBe(6);
     expect(listWrites(workspace)).toEqual([]);
   });
 
@@ -206,8 +206,8 @@ describe('after a question was answered with yes', () => {
       answers: ['yes'],
       onAsk: () => patch(workspace, String(edge?.['id']), { description: 'urgent' }),
     });
-    expect(stdout).toContain('description: "urgent" → "v2"  (shown: (none) → "v2", it changed at the service)');
     expect(exitCode).toBe(6);
+    expect(stdout).toContain('description: "urgent" → "v2"  (shown: (none) → "v2", it changed at the service)');
     expect(listWrites(workspace)).toEqual([]);
   });
 

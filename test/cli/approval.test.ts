@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isSamePlan, NotApprovedError, openStack, parsePlan } from '../../src/index.ts';
 import { listFormatNames } from '../../src/report/formats.ts';
-import { BASE_URL } from './fake-context.ts';
+import { BASE_URL, NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, toTranscript, type Workspace } from './workspace.ts';
 
 const BEFORE = `${STACK}${toEdge('a', 20001)}${toEdge('old', 20002)}`;
@@ -28,6 +28,18 @@ async function patch({ server }: Workspace, id: string, body: object): Promise<v
 function listWrites({ recorder }: Workspace): readonly string[] {
   return recorder.take().flatMap(({ method, path }) => (method === 'GET' ? [] : [`${method} ${path}`]));
 }
+
+/** A certificate for eight days that nothing renews. */
+const CERTIFICATE = toManifest(
+  'SSHUserCertificate',
+  'alice',
+  {
+    public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L',
+    ssh_certificate_authority_id: 'sshca_2k9XLTJrEKpUhfwyWqZzQNvMbcA',
+    principals: ['alice'],
+  },
+  { lifecycle: { valid_for: '8d' } },
+);
 
 const TROUBLE = { code: 'token-sink-missing', severity: 'error', message: 'trouble' };
 const NO_DANGERS = { access: 0, traffic: 0, secrets: 0, protection: 0, ownership: 0 };
@@ -85,6 +97,21 @@ describe('apply --approved', () => {
     await write({ 'approved.json': JSON.stringify(edit(JSON.parse(text))) });
     expect(await edgewise(APPLY)).toMatchObject({ exitCode: 6 });
     expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('applies a plan of last week, although texts about times differ', async () => {
+    const clock = { now: NOW };
+    const files = { 'edgewise.yaml': STACK + CERTIFICATE };
+    const { edgewise, write } = await createWorkspace(files, { now: () => clock.now });
+    const line = (words: string) => edgewise(words, { now: () => clock.now });
+    expect(await line('apply edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
+    await write({ 'edgewise.yaml': STACK + CERTIFICATE + toEdge('a', 20001) });
+    await line('plan edgewise.yaml -o plan.json');
+    clock.now = new Date(NOW.getTime() + 7 * 86_400_000);
+    const applied = await line('apply edgewise.yaml --approved plan.json --yes');
+    expect(applied).toMatchObject({ exitCode: 0 });
+    expect(applied.stdout).toContain('expires in 24 hours, and is renewed then');
+    expect(applied.stdout).toContain('1 write applied');
   });
 
   it('goes with manifests only, and only with a plan', async () => {

@@ -25,15 +25,20 @@ const BASE_URL = 'http://killed.test';
 /** When the process is killed: when its write took effect and is not answered yet, or when the answer is on its way. */
 const WHEN = ['before the answer', 'after the answer'] as const;
 
-/** At which write a process is killed, counting from 0. */
+/** At which request a process is killed, counting from 0: of all requests for a plan file, else of the writes. */
 interface Kill {
-  readonly write: number;
+  readonly request: number;
   readonly when: (typeof WHEN)[number];
 }
 
-/** Of two kills at a write of a plan file one is enough: what is applied again is known from the applies of manifests. */
-function isTurnOf({ write, when }: Kill): boolean {
-  return write % WHEN.length === WHEN.indexOf(when);
+/** Of two kills at a request of a plan file one is enough: what is applied again is known from the applies of manifests. */
+function isTurnOf({ request, when }: Kill): boolean {
+  return request % WHEN.length === WHEN.indexOf(when);
+}
+
+/** Whether a process may be killed at a request. Reads change nothing, but an approval is compared with what they show. */
+function isCounted({ method }: Request, how: How): boolean {
+  return how === 'of a plan file' || method !== 'GET';
 }
 
 /** What is applied: the manifests, or a plan file with them. */
@@ -85,7 +90,7 @@ describeLong('a process that is killed', () => {
   );
 
   it.each(WHEN)(
-    '%s to any write of an apply of a plan file is made good by the same command, and nobody approves anything again',
+    '%s to any request of an apply of a plan file is made good by the same command, and nobody approves anything again',
     { timeout: 300_000 },
     async (when) => {
       await expectRecovery(nothing, 'examples/everything', when, 'of a plan file');
@@ -99,23 +104,23 @@ describeLong('a process that is killed', () => {
     when: Kill['when'],
     how: How = 'of manifests',
   ): Promise<void> {
-    const writes = await countWrites(scene, manifests);
-    expect(writes).toBeGreaterThan(10);
-    const all = Array.from({ length: writes }, (_, write): Kill => ({ write, when }));
+    const requests = await countRequests(scene, manifests, how);
+    expect(requests).toBeGreaterThan(10);
+    const all = Array.from({ length: requests }, (_, request): Kill => ({ request, when }));
     const kills = thinOutLikeRandom(how === 'of a plan file' ? all.filter(isTurnOf) : all);
     await inParallel(kills, 3, (kill) => expectRecoveryFrom({ kill, how }, scene, manifests));
   }
 
-  async function countWrites(scene: Scene, manifests: string): Promise<number> {
-    let writes = 0;
+  async function countRequests(scene: Scene, manifests: string, how: How): Promise<number> {
+    let requests = 0;
     const server = openServer(scene.seed);
     const count: Transport = async (request) => {
-      if (request.method !== 'GET') writes += 1;
+      if (isCounted(request, how)) requests += 1;
       return server.handle(request);
     };
     const { exitCode, stderr } = await edgewise(count, ['apply', manifests, ...toFlags(copyTokens(scene))]);
     expect(exitCode, stderr).toBe(0);
-    return writes;
+    return requests;
   }
 
   function copyTokens({ tokens }: Scene): string {
@@ -131,7 +136,7 @@ describeLong('a process that is killed', () => {
   ): Promise<void> {
     const [server, tokens, issued] = [openServer(scene.seed), copyTokens(scene), new Map<string, string>()];
     const transport = withTokensNoted(server.handle, issued);
-    const about = `killed ${kill.when} to write ${kill.write}`;
+    const about = `killed ${kill.when} to request ${kill.request}`;
     const killed = await applyUntilKilled({ kill, how, manifests, tokens, transport });
     expect(killed.signal, about).toBe('SIGKILL');
     growOld(tokens);
@@ -176,12 +181,12 @@ interface Victim {
 
 /** Runs an apply as a process, and kills it in the middle. Returns its words, the service that it knew, and the signal by which it ended. */
 async function applyUntilKilled(victim: Victim) {
-  const { kill, transport } = victim;
-  let writes = 0;
+  const { kill, how, transport } = victim;
+  let requests = 0;
   let last: Request | undefined;
   const die = (): void => void child.kill('SIGKILL');
   const deadly: Transport = async (request) => {
-    if (request.method === 'GET' || writes++ !== kill.write) return transport(request);
+    if (!isCounted(request, how) || requests++ !== kill.request) return transport(request);
     last = request;
     if (kill.when === 'after the answer') return transport(request);
     await transport(request);

@@ -147,10 +147,7 @@ export class SharedListRequests {
 
   /** Lists all resources of a kind, newest first. The request starts after this call. Rejects as the client does. */
   async list(kind: Kind): Promise<readonly LiveResource[]> {
-    const list = await this.#list(kind);
-    const known = LISTS.get(list) ?? this.#readAll(kind, list);
-    LISTS.set(list, known);
-    return known;
+    return this.#readAll(kind, await this.#list(kind));
   }
 
   /**
@@ -171,25 +168,11 @@ export class SharedListRequests {
   }
 
   #readAll(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {
-    const read = list.map((json) => this.#read(kind, json));
-    return read.map((live) => this.#shown.complete(kind, live));
-  }
-
-  #read(kind: Kind, json: JsonObject): LiveResource {
-    const known = PARTS.get(json);
-    if (known !== undefined) return known;
-    this.#shown.note(kind, json);
-    const live = readResource(kind, json);
-    PARTS.set(json, live);
-    return live;
+    // First notes all of them: a field that one resource shows is empty where another one leaves it out.
+    for (const json of list) this.#shown.note(kind, json);
+    return list.map((json) => this.#shown.complete(kind, readResource(kind, json)));
   }
 }
-
-/** Cache: maps a list response to its parsed resources, because several stacks may share one list response. */
-const LISTS = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
-
-/** Cache: maps the JSON of a resource to the parsed resource, because two list responses may share JSON values. */
-const PARTS = new WeakMap<JsonObject, LiveResource>();
 
 type List = (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
 

@@ -92,16 +92,11 @@ const TOKENS = new RegExp(
 );
 
 function isUnicodeClass(token: string): boolean {
-  if (UNICODE_CLASSES.has(token)) return true;
   try {
     new RE2Set().add(token);
   } catch (error) {
     if (error instanceof RE2JSException) return false;
     throw error;
   }
-  UNICODE_CLASSES.add(token);
   return true;
 }
-
-/** Unicode classes found in patterns so far. There are only a few hundred, so the set stays small. */
-const UNICODE_CLASSES = new Set<string>();

@@ -8,7 +8,6 @@ import { locateSource } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
-import { mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
 
 /** The value of `spec.render` in a `Stack` or `Defaults`. */
 export interface LocatedRenderCommand {
@@ -27,10 +26,6 @@ export function findRenderInFile(
   env: ManifestEnvironment,
   kind: 'Stack' | 'Defaults',
 ): LocatedRenderCommand | undefined {
-  const { buffer, byteOffset, byteLength } = source.bytes;
-  // Search the bytes first, because parsing a file of ten thousand documents is much slower.
-  const mayHold = kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument;
-  if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeManifestSource(source);
   if ('code' in text) return undefined;
   for (const { value, span, tree, findings } of parseDocuments(text.text, env, createYamlBudget())) {

@@ -1,13 +1,11 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { findRepository } from '../files/boundary.ts';
-import { toBuffer } from '../files/read-input.ts';
 import { createManifestEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { type ManifestBytes, type UnreadableInput, visitManifestFiles } from '../manifest/load.ts';
 import { readDefaultsUpward } from '../manifest/load-upward.ts';
 import {
   type FoundManifest,
   listReadableDocuments,
-  mayContainStackDocument,
   parseReadableFileDocuments,
   type ReadableFileDocuments,
 } from '../manifest/stack-folders.ts';
@@ -109,7 +107,6 @@ export function indexStackNames(
 ): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   visitManifestFiles(root, { cwd, uid, isDone: isLate }, ({ folder, bytes }) => {
-    if (!mayContainStackDocument(bytes)) return;
     for (const { kind, metadata } of listReadableDocuments(bytes, NO_ENVIRONMENT)) {
       const { name } = toMapping(metadata);
       if (kind === 'Stack' && typeof name === 'string' && isResourceName(name)) names.set(name, folder);
@@ -142,23 +139,10 @@ interface SettingsLayer {
   readonly spec: JsonObject;
 }
 
-/**
- * Matches text that concerns the whole tree. A file without a match is not parsed. Also matches escape sequences,
- * because a key or a kind may be written with them.
- */
-const CONCERNS_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|Defaults|External)\b|\brenamed_from\b|\\[ux]/;
-
-/** Matches the kind of each document. `kind` in a member of a `List` does not match, because it is indented. */
-const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
-
 function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
-  const buffer = toBuffer(bytes);
-  const text = buffer.toString('utf8');
-  const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
-  const standsApart = kinds.length > 0 && kinds.every((kind = '') => KINDS_APART.includes(kind));
-  if (!CONCERNS_TREE.test(text))
-    return { file, folder, stack: undefined, defaults: [], standsApart, dependsOn: [], takes: [] };
   const raw = parseReadableFileDocuments(bytes, createManifestEnvironment(context));
+  const kinds = raw.documents.map(({ kind }) => kind);
+  const standsApart = kinds.length > 0 && !raw.isBroken && kinds.every((kind) => KINDS_APART.includes(String(kind)));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
   return { file, folder, stack, defaults, standsApart, ...collectDependencies(raw) };

@@ -88,13 +88,8 @@ async function planOne(
   return {
     report: { about: 'plan', plan, blocking },
     exitCode: exitCodeOfPlan(plan, blocking, flags),
-    options: isQuiet(plan) ? {} : { locate: opened.locate },
+    options: { locate: opened.locate },
   };
-}
-
-/** Whether a plan is empty. Its report then shows no positions, so the manifests need not stay in memory. */
-function isQuiet({ writes, files, diagnostics, violations }: Plan): boolean {
-  return writes.length + files.length + diagnostics.length + violations.length === 0;
 }
 
 /** Formats the name of a plan file: the name of the stack, followed by the folder if the name is not unique. */
@@ -135,7 +130,7 @@ export async function validateAndReportStacks(
       return {
         report: { about: 'validation', command: 'validate', validation },
         exitCode: state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics),
-        options: diagnostics.length === 0 ? {} : { locate: subject.locate },
+        options: { locate: subject.locate },
       };
     });
     return reportStacksRun(run, await failConflictingStacks(run, parts));
@@ -163,7 +158,7 @@ export async function showDriftOfStacks(
       return {
         report: { about: 'drift', drift },
         exitCode: isEveryTargetCompared(drift) ? differs : EXIT.invalid,
-        options: differs === EXIT.success && drift.diagnostics.length === 0 ? {} : { locate },
+        options: { locate },
       };
     });
     return reportStacksRun(run, await failConflictingStacks(run, parts));

@@ -9,14 +9,7 @@ import type { DesiredState } from '../../model/state.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import {
-  type ClaimRegistry,
-  createClaimRegistry,
-  createConflictDiagnosticsByStack,
-  listStackClaims,
-  type RereadStackClaims,
-  type StackClaimsInput,
-} from '../../repository/claim-registry.ts';
+import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../repository/claim-registry.ts';
 import {
   createAccountKeyContainingSecret,
   findPossibleTakeOverStack,
@@ -29,7 +22,7 @@ import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '.
 import type { NamedPlan } from '../../stack/approval.ts';
 import { StackError } from '../../stack/host.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
-import { readManifests, readValidManifests } from '../../stack/read-manifests.ts';
+import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
 import { isEmbedded, parseEmbeddedDataFile, readApiKey, type ServiceSettings } from '../../stack/settings.ts';
 import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
@@ -133,7 +126,7 @@ export async function runWithSelectedStacks(
       signal,
       context,
       planned: createPlannedResources(),
-      claims: createClaimRegistry(),
+      claims: new ClaimRegistry(),
     });
   } finally {
     try {
@@ -499,11 +492,7 @@ export async function failConflictingStacks(
   parts: readonly StackReportPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
 ): Promise<readonly StackReportPart[]> {
-  const errors = await createConflictDiagnosticsByStack(
-    run.claims.listConflicts(),
-    (folder) => readClaims(run, folder),
-    run.context,
-  );
+  const errors = run.claims.listConflicts();
   for (const folder of errors.keys()) await withdraw(folder);
   const { stacks } = run.selected;
   return parts.map((part, index) => {
@@ -511,13 +500,6 @@ export async function failConflictingStacks(
     const found = folder === undefined ? undefined : errors.get(folder);
     return found === undefined ? part : addConflicts(part, found);
   });
-}
-
-async function readClaims({ flags, context }: StacksRun, folder: StackFolder): ReturnType<RereadStackClaims> {
-  const { onSubject: _, ...quiet } = context;
-  const { state } = await readManifests([folder.folder], quiet);
-  if (state === undefined) return undefined;
-  return { state, tokens: resolveTokenSettings(flags, state.stack.tokens, state.stack.name) };
 }
 
 function addConflicts(

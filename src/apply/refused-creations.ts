@@ -49,7 +49,9 @@ export async function recordRefusalInItself(refusal: Refusal, requests: ApplyReq
 
 function permitsMore({ write, live }: Refusal, sent: Spec): boolean {
   const kind = getKind(write.kind);
-  return listResourceTransitionDangers(kind, { spec: normalizeSpec(kind, sent) }, { spec: live.spec }).length > 0;
+  const dangers = listResourceTransitionDangers(kind, { spec: normalizeSpec(kind, sent) }, { spec: live.spec });
+  // No certificate was valid before this one.
+  return dangers.some(({ danger }) => danger !== 'stays-valid');
 }
 
 interface RecordTarget {

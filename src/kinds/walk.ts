@@ -108,6 +108,24 @@ export function findMemberType(type: FieldType | undefined, step: string | numbe
   }
 }
 
+/**
+ * Lists the paths of keys `__proto__` in maps. Schemas overlook this key, because an assignment to it sets the prototype
+ * of an object. In free JSON it is a key like any other.
+ */
+export function listPrototypeKeys(type: FieldType, value: Json, path: FieldPath = []): readonly FieldPath[] {
+  const isHere = type.type === 'map' && isJsonObject(value) && Object.hasOwn(value, PROTOTYPE_KEY);
+  const found: FieldPath[] = isHere ? [[...path, PROTOTYPE_KEY]] : [];
+  mapDirectMembers(type, value, {
+    visit: (inner, member, at) => {
+      found.push(...listPrototypeKeys(inner, member, [...path, ...at]));
+      return member;
+    },
+  });
+  return found;
+}
+
+const PROTOTYPE_KEY = '__proto__';
+
 function listInnerTypes(type: FieldType): readonly FieldType[] {
   if (isLeaf(type)) return [];
   switch (type.type) {

@@ -4,8 +4,10 @@ import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
 import { omitOptionalNullsFromSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
+import { listPrototypeKeys } from '../kinds/walk.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { checkStorableText } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
@@ -297,11 +299,18 @@ function listFieldFindings({
   if (table === undefined) return [];
   const reserved = findReservedKey(spec);
   if (reserved !== undefined) return [createReservedKeyFinding(reserved)];
+  const [unusable] = listPrototypeKeys(table.specType, spec);
+  if (unusable !== undefined) return [createUnusableKeyFinding(unusable)];
   const inSpec = table.check(spec);
   return [
     ...inSpec.map((finding) => createSpecFinding('spec', finding)),
     ...table.checkLifecycle(settings, spec).map((finding) => createSpecFinding('lifecycle', finding)),
   ];
+}
+
+function createUnusableKeyFinding(path: FieldPath): ManifestFinding {
+  const message = `spec.${formatPath(path.slice(0, -1))} has the key \`${path.at(-1)}\`, which cannot be used`;
+  return { code: 'bad-value', message, remedy: 'Use another key.', path: ['spec', ...path], target: 'key' };
 }
 
 function createReservedKeyFinding(path: FieldPath): ManifestFinding {

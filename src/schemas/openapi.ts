@@ -67,7 +67,7 @@ function createRequestEntries(operation: Operation): readonly Entry[] {
     );
   const isUpdate = action === 'update';
   const schema = createRequestBodySchema(kind, isUpdate ? 'update' : 'create');
-  return createEntries(name, schema, (body) => createTolerantBody(body, kind, isUpdate));
+  return createEntries(name, schema, (body) => (isUpdate ? { ...body, minProperties: 1 } : body));
 }
 
 function createResponseEntries(operation: Operation): readonly Entry[] {
@@ -104,41 +104,16 @@ function createListSchema(kind: Kind): JsonObject {
   };
 }
 
-/** Lets request bodies contain values that clients copy from responses: the id, and null for unset fields. */
-function createTolerantBody(body: JsonObject, kind: Kind, isUpdate: boolean): JsonObject {
-  const known = isJsonObject(body['properties']) ? body['properties'] : {};
-  const ignored = Object.keys(kind.fields).filter((name) => name !== 'id' && !(name in known));
-  const nulls = ignored.map((name) => [name, { type: 'null', description: 'Ignored.' }] as const);
-  const properties = { ...known, id: { description: 'Ignored.' }, ...Object.fromEntries(nulls) };
-  return { ...body, properties, ...(isUpdate && { not: createNoChangeSchema(kind, Object.keys(known)) }) };
-}
-
-/**
- * Creates the schema of an update that changes nothing: fields that null clears are absent, and all others are absent
- * or null. The schema is used under `not`, which client generators ignore. If alternatives next to the properties
- * expressed the same rule, generators would create a body without types.
- */
-function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonObject {
-  const cleared = names.filter((name) => fields[name]?.clear === 'null');
-  const kept = names.filter((name) => !cleared.includes(name));
-  return {
-    properties: {
-      ...Object.fromEntries(kept.map((name) => [name, { type: 'null' }])),
-      ...Object.fromEntries(cleared.map((name) => [name, { not: {} }])),
-    },
-  };
-}
-
 /** The schema of a body: the module itself, or an object with the module under `module` and the ids of the path. */
 function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
-  const ids = listPathIdNamesOfKind(kind).map((name) => [name, { description: 'Ignored.' }] as const);
+  const ids = listPathIdNamesOfKind(kind).map((name) => [name, { type: 'string', description: 'Ignored.' }] as const);
   const wrapped = {
     type: 'object',
     properties: { ...Object.fromEntries(ids), module },
     required: ['module'],
     additionalProperties: false,
   };
-  return { anyOf: [module, wrapped] };
+  return { oneOf: [module, wrapped] };
 }
 
 /**

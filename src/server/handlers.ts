@@ -257,6 +257,7 @@ export function toResponseValue(field: Field, value: Json | undefined, baseUrl: 
   const given =
     value ?? field.default ?? (field.serviceDefault && field.type.type === 'number' ? field.type.min : null);
   if (given !== null) return toResponseJson(field.type, given, baseUrl);
+  if (field.type.type === 'json') return {};
   return isNullInResponses(field) ? null : getNormalUnsetFieldValue(field);
 }
 

@@ -186,12 +186,20 @@ function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
       if (length > MAX_REQUEST_BYTES) return;
       chunks.push(chunk);
       length += chunk.length;
-      if (length > MAX_REQUEST_BYTES) resolve(Buffer.concat(chunks));
+      if (length <= MAX_REQUEST_BYTES) return;
+      cutOff(incoming.socket);
+      resolve(Buffer.concat(chunks));
     });
     incoming.once('end', () => resolve(Buffer.concat(chunks)));
     incoming.once('close', () => fail(new Error('The connection was closed')));
     incoming.once('error', fail);
   });
+}
+
+/** Closes a connection whose client goes on sending, once the client had time to read the response. */
+function cutOff(socket: Duplex): void {
+  const late = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(late));
 }
 
 function send({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {

@@ -1,7 +1,10 @@
+import { type FieldType, type ObjectType, objectOf } from '../kinds/field.ts';
 import type { Kind, SpecFinding } from '../kinds/kind.ts';
 import type { NamedModule } from '../kinds/operations.ts';
 import { listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findPatchClearValue } from '../kinds/request-body.ts';
+import { listPrototypeKeys, mapDirectMembers, mapPresentFields } from '../kinds/walk.ts';
+import { InvariantError } from '../model/errors.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { listUnstorableTexts } from '../model/printable.ts';
@@ -17,20 +20,22 @@ type Schema = ReturnType<typeof createRequestBodySchema>;
  * `RequestError` for an invalid body.
  */
 export function parseCreateBody(kind: Kind, body: JsonObject): Spec {
-  const given = dropIgnored(kind, body, () => true);
+  const given = dropIgnored(kind, dropUnspecified(objectOf(kind.fields), body), () => true);
   refuseUnfit(kind, 'create', given);
   return withDefaults(kind, patchSpec(kind, {}, given));
 }
 
 /**
  * Returns the fields in the body of a PATCH. Ignores `id`, and each null that does not clear its field. Throws
- * `RequestError` for an invalid body, and if no field is left.
+ * `RequestError` for an invalid body, and if it names no field.
  */
 export function parseUpdateBody(kind: Kind, body: JsonObject): Spec {
-  const given = dropIgnored(kind, body, (name) => kind.fields[name]?.clear !== 'null');
-  refuseImmutable(kind, given);
-  if (Object.keys(given).length === 0)
+  const { id: _, ...named } = body;
+  if (Object.keys(named).length === 0)
     throw new RequestError('The body contains no field to change', { code: 'empty_update' });
+  const specified = dropUnspecified(objectOf(kind.fields), named);
+  const given = dropIgnored(kind, specified, (name) => kind.fields[name]?.clear !== 'null');
+  refuseImmutable(kind, given);
   refuseUnfit(kind, 'update', given);
   return given;
 }
@@ -40,9 +45,9 @@ export function parseUpdateBody(kind: Kind, body: JsonObject): Spec {
  * optionally the ids of the path. Throws `RequestError` for an invalid body.
  */
 export function parseModuleBody(kind: Kind, module: NamedModule, body: JsonObject): JsonObject {
-  const bare = unwrapModule(kind, body);
+  const bare = assertObject(dropUnspecifiedIn(module.field.type, unwrapModule(kind, body)));
   const schema = getSchema(`${kind.name} ${module.name}`, () => createModuleBodySchema(module.field, 'request'));
-  refuseUnfitValue(bare, schema);
+  refuseUnfitValue(bare, schema, module.field.type);
   return bare;
 }
 
@@ -73,12 +78,13 @@ const MOST_FINDINGS = 20;
 
 function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {
   const schema = getSchema(`${purpose} ${kind.name}`, () => createRequestBodySchema(kind, purpose));
-  refuseUnfitValue(body, schema);
+  refuseUnfitValue(body, schema, kind.specType);
 }
 
-function refuseUnfitValue(value: Json, schema: Schema): void {
+function refuseUnfitValue(value: Json, schema: Schema, type: FieldType): void {
   const unfit = yieldSchemaFindings(schema, value).take(MOST_FINDINGS);
-  const findings = [...listUnstorableTexts(value), ...unfit];
+  const unusable = listPrototypeKeys(type, value).map((path) => ({ path, message: 'cannot be a key' }));
+  const findings = [...listUnstorableTexts(value), ...unfit, ...unusable];
   refuseFindings(
     findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${formatPath(path)} ${message}` })),
   );
@@ -99,6 +105,30 @@ function dropIgnored(kind: Kind, body: JsonObject, isNullIgnored: (name: string)
   return Object.fromEntries(entries);
 }
 
+/**
+ * Drops what published clients send for values that are not specified: null in a field that the API does not have, and
+ * an empty text in place of a time, an id, or a word of a list.
+ */
+function dropUnspecified({ fields }: ObjectType, value: JsonObject): JsonObject {
+  const kept = Object.entries(value).filter(([name, member]) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) return member !== null;
+    return member !== '' || field.required || !UNSPECIFIED_IF_EMPTY.has(field.type.type);
+  });
+  return mapPresentFields(Object.entries(fields), Object.fromEntries(kept), dropUnspecifiedIn);
+}
+
+function dropUnspecifiedIn(type: FieldType, value: Json): Json {
+  return mapDirectMembers(type, value, { visit: dropUnspecifiedIn, visitFields: dropUnspecified });
+}
+
+const UNSPECIFIED_IF_EMPTY: ReadonlySet<FieldType['type']> = new Set(['timestamp', 'reference', 'enum']);
+
+function assertObject(value: Json): JsonObject {
+  if (isJsonObject(value)) return value;
+  throw new InvariantError('A module stays an object');
+}
+
 function refuseImmutable(kind: Kind, given: JsonObject): void {
   const fixed = Object.keys(given).filter(
     (name) => Object.hasOwn(kind.fields, name) && kind.fields[name]?.lifecycle !== 'mutable',
@@ -109,7 +139,8 @@ function refuseImmutable(kind: Kind, given: JsonObject): void {
 function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   const { module, ...rest } = body;
   if (module === undefined) return body;
-  const beside = Object.keys(rest).find((name) => !listPathIdNamesOfKind(kind).includes(name));
+  const named = Object.keys(rest).filter((name) => rest[name] !== null);
+  const beside = named.find((name) => !listPathIdNamesOfKind(kind).includes(name));
   if (beside === undefined && isJsonObject(module)) return module;
   const finding = beside === undefined ? 'module must be an object' : `${beside} is not allowed beside \`module\``;
   throw new RequestError(finding, { code: 'invalid_field', details: { field: beside ?? 'module' } });

@@ -255,12 +255,8 @@ describe('the OpenAPI document', () => {
     `);
   });
 
-  it('takes the ids and nulls that clients send back, and modules under `module`', () => {
-    checkSchema(
-      '#/components/schemas/TCPEdgeUpdate',
-      { id: 'edgtcp_1', uri: null, description: 'x', backend: null },
-      'An update',
-    );
+  it('takes nulls of known fields, and modules under `module`', () => {
+    checkSchema('#/components/schemas/TCPEdgeUpdate', { description: 'x', backend: null }, 'An update');
     checkSchema('#/components/schemas/TCPEdgeBackendReplace', { id: 'x', module: { backend_id: 'bkdtg_1' } }, 'A PUT');
     checkSchema('#/components/schemas/TCPEdgeBackendReplace', { backend_id: 'bkdtg_1' }, 'A PUT');
     expect(() => checkSchema('#/components/schemas/TCPEdgeUpdate', { nobody: 1 }, 'An update')).toThrow('nobody');
@@ -280,10 +276,23 @@ describe('the OpenAPI document', () => {
     expect(of('PolicyAction')).toMatchObject({ type: ['object', 'null'], additionalProperties: {} });
   });
 
-  it('says of an update that changes nothing that it is none', () => {
+  it('has no property that can only be null, and no `not`, because generators stop at them', () => {
+    const text = JSON.stringify(objectOf(resolve('#/components/schemas') ?? null));
+    expect(text).not.toMatch(/"not":/);
+    const alone = (value: Json): readonly Json[] => {
+      if (isJsonArray(value)) return value.flatMap(alone);
+      if (!isJsonObject(value)) return [];
+      const own = Object.entries(objectOf(value['properties'] ?? {})).filter(
+        ([, schema]) => isJsonObject(schema) && schema['type'] === 'null',
+      );
+      return [...own.map(([name]) => name), ...Object.values(value).flatMap(alone)];
+    };
+    expect(alone(resolve('#/components/schemas') ?? null)).toEqual([]);
+  });
+
+  it('says of an update without a field that it is none', () => {
     const check = (body: JsonObject) => () => checkSchema('#/components/schemas/AgentIngressUpdate', body, 'An update');
-    expect(check({ description: null, id: 'agin_1' })).toThrow('must NOT be valid');
-    expect(check({})).toThrow('must NOT be valid');
+    expect(check({})).toThrow('must NOT have fewer than 1 properties');
     expect(check({ certificate_management_policy: null })).not.toThrow();
     expect(check({ description: '' })).not.toThrow();
   });

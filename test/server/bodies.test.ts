@@ -191,10 +191,58 @@ describe('the fields of a body', () => {
     expect(body['backend']).toMatchObject({ enabled: true });
   });
 
-  it('may not be null where one is needed, or where nobody knows them', async () => {
+  it('may not be null where one is needed', async () => {
     const { call } = createTestServer();
-    const bodies: readonly Json[] = [{ backend: { backend_id: null } }, { nobody: null }];
-    for (const body of bodies) expect((await call('POST', '/edges/tcp', { body })).status).toBe(400);
+    expect((await call('POST', '/edges/tcp', { body: { backend: { backend_id: null } } })).status).toBe(400);
+  });
+
+  it('may be null where nobody knows them, at any depth, and are then ignored', async () => {
+    const { call } = createTestServer();
+    const action = { type: 'deny', nobody: null };
+    const body = { traffic_policy: null, policy: { inbound: [{ actions: [action], nobody: null }], nobody: null } };
+    const created = await call('POST', '/edges/tcp', { body });
+    expect(created.status).toBe(201);
+    expect(JSON.stringify(created.body)).not.toContain('nobody');
+    const path = `/edges/tcp/${textOf(created.body['id'])}`;
+    const changed = await call('PATCH', path, { body: { traffic_policy: null, description: 'x' } });
+    expect([changed.status, changed.body['description']]).toEqual([200, 'x']);
+    const set = await call('PUT', `${path}/backend`, { body: { backend_id: 'bkdtg_1', nobody: null } });
+    expect(set.status).toBe(200);
+    for (const value of ['""', '0', '{}', 'false'])
+      expect((await call('PATCH', path, { body: `{"traffic_policy":${value}}` })).status, value).toBe(400);
+  });
+
+  it('may be an empty text in place of a time, an owner or a word, which is then not specified', async () => {
+    const { call } = createTestServer();
+    const credential = await call('POST', '/credentials', { body: { owner_id: '', description: 'x' } });
+    expect([credential.status, textOf(credential.body['owner_id'])]).toEqual([201, expect.stringMatching(/^usr_/)]);
+    const policy = { authority: '', private_key_type: '' };
+    const ingress = { domain: 'a.example.com', certificate_management_policy: policy };
+    const { body: made } = await call('POST', '/agent_ingresses', { body: ingress });
+    expect(made['certificate_management_policy']).toEqual({ authority: 'letsencrypt', private_key_type: 'rsa' });
+    const certificate = {
+      ssh_certificate_authority_id: 'sshca_1',
+      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L',
+      valid_after: '',
+      valid_until: '',
+    };
+    const { status, body } = await call('POST', '/ssh_user_certificates', { body: certificate });
+    const [from, to] = [body['valid_after'], body['valid_until']].map((time) => Date.parse(textOf(time)));
+    expect([status, Number(to) - Number(from)]).toEqual([201, 86_400_000]);
+  });
+
+  it('may not be an empty text where a word or an id is needed', async () => {
+    const { call } = createTestServer();
+    const restriction = { type: '', ip_policy_ids: ['ipp_1'] };
+    expect((await call('POST', '/ip_restrictions', { body: restriction })).status).toBe(400);
+    expect((await call('POST', '/edges/tcp', { body: { backend: { backend_id: '' } } })).status).toBe(400);
+  });
+
+  it('are shown with {} as the config of an action that has none', async () => {
+    const { call } = createTestServer();
+    const policy = { inbound: [{ actions: [{ type: 'deny' }] }] };
+    const { body } = await call('POST', '/edges/tcp', { body: { policy } });
+    expect(body['policy']).toMatchObject({ inbound: [{ actions: [{ type: 'deny', config: {} }] }] });
   });
 });
 

@@ -57,13 +57,21 @@ describe('a list that is unset or empty', () => {
 });
 
 describe('a PATCH', () => {
-  it.each(Object.keys(LEAST))('that changes nothing is refused: %s', async (kind) => {
+  it.each(Object.keys(LEAST))('that names no field is refused: %s', async (kind) => {
     const { call } = createTestServer();
     const path = await create(call, kind);
-    for (const body of [{}, { id: 'x' }, { description: null, metadata: null }]) {
+    for (const body of [{}, { id: 'x' }]) {
       const answer = await call('PATCH', path, { body });
       expect([answer.status, answer.body['error_code']]).toEqual([400, 'empty_update']);
     }
+  });
+
+  it.each(Object.keys(LEAST))('whose fields are null changes nothing: %s', async (kind) => {
+    const { call } = createTestServer();
+    const path = await create(call, kind);
+    const before = (await call('GET', path)).body;
+    expect((await call('PATCH', path, { body: { description: null, metadata: null } })).status).toBe(200);
+    expect((await call('GET', path)).body).toEqual(before);
   });
 
   it('changes everything that it gives, or nothing', async () => {

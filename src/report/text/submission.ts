@@ -47,7 +47,7 @@ function createPartView({ name, status, decisions }: DecidedPartsField, part: Js
 
 /** The state of a submission on one line: `abrp_2ab: PENDING, 0 of 2 host names decided`. */
 export function renderSubmissionState({ id, status, partTitle, parts }: SubmissionView): string {
-  const decided = parts.filter(({ decision }) => decision !== 'open').length;
+  const decided = parts.filter(({ decision }) => decision !== undefined && decision !== 'open').length;
   return `${id}: ${status}, ${decided} of ${formatCount(parts.length, partTitle)} decided`;
 }
 

@@ -8,6 +8,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { type Mark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
+import { hasMarkOf } from '../model/ownership.ts';
 import { alignMembers, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { type CreateWrite, findResourceIdOfWrite, type SetModuleWrite, type Write } from '../model/write.ts';
@@ -47,7 +48,7 @@ export function listUnpersistedValueMessages(
   { body = {}, live, accepted }: ComparedResponse,
 ): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
-  const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
+  const isMarked = mark === undefined || hasMarkOf(live, mark);
   const isKept = write.type === 'release' && live.mark !== undefined;
   return [
     ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),

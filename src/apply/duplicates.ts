@@ -6,8 +6,8 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, getErrorMessage, NetworkError, StaleStateError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
-import { isCopiedMark } from '../model/mark.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { isResourceOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { CreateWrite, RecordDeliveryWrite, RedeliverWrite, Write } from '../model/write.ts';
 import { isCreateWithoutClaims } from '../plan/duplicates.ts';
@@ -61,10 +61,8 @@ function pickMarkedResources(
   all: readonly LiveResource[],
   { known }: DuplicateSearchContext,
 ): readonly LiveResource[] {
-  const { stack, name } = write.mark;
-  const marked = listNamed(all, name).filter(
-    (live) => live.mark?.stack === stack && !known.has(live.id) && !isCopiedMark(live),
-  );
+  const { name } = write.mark;
+  const marked = listNamed(all, name).filter((live) => !known.has(live.id) && isResourceOf(live, write.mark));
   // The list is sorted newest first, which also orders resources that were created in the same second.
   return marked.toReversed().toSorted(compareByTime);
 }

@@ -10,6 +10,7 @@ import { formatPath, parsePath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Mark } from '../model/mark.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { hasMarkOf } from '../model/ownership.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import {
   type CreateWrite,
@@ -457,8 +458,7 @@ async function verifyCreation(
 /** The fields that the service stored otherwise. Empty if it also lost the mark, without which nothing is recorded. */
 function listRefusedFields(write: CreateWrite, { body, live }: SentAndShown): readonly string[] {
   const { accepted } = checkStoredForms(write, { body, live, before: undefined });
-  const isMarked = live.mark?.stack === write.mark.stack && live.mark.name === write.mark.name;
-  return isMarked ? listUnacceptedFields(write, { body, live, accepted }) : [];
+  return hasMarkOf(live, write.mark) ? listUnacceptedFields(write, { body, live, accepted }) : [];
 }
 
 /** Returns a message for each value of a new credential or certificate that cannot be accepted. */

@@ -4,6 +4,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { ApiError, NetworkError, StaleStateError } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { type Mark, type RefusedCreation, renderFittingMetadata } from '../model/mark.ts';
+import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite } from '../model/write.ts';
 import { computeAskedDigest } from '../plan/refused-creations.ts';
@@ -87,8 +88,7 @@ function createBody(
 ): JsonObject | undefined {
   const kind = getKind(write.kind);
   const type = kind.fields['metadata']?.type;
-  const isOwn = mark?.stack === write.mark.stack && mark.name === write.mark.name;
-  if (!isOwn || type?.type !== 'metadata') return undefined;
+  if (mark === undefined || !hasMarkOf({ mark }, write.mark) || type?.type !== 'metadata') return undefined;
   const asked = computeAskedDigest(kind, live.mark?.fields ?? {}, write.validForMs);
   const refused: RefusedCreation = { asked, fields };
   const user = spec['metadata'];

@@ -17,6 +17,7 @@ import type { Change } from '../model/change.ts';
 import { assertDefined, assertNever, StaleStateError } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { isEqualMark, type Mark, type MarkDraft } from '../model/mark.ts';
+import { hasMarkOf } from '../model/ownership.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignSecrets, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -113,7 +114,7 @@ export function createUndoReliance({ kind: name, mark }: CreateWrite, id: string
     check: (json: JsonObject | null): LiveResource => {
       const live = readShown(kind, json ?? {}, { path, shown });
       if (live.mark === undefined) return live;
-      if (live.mark.stack !== mark.stack || live.mark.name !== mark.name) throw new StaleStateError(OTHER_MARK);
+      if (!hasMarkOf(live, mark)) throw new StaleStateError(OTHER_MARK);
       if (live.mark.protect && !mark.protect) throw new StaleStateError(NOW_PROTECTED);
       return live;
     },

@@ -2,19 +2,21 @@ import type { Field, FieldType } from '../kinds/field.ts';
 import { listIgnoredInMark, mapReferencesInIgnoredPath, parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { type Kind, toHyphenated } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeSpec } from '../kinds/normalize.ts';
+import { sortByPrecedence } from '../kinds/precedence.ts';
 import { alignLiveSpec } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { renderManifestDocument } from '../manifest/render-document.ts';
 import { validateManifests } from '../manifest/validate.ts';
-import { toAddress } from '../model/address.ts';
+import { type Address, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Mark } from '../model/mark.ts';
+import { isOwnedBy, listOwned } from '../model/ownership.ts';
 import { toPrintable } from '../model/printable.ts';
 import { alignMembers, isConcealed, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
-import type { LiveResource, LiveState, Spec } from '../model/state.ts';
+import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
 
@@ -100,7 +102,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
     const resources = byKind.get(kind.name) ?? [];
     const names = assignNamesToIds(
       resources.map((live) => {
-        const own = live.mark?.stack === stack ? live.mark?.name : undefined;
+        const own = stack !== undefined && isOwnedBy(live, stack) ? live.mark?.name : undefined;
         return { id: live.id, base: own ?? choosePreferredName(kind, live), isFixed: own !== undefined };
       }),
     );
@@ -284,12 +286,9 @@ interface ExportSelection {
  */
 function chooseResources(live: LiveState, stack: string | undefined): ExportSelection {
   const all = [...live.resources.values()].flat().sort(compareByAge);
-  const first = new Map<string, LiveResource>();
-  for (const resource of all) {
-    const key = findMarkKey(resource);
-    if (key !== undefined && !first.has(key)) first.set(key, resource);
-  }
-  const reasons = all.map((resource) => ({ resource, reason: findReason(resource, stack, first) }));
+  const owned = Map.groupBy(stack === undefined ? [] : listOwned(live, stack), ({ address }) => address);
+  const kept = new Map(Array.from(owned, ([address, same]) => [address, findKept(same.map((one) => one.live))]));
+  const reasons = all.map((resource) => ({ resource, reason: findReason(resource, stack, kept) }));
   return {
     chosen: [
       ...reasons.filter(({ reason }) => reason === undefined).map(({ resource }) => resource),
@@ -301,25 +300,25 @@ function chooseResources(live: LiveState, stack: string | undefined): ExportSele
   };
 }
 
+/** Of the resources with one mark, the one that a plan keeps. */
+function findKept(marked: readonly LiveResource[]): LiveResource | undefined {
+  const [first] = marked;
+  return first && sortByPrecedence(getKind(first.kind), marked)[0];
+}
+
+/** `kept`: by address, the resource of the stack that a plan keeps. */
 function findReason(
   resource: LiveResource,
   stack: string | undefined,
-  first: ReadonlyMap<string, LiveResource>,
+  kept: ReadonlyMap<Address, LiveResource | undefined>,
 ): string | undefined {
-  const { mark, markError } = resource;
+  const { kind, mark, markError } = resource;
   if (markError !== undefined) return `its mark cannot be read: ${markError}`;
   if (mark === undefined) return undefined;
-  if (mark.stack !== stack) return `it belongs to the stack ${mark.stack}, as ${resource.kind}/${mark.name}`;
-  const owner = first.get(findMarkKey(resource) ?? '');
-  return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${resource.kind}/${mark.name}`;
-}
-
-function findMarkKey({ kind, mark }: LiveResource): string | undefined {
-  return mark === undefined ? undefined : `${mark.stack} ${kind}/${mark.name}`;
-}
-
-function compareByAge(left: LiveResource, right: LiveResource): number {
-  return `${left.createdAt} ${left.id}` < `${right.createdAt} ${right.id}` ? -1 : 1;
+  const address = toAddress(kind, mark.name);
+  if (stack === undefined || !isOwnedBy(resource, stack)) return `it belongs to the stack ${mark.stack}, as ${address}`;
+  const owner = kept.get(address);
+  return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${address}`;
 }
 
 /** The text of an exported document, and of the `Stack` document that it is validated with. */

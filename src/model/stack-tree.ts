@@ -11,7 +11,9 @@ export interface StackFolder {
   /** The file that contains the `Stack`. */
   readonly file: string;
   /** The base URL of the service. `undefined` if neither the manifests nor the environment set it. */
-  readonly baseUrl: string | undefined;
+  readonly baseUrl?: string | undefined;
+  /** Identifies the service: equal for stacks of one service, however its URL is written. Absent without a base URL. */
+  readonly serviceId?: string | undefined;
   /** The environment variable of the API key. Absent if the document names none. */
   readonly keyEnv?: string;
   /** `spec.inputs`: patterns, relative to the folder, of further files that affect the manifests. */

@@ -3,6 +3,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { Mark } from '../model/mark.ts';
+import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation, SuppressedDelete } from '../model/plan.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
@@ -55,7 +56,7 @@ export function checkClaimsAgainstLive(
     for (const resource of live.resources.get(kind.name) ?? []) {
       const held = listClaims(kind, resource.spec).flatMap(({ key }) => (claimed.has(key) ? [key] : []));
       if (held.length === 0) continue;
-      const isOurs = resource.mark?.stack === stack;
+      const isOurs = isOwnedBy(resource, stack);
       const isOutsideTargets = isOurs && !byId.has(resource.id);
       const taker = isOutsideTargets ? findTaker?.(toAddress(kind.name, resource.mark?.name ?? ''))?.stack : undefined;
       const keeps = pickFinalSpec(resource, byId.get(resource.id));

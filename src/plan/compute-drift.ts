@@ -10,6 +10,7 @@ import type {
   UnownedResource,
 } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
+import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { addValidityDangerToDrift, listDangersCausedByDrift } from './dangers.ts';
@@ -228,7 +229,7 @@ export function listUnowned(
   live: LiveState,
 ): readonly UnownedResource[] {
   return [...live.resources.keys()].sort().flatMap((kind) => {
-    const others = (live.resources.get(kind) ?? []).filter(({ id, mark }) => !known.has(id) && mark?.stack !== stack);
+    const others = (live.resources.get(kind) ?? []).filter((one) => !known.has(one.id) && !isOwnedBy(one, stack));
     return others.map(toUnownedResource).sort(byId);
   });
 }

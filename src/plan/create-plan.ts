@@ -1,6 +1,7 @@
 import { findApiTypeOfSshKey, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitWarningsPerLintRule } from '../model/diagnostic.ts';
+import { isOwnedBy } from '../model/ownership.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STATE_MS } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -93,7 +94,7 @@ function isCausedByChange(diagnostic: Diagnostic, changesOf: ReadonlyMap<string,
 function listHandingStacks(decisions: readonly ChangeDecision[]): readonly string[] {
   return decisions.flatMap(({ pair: { by, desired, live } }) => {
     const from = desired?.lifecycle.takenFrom?.stack;
-    return by === 'adopt' && from !== undefined && live?.mark?.stack === from ? [from] : [];
+    return by === 'adopt' && from !== undefined && live !== undefined && isOwnedBy(live, from) ? [from] : [];
   });
 }
 

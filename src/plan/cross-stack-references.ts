@@ -1,12 +1,12 @@
 import { mapReferencesOfResource } from '../kinds/ignored-parts.ts';
+import { sortByPrecedence } from '../kinds/precedence.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import { isCopiedMark } from '../model/mark.ts';
+import { isResourceOf } from '../model/ownership.ts';
 import type { CrossStackReference, DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
-import { sortByPrecedence } from './precedence.ts';
 
 /** The desired state, with ids in place of references to resources of other stacks, as far as the ids are known. */
 interface ResolvedReferences {
@@ -94,9 +94,7 @@ export function findCrossStackReference(
   { resources }: LiveState,
 ): LiveResource | undefined {
   const { kind = '', name = '' } = parseAddress(resource) ?? {};
-  const marked = (resources.get(kind) ?? []).filter(
-    (live) => live.mark?.stack === stack && live.mark.name === name && !isCopiedMark(live),
-  );
+  const marked = (resources.get(kind) ?? []).filter((live) => isResourceOf(live, { stack, name }));
   return marked.length > 1 ? sortByPrecedence(getKind(kind), marked)[0] : marked[0];
 }
 

@@ -5,6 +5,7 @@ import {
   type ResourceState,
 } from '../kinds/dangers.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { isTokenUndelivered } from '../kinds/precedence.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
@@ -16,7 +17,6 @@ import { parseRateLimit } from '../model/stack.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { describeTokenSink } from '../model/token-sink.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
-import { isTokenUndelivered } from './precedence.ts';
 import { readFieldTime } from './validity.ts';
 
 type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & {

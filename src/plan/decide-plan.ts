@@ -7,6 +7,7 @@ import { formatAddress, toAddress } from '../model/address.ts';
 import { type ClockSkew, listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { isOwnedBy, listOwned } from '../model/ownership.ts';
 import type { SuppressedDelete } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { type ClaimConflict, checkClaimsAgainstLive } from './claims.ts';
@@ -70,8 +71,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const { live, desired } = input;
   const changes = decideChanges(input);
   const stack = desired.stack.name;
-  const owned = [...live.resources.values()].flat().filter(({ mark }) => mark?.stack === stack);
-  const known = new Set<string>(owned.map(({ kind, mark }) => toAddress(kind, mark?.name ?? '')));
+  const known = new Set<string>(listOwned(live, stack).map(({ address }) => address));
   const excluded = excludeChanges(changes.decisions, input, known);
   const kept = withoutLeftOut(changes, excluded.leftOut);
   const skipped = input.skipRejected === true ? skipConflicts(kept, input) : new Map();
@@ -392,7 +392,7 @@ function listCrossStackUsers(
   );
   if (removed.length === 0) return [];
   const users = Map.groupBy(
-    [...resources.values()].flat().flatMap((one) => (one.mark?.stack === stack ? [] : listUses(one))),
+    [...resources.values()].flat().flatMap((one) => (isOwnedBy(one, stack) ? [] : listUses(one))),
     ({ id }) => id,
   );
   return removed.flatMap(({ action, pair: { address, live } }): readonly Diagnostic[] => {

@@ -3,8 +3,9 @@ import type { Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
-import { toAddress } from '../model/address.ts';
+import { getAddressName, toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { CreateWrite, Write } from '../model/write.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -48,7 +49,7 @@ export function createUnownedHolderSearch(
   const listed = new Set<string>();
   const index = (kind: Kind): void => {
     for (const resource of resources.get(kind.name) ?? [])
-      if (resource.mark?.stack !== stack && !taken.has(resource.id))
+      if (!isOwnedBy(resource, stack) && !taken.has(resource.id))
         for (const { key } of listClaims(kind, resource.spec)) holders.set(key, resource);
     listed.add(kind.name);
   };
@@ -141,10 +142,10 @@ export function listMissingFormerNameWarnings(
     const { takenFrom, renamedFrom: name = takenFrom?.name } = desired?.lifecycle ?? {};
     if (action !== 'create' || desired === undefined || name === undefined) return [];
     const stack = takenFrom?.stack ?? own;
-    const marked = (live.resources.get(kind.name) ?? []).filter(({ id, mark }) => mark !== undefined && !kept.has(id));
-    const names = marked.flatMap(({ mark }) => (mark?.stack === stack ? [mark.name] : []));
+    const ofKind = new Map([[kind.name, live.resources.get(kind.name) ?? []]]);
+    const marked = listMarked({ resources: ofKind }).filter((one) => !kept.has(one.live.id));
     const owner = stack === own ? 'this stack' : `the stack ${stack}`;
-    const meant = suggestFormer(name, { stack, names, marked });
+    const meant = suggestFormer({ kind, name, stack }, marked);
     return [
       {
         code: 'renamed-from-missing',
@@ -165,16 +166,13 @@ const LEAST_LENGTH = 3;
 
 /** A question that suggests the name or the stack that the user probably meant. `undefined` if nothing is similar. */
 function suggestFormer(
-  name: string,
-  {
-    stack,
-    names,
-    marked,
-  }: { readonly stack: string; readonly names: readonly string[]; readonly marked: readonly LiveResource[] },
+  { kind, name, stack }: { readonly kind: Kind; readonly name: string; readonly stack: string },
+  marked: readonly MarkedResource[],
 ): string | undefined {
+  const names = marked.flatMap(({ address, live }) => (isOwnedBy(live, stack) ? [getAddressName(address)] : []));
   const near = name.length < LEAST_LENGTH ? undefined : suggest(name, names);
   if (near !== undefined) return `Did you mean \`${near}\`?`;
-  const stacks = marked.flatMap(({ mark }) => (mark?.name === name ? [mark.stack] : []));
+  const stacks = marked.flatMap((one) => (one.address === toAddress(kind.name, name) ? [one.stack] : []));
   const nearStack = suggest(stack, [...new Set(stacks)]);
   return nearStack && `Did you mean the stack \`${nearStack}\`?`;
 }

@@ -1,6 +1,7 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { type Action, type Change, formatAction, formatChangeAddress, isProtected } from '../model/change.ts';
+import { isOwnedBy } from '../model/ownership.ts';
 import type { MissingManifests, Plan, SafetyViolation } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
@@ -20,9 +21,7 @@ export interface GuardInput {
 }
 
 export function countOwnedByKind(live: LiveState, stack: string): ReadonlyMap<string, number> {
-  return new Map(
-    [...live.resources].map(([kind, all]) => [kind, all.filter(({ mark }) => mark?.stack === stack).length]),
-  );
+  return new Map([...live.resources].map(([kind, all]) => [kind, all.filter((one) => isOwnedBy(one, stack)).length]));
 }
 
 /** The violations that the user allows with flags. */

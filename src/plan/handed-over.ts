@@ -1,6 +1,6 @@
-import { type Address, parseAddress, toAddress } from '../model/address.ts';
+import { type Address, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isCopiedMark } from '../model/mark.ts';
+import { isResourceOf, listOwned } from '../model/ownership.ts';
 import type { FindTakingOverStack, TakingOverStack } from '../model/stack-tree.ts';
 import type { LiveState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -32,9 +32,7 @@ export function listKeptForHandOverWarnings(
 ): readonly Diagnostic[] {
   if (mode === 'release' || findTaker === undefined) return [];
   const handedOver = new Set<string>(desired.stack.handedOver);
-  const owned = [...live.resources.values()].flat().filter(({ mark }) => mark?.stack === desired.stack.name);
-  const kept = owned.map(({ kind, mark, id }) => ({ address: toAddress(kind, mark?.name ?? ''), id }));
-  return kept.flatMap(({ address, id }): readonly Diagnostic[] => {
+  return listOwned(live, desired.stack.name).flatMap(({ address, live: { id } }): readonly Diagnostic[] => {
     if (decided.has(id) || handedOver.has(address)) return [];
     const { stack = '', doubt } = findOpenTaker(address, { live, findTaker }) ?? {};
     if (doubt === undefined) return [];
@@ -99,7 +97,5 @@ function findOpenTaker(
 /** Whether the other stack already owns the resource that it takes over. */
 function hasTaken({ stack, as }: TakingOverStack, { resources }: LiveState): boolean {
   const { kind = '', name } = (as && parseAddress(as)) ?? {};
-  return (resources.get(kind) ?? []).some(
-    (live) => live.mark?.stack === stack && live.mark.name === name && !isCopiedMark(live),
-  );
+  return name !== undefined && (resources.get(kind) ?? []).some((live) => isResourceOf(live, { stack, name }));
 }

@@ -1,8 +1,9 @@
 import type { Kind } from '../kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
-import { isAddress, parseAddress, stripDuplicateId, toAddress } from '../model/address.ts';
+import { isAddress, parseAddress, stripDuplicateId } from '../model/address.ts';
 import type { OwnedResource, StackInventory } from '../model/drift.ts';
+import { listOwned } from '../model/ownership.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import { listKindsEnabledForStack, listModulesToRead, type ReadRequest } from './select-targets.ts';
 
@@ -35,9 +36,7 @@ export function createStackInventory(
   { names, baseUrl }: Pick<InventoryQuery, 'names'> & Pick<StackInventory, 'baseUrl'>,
 ): StackInventory {
   const stack = desired.stack.name;
-  const marked = [...live.resources.values()].flat().flatMap((one) => {
-    return one.mark?.stack === stack ? [{ address: toAddress(one.kind, one.mark.name), live: one }] : [];
-  });
+  const marked = listOwned(live, stack).map((one) => ({ address: one.address, live: one.live }));
   const marks = Map.groupBy(marked, ({ address }) => address);
   const attached = Array.from(live.attachments, ([address, one]) => ({ address, live: one }));
   const resources = [...marked, ...attached]

@@ -1,12 +1,13 @@
 import type { Kind } from '../kinds/kind.ts';
+import { isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from '../kinds/precedence.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { isCopiedMark } from '../model/mark.ts';
 import { once } from '../model/once.ts';
+import { isOwnedBy, listMarked, listOwned, type MarkedResource } from '../model/ownership.ts';
 import type { DesiredResource, DesiredState, FieldPath, LiveResource, LiveState } from '../model/state.ts';
 import { mustReplaceResource } from './diff.ts';
-import { isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from './precedence.ts';
 import { findManifestValidForMs } from './validity.ts';
 
 /** A desired resource and the matching live resource, or one of them alone. */
@@ -109,8 +110,12 @@ function sortPairs(pairs: readonly ResourcePair[]): readonly ResourcePair[] {
 }
 
 function groupOwned(desired: DesiredState, live: LiveState): Owned {
-  const marked = [...live.resources.values()].flat().filter(({ mark }) => mark?.stack === desired.stack.name);
-  return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
+  return groupByAddress(listOwned(live, desired.stack.name));
+}
+
+function groupByAddress(marked: readonly MarkedResource[]): ReadonlyMap<Address, readonly LiveResource[]> {
+  const groups = Map.groupBy(marked, ({ address }) => address);
+  return new Map([...groups].map(([address, members]) => [address, members.map(({ live }) => live)]));
 }
 
 /** Creates a pair for the live resource that is kept, and one for each of its duplicates. */
@@ -203,8 +208,7 @@ class Adoptions {
     this.#ownership = ownership;
     this.#byId = once(() => new Map(listAll().map((one) => [formatKey(one.kind, one.id), one])));
     this.#marked = once(() => {
-      const marked = listAll().filter((live) => live.mark !== undefined && !isCopiedMark(live));
-      return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
+      return groupByAddress(listMarked({ resources }).filter(({ live }) => !isCopiedMark(live)));
     });
   }
 
@@ -232,7 +236,7 @@ class Adoptions {
 
   #listHandedOver({ kind, lifecycle: { takenFrom } }: DesiredResource): readonly LiveResource[] {
     if (takenFrom === undefined) return [];
-    return this.#listMarked(kind, takenFrom.name).filter(({ mark }) => mark?.stack === takenFrom.stack);
+    return this.#listMarked(kind, takenFrom.name).filter((live) => isOwnedBy(live, takenFrom.stack));
   }
 
   /**
@@ -280,12 +284,10 @@ function listIdleTakeOvers(
   live: LiveState,
   ownership: Ownership,
 ): readonly Diagnostic[] {
-  const taken = new Set(adopted.map(({ mark }) => mark?.stack));
-  const all = [...live.resources.values()].flat();
   return ownership.takeOver
-    .filter((stack) => !taken.has(stack))
+    .filter((stack) => !adopted.some((one) => isOwnedBy(one, stack)))
     .map((stack) => {
-      const marked = all.flatMap(({ kind, mark }) => (mark?.stack === stack ? [toAddress(kind, mark.name)] : []));
+      const marked = listOwned(live, stack).map(({ address }) => address);
       const [why, remedy] = explainIdle({ stack, marked: marked.sort() }, ownership);
       const message = `--take-over ${stack} takes nothing over: ${why}`;
       return { code: 'take-over-unused', severity: 'warning', message, remedy };
@@ -335,12 +337,13 @@ function isOffered(stack: string, ownership: Ownership): boolean {
   return stack !== ownership.stack && ownership.takeOver.includes(stack);
 }
 
-function explainRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stack }: Ownership): Diagnostic {
+function explainRefusal(resource: DesiredResource, live: LiveResource, { stack }: Ownership): Diagnostic {
+  const { id, mark } = live;
   const owner = toAddress(resource.kind, mark?.name ?? '');
-  if (mark?.stack === stack)
+  if (isOwnedBy(live, stack))
     return createRefusal(resource, {
       message: `${id} belongs to ${owner} of this stack`,
-      remedy: `If ${owner} was renamed, use lifecycle.renamed_from: ${mark.name} instead.`,
+      remedy: `If ${owner} was renamed, use lifecycle.renamed_from: ${mark?.name} instead.`,
     });
   return createRefusal(resource, {
     message: `${id} belongs to ${owner} of the stack ${mark?.stack}`,

@@ -10,6 +10,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
@@ -199,10 +200,10 @@ export function createReferrerQueries(input: PlanInput): Referrers {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
   const isHandedOver = createHandOverCheck(input);
-  const isOurs = ({ kind, mark }: LiveResource): boolean =>
-    mark?.stack === stack.name && !isHandedOver(toAddress(kind, mark.name));
-  const isLater = ({ mark }: LiveResource): boolean =>
-    mark !== undefined && (mark.stack === stack.name || isInRun(mark.stack));
+  const isOurs = (live: LiveResource): boolean =>
+    isOwnedBy(live, stack.name) && !isHandedOver(toAddress(live.kind, live.mark?.name ?? ''));
+  const isLater = (live: LiveResource): boolean =>
+    isOwnedBy(live, stack.name) || (live.mark !== undefined && isInRun(live.mark.stack));
   let referrers: ReadonlyMap<string, readonly LiveResource[]> | undefined;
   const listReferrers = (id: string): readonly LiveResource[] => {
     referrers ??= groupReferrers(live);

@@ -4,6 +4,7 @@ import { isValueHidden } from '../kinds/read-response.ts';
 import { stripDuplicateId, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/outcome.ts';
+import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
@@ -150,8 +151,8 @@ function narrowInput(input: PlanInput, touched: readonly string[]): PlanInput {
   const { desired, live } = input;
   const addresses = findTargetClosure(desired, touched);
   if (addresses === undefined) return input;
-  const isOther = ({ kind, mark }: LiveResource): boolean =>
-    mark?.stack === desired.stack.name && !addresses.has(toAddress(kind, mark.name));
+  const isOther = (one: LiveResource): boolean =>
+    isOwnedBy(one, desired.stack.name) && !addresses.has(toAddress(one.kind, one.mark?.name ?? ''));
   return {
     ...input,
     desired: { ...desired, resources: new Map([...desired.resources].filter(([address]) => addresses.has(address))) },

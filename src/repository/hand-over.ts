@@ -11,9 +11,10 @@ import {
   type TakingOverStack,
   type UnreadableManifest,
 } from '../model/stack-tree.ts';
+import { createAccountKeyContainingSecret, findApiKey } from '../stack/account-key.ts';
 import { type Host, StackError } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
-import { isEmbedded, readApiKey } from '../stack/settings.ts';
+import { isEmbedded } from '../stack/settings.ts';
 
 /** Matches words that can be the name of a stack or a resource. */
 const WORD = /[\w.-]+/g;
@@ -153,13 +154,12 @@ function mayTakeOver(unread: readonly UnreadableManifest[] = [], { name }: Stack
 type Relation = 'same account' | 'other account' | { readonly doubt: string };
 
 function computeRelation(other: StackFolder, { folder, tree, context }: Subject): Relation {
-  const { baseUrl, keyEnv } = other;
-  if (baseUrl !== folder.baseUrl) return compareBaseUrls(other, folder, tree);
-  if (other.keyEnv === folder.keyEnv || isEmbedded(baseUrl ?? '')) return 'same account';
-  const [own, others] = [findKey(folder.keyEnv, context), findKey(keyEnv, context)];
-  const variable = `${keyEnv ?? KEY_VARIABLE}, the variable of its API key,`;
-  if (own === undefined || others === undefined) return { doubt: `${variable} is not set` };
-  return own === others ? 'same account' : { doubt: `${variable} holds another key, perhaps of the same account` };
+  if (other.serviceId !== folder.serviceId) return compareBaseUrls(other, folder, tree);
+  const [own, others] = [folder, other].map((one) => createAccountKeyContainingSecret(one, context));
+  if (own === others) return 'same account';
+  const areKnown = [folder, other].every((one) => findApiKey(one, context) !== undefined);
+  const variable = `${other.keyEnv ?? KEY_VARIABLE}, the variable of its API key,`;
+  return { doubt: `${variable} ${areKnown ? 'holds another key, perhaps of the same account' : 'is not set'}` };
 }
 
 /**
@@ -167,9 +167,9 @@ function computeRelation(other: StackFolder, { folder, tree, context }: Subject)
  * to the owner only by name. If a stack with this name exists at the taker's base URL, the taker means that stack, so
  * the owner is in another account.
  */
-function compareBaseUrls({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
+function compareBaseUrls({ baseUrl, serviceId }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
   if (baseUrl === undefined || !isUrl(baseUrl)) return { doubt: `its base URL is ${baseUrl ?? 'not known'}` };
-  if (stacks.some((one) => one.name === name && one.baseUrl === baseUrl)) return 'other account';
+  if (stacks.some((one) => one.name === name && one.serviceId === serviceId)) return 'other account';
   return { doubt: `it is at ${baseUrl}, where no stack is called ${name}` };
 }
 
@@ -187,7 +187,7 @@ export async function refuseTakeOverWithOldManifest(
   context: Pick<Host, 'cwd' | 'uid' | 'env' | 'render'>,
 ): Promise<void> {
   for (const { stack, resource } of folder.takes) {
-    const other = stacks.find(({ name, baseUrl }) => name === stack && baseUrl === folder.baseUrl);
+    const other = stacks.find(({ name, serviceId }) => name === stack && serviceId === folder.serviceId);
     if (other === undefined || other === folder) continue;
     const { sources } = await loadStackManifestSources([other.folder], {
       ...context,
@@ -197,25 +197,5 @@ export async function refuseTakeOverWithOldManifest(
     const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;
     const remedy = 'Remove that document: only the stack that takes a resource over describes it.';
     throw new StackError(message, { reason: 'invalid', remedy });
-  }
-}
-
-/**
- * Returns a text that is equal for stacks of one account. It contains the base URL and the API key, and must never be
- * shown. If the key is not set, as when manifests are only checked, it contains the name of the key's variable instead.
- */
-export function createAccountKeyContainingSecret(
-  { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
-  context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
-): string {
-  return JSON.stringify([baseUrl, findKey(keyEnv, context) ?? { keyEnv }]);
-}
-
-function findKey(keyEnv: string | undefined, context: Pick<Host, 'env' | 'cwd' | 'secrets'>): string | undefined {
-  try {
-    return readApiKey(context, { keyEnv });
-  } catch (error) {
-    if (error instanceof StackError) return undefined;
-    throw error;
   }
 }

@@ -277,9 +277,9 @@ function toShown(path: string, { top, before, host }: Comparison): string {
   return relative(host.cwd, resolveLinks(join(top, before.unknown.get(path) ?? path)));
 }
 
-/** Whether `stack` refers to resources of `other`. Both must have the same base URL. */
+/** Whether `stack` refers to resources of `other`. Both must be at the same service. */
 export function refersToStack(stack: StackFolder, other: StackFolder): boolean {
-  return stack !== other && stack.dependsOn.includes(other.name) && stack.baseUrl === other.baseUrl;
+  return stack !== other && stack.dependsOn.includes(other.name) && stack.serviceId === other.serviceId;
 }
 
 /**

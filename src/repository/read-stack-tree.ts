@@ -20,6 +20,7 @@ import {
   type StackTree,
   type TakenOverResource,
 } from '../model/stack-tree.ts';
+import { toServiceId } from '../stack/account-key.ts';
 import { type Host, InvalidManifests, type OpenTakeOverLookUp } from '../stack/host.ts';
 import { normalizeUrl } from '../stack/settings.ts';
 import { findManifestFileError, findPossibleTakeOverStack } from './hand-over.ts';
@@ -208,7 +209,7 @@ interface Members {
 
 function createStackFolder(
   { folder, file, members, defaults }: Members,
-  { env, baseUrl, keyEnv }: FindContext,
+  { env, cwd, baseUrl, keyEnv }: FindContext,
 ): StackFolder {
   const { metadata, spec } = file.stack ?? {};
   const { name } = toMapping(metadata);
@@ -225,7 +226,7 @@ function createStackFolder(
     name: typeof name === 'string' ? name : '',
     folder,
     file: file.file,
-    baseUrl: given === undefined ? undefined : normalizeUrl(given),
+    ...(given !== undefined && { baseUrl: normalizeUrl(given), serviceId: toServiceId(given, { cwd }) }),
     ...(key !== undefined && key !== KEY_VARIABLE && { keyEnv: key }),
     inputs: listPaths('inputs', folder, layers),
     policies: listPaths('policies', folder, layers),
@@ -260,7 +261,7 @@ function listPaths(
  */
 function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnostic[] {
   const named = stacks.filter(({ name }) => name !== '');
-  const groups = Map.groupBy(named, ({ name, baseUrl = '' }) => JSON.stringify([name, baseUrl]));
+  const groups = Map.groupBy(named, ({ name, serviceId = '' }) => JSON.stringify([name, serviceId]));
   return [...groups.values()].flatMap(([first, ...others]) =>
     others.map((other): Diagnostic => {
       const at = other.baseUrl === undefined ? '' : ` at ${other.baseUrl}`;

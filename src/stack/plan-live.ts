@@ -1,9 +1,9 @@
 import { readPlannedFiles } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
-import { toAddress } from '../model/address.ts';
 import { toServiceTime } from '../model/clock.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { listOwned } from '../model/ownership.ts';
 import type { MissingManifests, Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
@@ -153,11 +153,8 @@ async function openNeighbours(request: PlanRequest, live: LiveState): Promise<Fi
 }
 
 /** Whether the stack owns a resource that has no manifest. */
-function mayDelete({ state }: PlanRequest, { resources }: LiveState): boolean {
-  const { name } = state.stack;
-  return [...resources.values()]
-    .flat()
-    .some(({ kind, mark }) => mark?.stack === name && !state.resources.has(toAddress(kind, mark.name)));
+function mayDelete({ state }: PlanRequest, live: LiveState): boolean {
+  return listOwned(live, state.stack.name).some(({ address }) => !state.resources.has(address));
 }
 
 /** Removes kinds that were read only for cross-stack references, because this stack does not manage them. */

@@ -3,6 +3,7 @@ import type { StackFolder } from '../../model/stack-tree.ts';
 import { listWriteToPaths } from '../../plan/plan-input.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
+import { toServiceId } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -76,10 +77,14 @@ export async function applyPlanFolder(
   return applySelectedStacks(roots, { flags: selected, mode: 'apply', approvals }, context);
 }
 
+interface ApprovedPlan extends NamedPlan {
+  readonly serviceId: string;
+}
+
 /** The approved plans of a folder. */
 interface Approvals {
   readonly folder: string;
-  readonly plans: readonly NamedPlan[];
+  readonly plans: readonly ApprovedPlan[];
   /** The names of all stacks of the runs that made the plans, including stacks without a plan. */
   readonly reviewed: readonly string[];
 }
@@ -91,14 +96,19 @@ const STALE = {
 
 async function readApprovals({ folder, files, stacks }: IndexedPlanFolder, context: Context): Promise<Approvals> {
   const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
-  const plans: NamedPlan[] = [];
-  for (const file of files) plans.push(await readApprovedPlan(file, quiet));
+  const plans: ApprovedPlan[] = [];
+  for (const file of files) {
+    const approved = await readApprovedPlan(file, quiet);
+    plans.push({ ...approved, serviceId: toServiceId(approved.plan.baseUrl, context) });
+  }
   refuseDuplicatePlans(plans);
   return { folder, plans, reviewed: stacks };
 }
 
-function refuseDuplicatePlans(plans: readonly NamedPlan[]): void {
-  const groups = Map.groupBy(plans, ({ plan }) => JSON.stringify([plan.stack, plan.baseUrl, plan.settings.keyEnv]));
+function refuseDuplicatePlans(plans: readonly ApprovedPlan[]): void {
+  const groups = Map.groupBy(plans, ({ plan, serviceId }) =>
+    JSON.stringify([plan.stack, serviceId, plan.settings.keyEnv]),
+  );
   const twice = [...groups.values()].find((members) => members.length > 1);
   if (twice === undefined) return;
   const names = twice.map(({ name }) => name).join(' and ');
@@ -112,9 +122,9 @@ function refuseDuplicatePlans(plans: readonly NamedPlan[]): void {
  * Finds the approved plan of a stack: the one for its service and key, else the only one of its name, whose comparison
  * then names what differs.
  */
-function findApproved({ plans }: Approvals, { name, baseUrl, keyEnv }: StackFolder): NamedPlan | undefined {
+function findApproved({ plans }: Approvals, { name, serviceId, keyEnv }: StackFolder): NamedPlan | undefined {
   const named = plans.filter(({ plan }) => plan.stack === name);
-  const placed = named.filter(({ plan }) => plan.baseUrl === baseUrl);
+  const placed = named.filter((one) => one.serviceId === serviceId);
   const exact = placed.find(({ plan }) => plan.settings.keyEnv === keyEnv);
   return exact ?? [placed, named].find((found) => found.length === 1)?.[0];
 }

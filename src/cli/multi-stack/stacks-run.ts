@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { listRootsOfPaths } from '../../files/boundary.ts';
 import type { Diagnostic, LocateManifest } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
@@ -10,21 +9,18 @@ import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../.
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../repository/claim-registry.ts';
-import {
-  createAccountKeyContainingSecret,
-  findPossibleTakeOverStack,
-  refuseTakeOverWithOldManifest,
-} from '../../repository/hand-over.ts';
+import { findPossibleTakeOverStack, refuseTakeOverWithOldManifest } from '../../repository/hand-over.ts';
 import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
+import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
 import { StackError } from '../../stack/host.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
-import { isEmbedded, parseEmbeddedDataFile, readApiKey, type ServiceSettings } from '../../stack/settings.ts';
+import { isEmbedded, readApiKey, type ServiceSettings } from '../../stack/settings.ts';
 import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
 import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
@@ -425,7 +421,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   return {
     getAccount: async (settings, file) => {
       const apiKey = isEmbedded(settings.baseUrl) ? undefined : readApiKey(context, settings);
-      const id = JSON.stringify([resolvePlace(settings.baseUrl, context.cwd), apiKey]);
+      const id = createAccountKeyContainingSecret(settings, context);
       const opening = entries.get(id) ?? open(settings, apiKey, file);
       entries.set(id, opening);
       const entry = await opening;
@@ -440,16 +436,6 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
       }
     },
   };
-}
-
-/**
- * Returns the base URL. For an embedded server with a data file, returns the absolute path of the file instead: two
- * names of one file must not open two servers, which would overwrite each other's data.
- */
-function resolvePlace(baseUrl: string, cwd: string): string {
-  return isEmbedded(baseUrl) && parseEmbeddedDataFile(baseUrl) !== ''
-    ? resolve(cwd, parseEmbeddedDataFile(baseUrl))
-    : baseUrl;
 }
 
 /**
@@ -470,11 +456,10 @@ function refuseOtherSettings(entry: Entry, settings: ServiceSettings, file: stri
 }
 
 /**
- * Settings that must be equal for all stacks of an account, with their names in messages. `keyEnv` may differ, because
- * two variables can contain the same key.
+ * Settings that must be equal for all stacks of an account, with their names in messages. `keyEnv` and `baseUrl` may
+ * differ: two variables can contain the same key, and one data file of the embedded server has several names.
  */
-const SETTING_NAMES: Readonly<Record<Exclude<keyof ServiceSettings, 'keyEnv'>, string>> = {
-  baseUrl: 'base URL',
+const SETTING_NAMES: Readonly<Record<Exclude<keyof ServiceSettings, 'keyEnv' | 'baseUrl'>, string>> = {
   versionHeader: 'version header',
   pageSize: 'page size',
   concurrency: 'concurrency',

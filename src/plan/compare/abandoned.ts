@@ -1,10 +1,11 @@
+import { isTokenUndelivered } from '../../kinds/precedence.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { type Address, toAddress } from '../../model/address.ts';
+import { type Address, getAddressName } from '../../model/address.ts';
 import type { Change } from '../../model/change.ts';
+import { hasMarkOf } from '../../model/ownership.ts';
 import { listKnownIds, type Plan, type SafetyViolation } from '../../model/plan.ts';
 import type { CreateWrite } from '../../model/write.ts';
 import { computeChangesWithDangers } from '../dangers.ts';
-import { isTokenUndelivered } from '../precedence.ts';
 
 /**
  * Turns the replacement of an abandoned resource back into the creation that the approved plan shows. An interrupted
@@ -44,8 +45,7 @@ function hasMarkOfCreation({ live }: Change, creation: CreateWrite | undefined):
 
 function hasUndeliveredToken({ address, kind, live }: Change, { stack }: Plan): boolean {
   const mark = live?.mark;
-  if (mark === undefined || mark.stack !== stack || toAddress(kind, mark.name) !== address) return false;
-  return isTokenUndelivered(getKind(kind), { mark });
+  return hasMarkOf({ mark }, { stack, name: getAddressName(address) }) && isTokenUndelivered(getKind(kind), { mark });
 }
 
 function createCreation({ live: _, reason: __, ...change }: Change, plan: Plan): readonly Change[] {

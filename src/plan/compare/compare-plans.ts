@@ -5,6 +5,7 @@ import { getKind } from '../../kinds/tables/registry.ts';
 import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOverAction } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import type { Json } from '../../model/json.ts';
+import { isOwnedBy } from '../../model/ownership.ts';
 import type {
   ChangedSide,
   ExtraChange,
@@ -391,7 +392,9 @@ function hasBegun(address: string, approved: Plan, later: Plan): boolean {
 /** A stack from which the earlier plan takes over is not named any more once all of that is done. */
 function listTakeOverDifferences(before: Plan, after: Plan, done: ReadonlySet<string>): readonly MemberDifference[] {
   const isDone = (stack: string): boolean => {
-    const taken = before.changes.filter(({ action, live }) => action !== 'no-op' && live?.mark?.stack === stack);
+    const taken = before.changes.filter(
+      ({ action, live }) => action !== 'no-op' && isOwnedBy({ mark: live?.mark }, stack),
+    );
     return taken.length > 0 && taken.every((change) => done.has(formatChangeAddress(change)));
   };
   const earlier = before.takeOver.filter((stack) => after.takeOver.includes(stack) || !isDone(stack));

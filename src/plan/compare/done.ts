@@ -1,10 +1,11 @@
 import { omitIgnoredParts } from '../../kinds/ignored-parts.ts';
+import { isTokenUndelivered } from '../../kinds/precedence.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { getAddressName, toAddress } from '../../model/address.ts';
+import { getAddressName } from '../../model/address.ts';
 import { type Change, type ChangingAction, type Difference, formatChangeAddress } from '../../model/change.ts';
 import { parsePath, pathsOverlap } from '../../model/field-path.ts';
 import type { Json } from '../../model/json.ts';
-import { isCopiedMark } from '../../model/mark.ts';
+import { isResourceOf } from '../../model/ownership.ts';
 import {
   type ChangedSide,
   type DoneChange,
@@ -23,7 +24,6 @@ import { findCrossStackReference } from '../cross-stack-references.ts';
 import type { ChangeDecision } from '../decide.ts';
 import { diffSpecs } from '../diff.ts';
 import { findWriteToPath, formatTextAsFileContent } from '../plan-input.ts';
-import { isTokenUndelivered } from '../precedence.ts';
 import {
   collectIdNames,
   findValueAt,
@@ -84,15 +84,13 @@ export function listFinishedRotations(
   rotate: readonly string[],
 ): readonly string[] {
   const known = listKnownIds({ ...approved, changes, stack });
-  const isFinished = ({ kind, id, mark }: LiveResource, address: string): boolean =>
-    mark?.stack === stack &&
-    toAddress(kind, mark.name) === address &&
-    !known.has(id) &&
-    !isCopiedMark({ id, mark }) &&
-    !isTokenUndelivered(getKind(kind), { mark });
+  const isFinished = (one: LiveResource, { kind, address }: Change): boolean =>
+    isResourceOf(one, { stack, name: getAddressName(address) }) &&
+    !known.has(one.id) &&
+    !isTokenUndelivered(getKind(kind), one);
   return rotate.filter((address) => {
     const replaced = changes.find((change) => change.address === address && change.action === 'replace');
-    return replaced !== undefined && resources.get(replaced.kind)?.some((one) => isFinished(one, address)) === true;
+    return replaced !== undefined && resources.get(replaced.kind)?.some((one) => isFinished(one, replaced)) === true;
   });
 }
 

@@ -1,6 +1,6 @@
-import type { Kind } from '../kinds/kind.ts';
 import { isCopiedMark, isOwnIdInMark } from '../model/mark.ts';
 import { compareByAge, type LiveResource } from '../model/state.ts';
+import type { Kind } from './kind.ts';
 
 /**
  * Which of several live resources with one mark is the real one, and what is known about the others. A stranger can copy

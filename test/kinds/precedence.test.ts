@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from '../../src/kinds/precedence.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isCopiedMark, type Mark } from '../../src/model/mark.ts';
 import type { LiveResource } from '../../src/model/state.ts';
-import { isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from '../../src/plan/precedence.ts';
 
 const EDGE = getKind('TCPEdge');
 const CREDENTIAL = getKind('Credential');

@@ -64,12 +64,13 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
 
 /**
  * Loads the renderer of a format for a run over many stacks. The renderer lists the unmanaged resources of an account
- * only once.
+ * only once, and equal hidden values have one number.
  */
 export async function loadStacksReportRenderer(name: FormatName): Promise<StacksReportRenderer> {
-  const [format, { withUnmanagedOncePerAccount: nameAccountsOnce }] = await Promise.all([
+  const [format, { withUnmanagedOncePerAccount: nameAccountsOnce }, { redactStacksRun }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),
     import('./view/stacks-view.ts'),
+    import('./view/redact.ts'),
   ]);
-  return (run, options) => withoutJobCommands(name, format(nameAccountsOnce(run), options));
+  return (run, options) => withoutJobCommands(name, format(redactStacksRun(nameAccountsOnce(run)), options));
 }

@@ -8,6 +8,7 @@ import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/works
 
 const EDGE = 'edghts_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
 const ROUTE = 'edghtsrt_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
+const OTHER_ROUTE = ROUTE.replace('2fmn', '2fmm');
 const PATH = `/edges/https/${EDGE}/routes/${ROUTE}/request_headers`;
 
 const SECRET = 'value-of-the-upstream-key';
@@ -89,6 +90,29 @@ describe('a secret in a header', () => {
     await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
     const { stdout } = await workspace.edgewise('plan', OFFERED);
     expect(stdout).toContain('request_headers.add.authorization: (hidden 1) → Bearer (secret UPSTREAM)');
+  });
+
+  it.each([
+    ['plan -R live', 'plan -R live --format json'],
+    ['apply -R live --yes'],
+    ['drift -R live', 'drift -R live --format json'],
+    ['get -R live --format yaml', 'get -R live --format json'],
+    ['plan -R live --format markdown', 'plan -R live --format html'],
+  ])('gives equal values of several stacks the same number: %s', async (...lines) => {
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': STACK.replace('test', 'a') + routeWithHeaders({ a: 'stated' }),
+      'live/b/edgewise.yaml':
+        STACK.replace('test', 'b') + routeWithHeaders({ a: 'stated' }).replaceAll(ROUTE, OTHER_ROUTE),
+    });
+    await send(workspace, 'PUT', PATH, { add: { a: LIVE, b: `${LIVE}2` } });
+    await send(workspace, 'PUT', PATH.replace(ROUTE, OTHER_ROUTE), { add: { a: `${LIVE}2`, c: `${LIVE}3` } });
+    for (const line of lines) {
+      const { stdout } = await workspace.edgewise(line);
+      // With numbers of its own, each stack would have 1 and 2.
+      const numbers = [...stdout.matchAll(/\bhidden"?:? (\d)/g)].map(([, number]) => number);
+      expect([line, [...new Set(numbers)].sort()]).toEqual([line, ['1', '2', '3']]);
+      expectNoValue(stdout);
+    }
   });
 
   it('gives equal values the same number, and other values another', async () => {

@@ -13,6 +13,7 @@ import {
 import type { StackReportPart, WrittenEvents } from '../../report/report.ts';
 import { renderStackResults, renderStacksRunText, renderStacksTable } from '../../report/text/lists.ts';
 import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
+import { redactStacksRun } from '../../report/view/redact.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {
   computeWriteRounds,
@@ -126,7 +127,10 @@ function showPlans(run: StacksRun, planned: readonly StackReportPart[]): void {
 }
 
 function renderPlans(run: StacksRun, planned: readonly StackReportPart[], output: OutputStream): string {
-  return renderStacksRunText(createStacksReport(run, planned), getTextOptions(output, run.context, run.flags));
+  return renderStacksRunText(
+    redactStacksRun(createStacksReport(run, planned)),
+    getTextOptions(output, run.context, run.flags),
+  );
 }
 
 function showEnds(

@@ -3,12 +3,14 @@ import { renderPlainYaml } from '../../manifest/render-document.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
+import { createHiddenNumbers } from '../../model/secret-value.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listWriteToPaths } from '../../plan/plan-input.ts';
 import { createStackResourcesDocument } from '../../report/machine/inventory.ts';
 import { renderPrintableJson } from '../../report/machine/json.ts';
 import type { StackReportPart } from '../../report/report.ts';
 import { renderStackResults, renderStacksTable } from '../../report/text/lists.ts';
+import { redactInventory } from '../../report/view/redact.ts';
 import { formatStackTitle } from '../../report/view/stacks-view.ts';
 import { findEffectiveShard } from '../../repository/select-stacks.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
@@ -190,7 +192,13 @@ export async function showResourcesOfStacks(
       return { report: { about: 'failure', failure: {} }, exitCode: EXIT.success };
     });
     warnOfClockSkew([...found.values()], context);
-    context.stdout.write(render([...found], asked));
+    const numbers = createHiddenNumbers();
+    context.stdout.write(
+      render(
+        Array.from(found, ([folder, one]) => [folder, redactInventory(one, numbers)]),
+        asked,
+      ),
+    );
     const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.success);
     if (failed.length > 0) showFailedStacks(failed, run, context);
     return computeWorstExitCode(parts.map(({ exitCode }) => exitCode));

@@ -1,6 +1,6 @@
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
-import type { Drift, ResourceDrift, StackInventory } from '../../model/drift.ts';
+import type { Drift, OwnedResource, ResourceDrift, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import type { MarkDraft } from '../../model/mark.ts';
@@ -13,16 +13,27 @@ import {
 } from '../../model/secret-value.ts';
 import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
+import type { Report, StacksRunReport } from '../report.ts';
+
+/** The lists that are redacted and numbered already: a run over many stacks does so before one stack is rendered. */
+const NUMBERED = new WeakSet<object>();
+
+function redactOnce<T>(list: readonly T[], redact: (one: T) => T): readonly T[] {
+  if (NUMBERED.has(list)) return list;
+  const redacted = list.map(redact);
+  NUMBERED.add(redacted);
+  return redacted;
+}
 
 /**
  * Removes one-time fields (secrets that only the response to a create contains) from the whole plan, and numbers its
- * hidden values. Every renderer calls this function first. `numbers`: those of the output, if it has several plans.
+ * hidden values. Every renderer calls this function first. `numbers`: those of an output with several plans.
  */
 export function redactPlan(plan: Plan, numbers: HiddenNumbers = createHiddenNumbers()): Plan {
   return {
     ...plan,
-    changes: plan.changes.map((change) => numberChange(redactChange(change), numbers)),
-    writes: plan.writes.map((write) => numberWrite(redactWrite(write), numbers)),
+    changes: redactOnce(plan.changes, (change) => numberChange(redactChange(change), numbers)),
+    writes: redactOnce(plan.writes, (write) => numberWrite(redactWrite(write), numbers)),
   };
 }
 
@@ -89,7 +100,7 @@ function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
 }
 
 export function redactDrift(drift: Drift, numbers: HiddenNumbers = createHiddenNumbers()): Drift {
-  return { ...drift, resources: drift.resources.map((resource) => redactResource(resource, numbers)) };
+  return { ...drift, resources: redactOnce(drift.resources, (resource) => redactResource(resource, numbers)) };
 }
 
 function redactResource(resource: ResourceDrift, numbers: HiddenNumbers): ResourceDrift {
@@ -107,12 +118,34 @@ function redactResource(resource: ResourceDrift, numbers: HiddenNumbers): Resour
   };
 }
 
-export function redactInventory(inventory: StackInventory): StackInventory {
+export function redactInventory(
+  inventory: StackInventory,
+  numbers: HiddenNumbers = createHiddenNumbers(),
+): StackInventory {
+  const redact = (one: OwnedResource) => ({ ...one, live: redactLive(one.live, numbers) });
+  return { ...inventory, resources: redactOnce(inventory.resources, redact) };
+}
+
+/** Redacts the reports of all stacks of a run with common numbers: equal hidden values have one number in an output. */
+export function redactStacksRun(run: StacksRunReport): StacksRunReport {
   const numbers = createHiddenNumbers();
-  return {
-    ...inventory,
-    resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live, numbers) })),
-  };
+  return { ...run, parts: run.parts.map((part) => ({ ...part, report: redactReport(part.report, numbers) })) };
+}
+
+function redactReport(report: Report, numbers: HiddenNumbers): Report {
+  switch (report.about) {
+    case 'plan':
+    case 'apply':
+      return { ...report, plan: redactPlan(report.plan, numbers) };
+    case 'drift':
+      return { ...report, drift: redactDrift(report.drift, numbers) };
+    case 'comparison':
+    case 'validation':
+    case 'failure':
+      return report;
+    default:
+      return assertNever(report);
+  }
 }
 
 function redactLive(live: LiveResource, { inObject }: HiddenNumbers): LiveResource {

@@ -241,22 +241,12 @@ function listFileFindings({ pair }: ChangeDecision, desired: DesiredResource): r
  * Warnings on certificates that expire soon. Skips certificates with `renew_before`: they are replaced in time. Skips
  * certificates whose manifest sets the end: `listManifestExpiryWarnings` warns about them.
  */
-function listExpiryWarnings(
-  { pair, form }: ChangeDecision,
-  desired: DesiredResource,
-  now: Date,
-): readonly Diagnostic[] {
-  const { kind, live, address } = pair;
+function listExpiryWarnings(decision: ChangeDecision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
+  const { kind, live, address } = decision.pair;
   const after = readFieldTime(live?.spec ?? {}, kind.validity?.after);
-  const until = readFieldTime(live?.spec ?? {}, kind.validity?.until);
-  const isStated = readFieldTime(form?.written ?? {}, kind.validity?.until) !== undefined;
-  if (
-    after === undefined ||
-    until === undefined ||
-    isStated ||
-    desired.lifecycle.settings['renew_before'] !== undefined
-  )
-    return [];
+  const until = findUnstatedTime(decision, 'until');
+  const isRenewed = desired.lifecycle.settings['renew_before'] !== undefined;
+  if (after === undefined || until === undefined || isRenewed) return [];
   const leftMs = until - now.getTime();
   if (leftMs > (until - after) * VALIDITY_WARNING_SHARE) return [];
   const when = leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`;
@@ -273,15 +263,10 @@ function listExpiryWarnings(
 }
 
 /** Warnings on certificates that begin later although their manifest does not say when: the clock was wrong. */
-function listNotValidYetWarnings(
-  { pair, form }: ChangeDecision,
-  desired: DesiredResource,
-  now: Date,
-): readonly Diagnostic[] {
-  const { kind, live, address } = pair;
-  const after = readFieldTime(live?.spec ?? {}, kind.validity?.after);
-  const isStated = readFieldTime(form?.written ?? {}, kind.validity?.after) !== undefined;
-  if (after === undefined || isStated || after <= now.getTime()) return [];
+function listNotValidYetWarnings(decision: ChangeDecision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
+  const { address } = decision.pair;
+  const after = findUnstatedTime(decision, 'after');
+  if (after === undefined || after <= now.getTime()) return [];
   return [
     {
       code: 'certificate-not-valid-yet',
@@ -292,6 +277,13 @@ function listNotValidYetWarnings(
       place: desired.locate(),
     },
   ];
+}
+
+/** The start or end of a live certificate, in milliseconds. `undefined`: it has none, or its manifest states it. */
+function findUnstatedTime({ pair, form }: ChangeDecision, end: 'after' | 'until'): number | undefined {
+  const field = pair.kind.validity?.[end];
+  const isStated = readFieldTime(form?.written ?? {}, field) !== undefined;
+  return isStated ? undefined : readFieldTime(pair.live?.spec ?? {}, field);
 }
 
 /**

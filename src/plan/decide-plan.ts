@@ -448,7 +448,7 @@ function toSuppressedDelete({ pair, reason = '' }: ChangeDecision): SuppressedDe
   return { address, ...(duplicateOf !== undefined && { duplicateOf }), kind: kind.name, id, reason };
 }
 
-export interface ComparableLiveSpec {
+interface ComparableLiveSpec {
   readonly kind: Kind;
   readonly live: Spec;
   /** The spec to compare with, in normal form. */
@@ -459,7 +459,7 @@ export interface ComparableLiveSpec {
 }
 
 /** Returns one warning for each kind with compared fields that the service does not show. It names each field once. */
-export function listHiddenFieldWarnings(compared: readonly ComparableLiveSpec[]): readonly Diagnostic[] {
+function listHiddenFieldWarnings(compared: readonly ComparableLiveSpec[]): readonly Diagnostic[] {
   const found = new Map<string, Set<string>>();
   for (const { kind, live, desired, isCompared, ignored = [] } of compared)
     for (const [name, { type }] of kind.specFields) {

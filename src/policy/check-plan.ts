@@ -129,7 +129,7 @@ function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic
   ]);
 }
 
-export function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
+function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
   const { severity, address, policyPlace } = finding;
   const place = finding.locate();
   return {

@@ -214,7 +214,7 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<SecretRedactor, 'fi
 }
 
 /** Whether a write creates a token that the service shows only once. */
-export function isTokenCreatingWrite(write: Write): write is CreateWrite {
+function isTokenCreatingWrite(write: Write): write is CreateWrite {
   return write.type === 'create' && getKind(write.kind).oneTimeFields.length > 0;
 }
 

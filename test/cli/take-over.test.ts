@@ -77,7 +77,7 @@ describe('--take-over', () => {
     const stale = await edgewise('apply plan.json --take-over other --yes');
     expect(stale).toMatchObject({ exitCode: 6 });
     expect(stale.stdout).toContain('it changed at the service\n    approved: take over');
-    expect(stale.stdout).toContain('now: claimed-elsewhere (TCPEdge/a)');
+    expect(stale.stdout).toContain('now: claimed-elsewhere: TCPEdge/a: ');
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
   });
 });

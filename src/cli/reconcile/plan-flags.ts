@@ -62,7 +62,7 @@ export function toPlanOptions(
   };
 }
 
-export function toAllowances({ allowDeletes, allowProtected, allowRejected = [] }: PlanFlags): Allowances {
+function toAllowances({ allowDeletes, allowProtected, allowRejected = [] }: PlanFlags): Allowances {
   return { deletes: allowDeletes === true, protected: allowProtected, rejected: allowRejected };
 }
 

@@ -31,6 +31,6 @@ function covers(approved: SafetyViolation, one: SafetyViolation): boolean {
   return approved.rule === one.rule && one.addresses.every((address) => approved.addresses.includes(address));
 }
 
-function formatConsent({ rule, addresses }: SafetyViolation): string {
-  return `${rule} (${addresses.join(', ')})`;
+function formatConsent({ rule, message }: SafetyViolation): string {
+  return `${rule}: ${message}`;
 }

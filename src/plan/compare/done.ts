@@ -42,7 +42,7 @@ export interface PlanEvidence {
 }
 
 /** An approved plan beside what is live now. */
-export interface ApprovalState extends Pick<PlanEvidence, 'files'> {
+interface ApprovalState extends Pick<PlanEvidence, 'files'> {
   readonly approved: Plan;
   readonly after: Plan;
   /** All resources and modules that were read, by id. */

@@ -178,7 +178,7 @@ describe('applies of many stacks', () => {
     const { exitCode, stdout } = await edgewise('apply -R live --approved plans --yes');
     expect(exitCode).toBe(6);
     expect(stdout).toMatch(/^s00 +live\/s00 +1 write applied/m);
-    expect(stdout).toMatch(/^s01 +live\/s01 +The plan is not the same as plans\/s01\.json: 1 difference/m);
+    expect(stdout).toMatch(/^s01 +live\/s01 +✗ The plan is not the same as plans\/s01\.json: 1 difference/m);
     expect(stdout).toMatch(
       /^s02 +live\/s02 +✗ s02 was not part of the review: plans has no plan for it, and it has 1 change/m,
     );

@@ -360,8 +360,10 @@ function describeReport(
       const said = [formatResourceAndFileCounts(report.validation), ...listFound(diagnostics), ...repeated].join(' · ');
       return { said, isQuiet: diagnostics.length + repeated.length === 0 };
     }
-    case 'comparison':
-      return { said: removeFinalDot(createComparisonView(report).summary), isQuiet: false };
+    case 'comparison': {
+      const { summary, isRefused } = createComparisonView(report);
+      return { said: `${isRefused ? '✗ ' : ''}${removeFinalDot(summary)}`, isQuiet: false };
+    }
     case 'failure': {
       const { diagnostics, error } = createFailureView(report.failure);
       const why = [...(error?.lines ?? []), ...diagnostics.map(({ message }) => message)];

@@ -53,7 +53,9 @@ describe('a plan that is saved can be read back and applied, whatever it changes
           await write({ 'edgewise.yaml': toText(after) });
           const planned = await edgewise(`${plan} --no-rehearsal --detailed-exitcode`);
           expect(planned).toMatchObject({ exitCode: EXIT.changes });
-          expect(await edgewise(`${apply} --yes --no-rehearsal --token-directory tokens`)).toMatchObject({ exitCode: 0 });
+          expect(await edgewise(`${apply} --yes --no-rehearsal --token-directory tokens`)).toMatchObject({
+            exitCode: 0,
+          });
           expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
         },
       );

@@ -1,5 +1,6 @@
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isSecretValue } from '../model/secret-value.ts';
 import type { FieldPath } from '../model/state.ts';
 import {
   type Field,
@@ -11,6 +12,7 @@ import {
   type NamedField,
   type ObjectType,
 } from './field.ts';
+import { FORMATS } from './formats.ts';
 
 /**
  * The only code that walks over values by their types. `mapDirectMembers` visits direct members. To go deeper, a visitor calls
@@ -109,15 +111,15 @@ export function findMemberType(type: FieldType | undefined, step: string | numbe
 }
 
 /**
- * Lists the paths of keys `__proto__` in maps. Schemas overlook this key, because an assignment to it sets the prototype
- * of an object. In free JSON it is a key like any other.
+ * Lists the paths of keys `__proto__` in maps whose type does not allow that key, or its value. Schemas overlook this
+ * key, because an assignment to it sets the prototype of an object. As the name of a header it is a key like any other.
  */
-export function listPrototypeKeys(type: FieldType, value: Json, path: FieldPath = []): readonly FieldPath[] {
+export function listBadPrototypeKeys(type: FieldType, value: Json, path: FieldPath = []): readonly FieldPath[] {
   const isHere = type.type === 'map' && isJsonObject(value) && Object.hasOwn(value, PROTOTYPE_KEY);
-  const found: FieldPath[] = isHere ? [[...path, PROTOTYPE_KEY]] : [];
+  const found: FieldPath[] = isHere && !allowsPrototypeKey(type, value) ? [[...path, PROTOTYPE_KEY]] : [];
   mapDirectMembers(type, value, {
     visit: (inner, member, at) => {
-      found.push(...listPrototypeKeys(inner, member, [...path, ...at]));
+      found.push(...listBadPrototypeKeys(inner, member, [...path, ...at]));
       return member;
     },
   });
@@ -125,6 +127,14 @@ export function listPrototypeKeys(type: FieldType, value: Json, path: FieldPath 
 }
 
 const PROTOTYPE_KEY = '__proto__';
+
+function allowsPrototypeKey({ keys, of }: MapType, map: JsonObject): boolean {
+  if (keys.type === 'reference' || of.type !== 'text') return false;
+  const isKey = keys.format === undefined || FORMATS[keys.format].check(PROTOTYPE_KEY) === undefined;
+  const value = map[PROTOTYPE_KEY];
+  if (!isKey || isSecretValue(value)) return isKey;
+  return typeof value === 'string' && (of.format === undefined || FORMATS[of.format].check(value) === undefined);
+}
 
 function listInnerTypes(type: FieldType): readonly FieldType[] {
   if (isLeaf(type)) return [];

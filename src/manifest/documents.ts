@@ -4,7 +4,7 @@ import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
 import { omitOptionalNullsFromSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { listPrototypeKeys } from '../kinds/walk.ts';
+import { listBadPrototypeKeys } from '../kinds/walk.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
@@ -299,7 +299,7 @@ function listFieldFindings({
   if (table === undefined) return [];
   const reserved = findReservedKey(spec);
   if (reserved !== undefined) return [createReservedKeyFinding(reserved)];
-  const [unusable] = listPrototypeKeys(table.specType, spec);
+  const [unusable] = listBadPrototypeKeys(table.specType, spec);
   if (unusable !== undefined) return [createUnusableKeyFinding(unusable)];
   const inSpec = table.check(spec);
   return [

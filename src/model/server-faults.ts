@@ -21,7 +21,6 @@ export type FaultRule = FaultRequestSelector &
     | { readonly fault: 'gone_cursor'; readonly code?: 400 | 404 }
     | { readonly fault: 'wrong_date'; readonly seconds: number }
     | { readonly fault: 'late_release'; readonly ms: NumberOrRange }
-    | { readonly fault: 'late_release'; readonly ms: NumberOrRange }
     | { readonly fault: 'stale'; readonly changes?: number; readonly requests?: number }
   );
 

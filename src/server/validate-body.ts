@@ -3,7 +3,7 @@ import type { Kind, SpecFinding } from '../kinds/kind.ts';
 import type { NamedModule } from '../kinds/operations.ts';
 import { listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findPatchClearValue } from '../kinds/request-body.ts';
-import { listPrototypeKeys, mapDirectMembers, mapPresentFields } from '../kinds/walk.ts';
+import { listBadPrototypeKeys, mapDirectMembers, mapPresentFields } from '../kinds/walk.ts';
 import { InvariantError } from '../model/errors.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
@@ -83,7 +83,7 @@ function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject)
 
 function refuseUnfitValue(value: Json, schema: Schema, type: FieldType): void {
   const unfit = yieldSchemaFindings(schema, value).take(MOST_FINDINGS);
-  const unusable = listPrototypeKeys(type, value).map((path) => ({ path, message: 'cannot be a key' }));
+  const unusable = listBadPrototypeKeys(type, value).map((path) => ({ path, message: 'cannot be a key' }));
   const findings = [...listUnstorableTexts(value), ...unfit, ...unusable];
   refuseFindings(
     findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${formatPath(path)} ${message}` })),

@@ -121,7 +121,7 @@ test('an interruption is one line for all that it kept from starting, whatever w
   expect([...lines, ...log.end()]).toEqual([
     '[1/6] create TCPEdge/a … done',
     '[2/6] create TCPEdge/b … failed: no',
-    '[6/6] create TCPEdge/f … skipped: depends on create TCPEdge/b',
+    '[3/6] create TCPEdge/f … skipped: depends on create TCPEdge/b',
     '3 writes were not started, because the run was interrupted.',
   ]);
   const text = renderApplyResultText(PLAN, makeResult(outcomes, { interrupted: true }), { ...PLAIN, width: 0 });

@@ -32,6 +32,7 @@ const HONEST: readonly [FaultName, ...FaultName[]] = [
   'broken_json',
   'content_type',
   'late_release',
+  'wrong_date',
 ];
 
 /** Whether reading may be untrue with these faults, and nothing says so. */

@@ -23,15 +23,19 @@ interface EventLog {
   readonly end: () => readonly string[];
 }
 
-/** Creates a log with one line for each event, such as `[3/12] create TCPEdge/postgres … done`. */
+/**
+ * Creates a log with one line for each event, such as `[3/12] create TCPEdge/postgres … done`. Writes that were not started
+ * have no line, and do not count.
+ */
 export function createEventLog(options: TextStyleOptions): EventLog {
   const notStarted = new Map<string, Write>();
   let isOutOfReach = false;
   return {
     take: (event) => {
-      if (event.event !== 'write-ended' || event.result.outcome !== 'skipped') return renderApplyEvent(event, options);
+      const shown = event.event === 'write-ended' ? { ...event, done: event.done - notStarted.size } : event;
+      if (event.event !== 'write-ended' || event.result.outcome !== 'skipped') return renderApplyEvent(shown, options);
       const { write, waitedFor } = event.result;
-      if (waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(event, options);
+      if (waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(shown, options);
       notStarted.set(write.id, write);
       isOutOfReach ||= isSkippedAsUnreachable(event.result);
       return [];

@@ -76,6 +76,9 @@ function readResources(
   return list.map((json) => shown.complete(kind, readResource(kind, json)));
 }
 
+/** More are no late list. With a limit, resources that refer to nothing cannot keep a run busy. */
+const MAX_UNLISTED = 100;
+
 /**
  * Reads the resources to which a managed resource refers, and which the list of their kind lacks: some services list a
  * new resource late. Without them, a plan would create them again.
@@ -95,7 +98,9 @@ async function readUnlisted(
     );
     if (kind !== undefined && !known.has(value)) missing.set(value, kind);
   }
-  const read = await Promise.all([...missing].map(([id, kind]) => readOne(client, { kind, id }, stop)));
+  const read = await Promise.all(
+    [...missing].slice(0, MAX_UNLISTED).map(([id, kind]) => readOne(client, { kind, id }, stop)),
+  );
   return read.filter((live) => live !== undefined);
 }
 

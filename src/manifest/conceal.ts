@@ -29,12 +29,22 @@ export function concealDocuments(
   documents: readonly ManifestDocument[],
   context: ConcealContext,
 ): { readonly documents: readonly ManifestDocument[]; readonly findings: readonly DocumentFinding[] } {
+  // Variables that invalid documents name are registered, too: a message about one may quote the value.
+  for (const name of documents.flatMap(({ value }) => listSecretNamesInside(value)))
+    context.secrets.addVariable(name, findSecretVariable(name, context.env) ?? '');
   // Every secret is known before another text in clear is judged, so that the order of documents does not matter.
   const sealed = documents.map((document) => mapSecretsOfDocument(document, (found) => conceal(found, context)));
   const findings = sealed.flatMap((document) => listFindings(document).map((finding) => ({ document, finding })));
   const publish = ({ value }: PossibleSecret): Json =>
     typeof value === 'string' ? context.secrets.publish(unescapePlaceholders(value)) : value;
   return { documents: sealed.map((document) => unescapeOthers(mapSecretsOfDocument(document, publish))), findings };
+}
+
+function listSecretNamesInside(value: Json): readonly string[] {
+  if (typeof value === 'string') return listSecretNames(value);
+  if (isJsonArray(value)) return value.flatMap(listSecretNamesInside);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => [...listSecretNames(key), ...listSecretNamesInside(member)]);
 }
 
 function mapSecretsOfDocument(document: ManifestDocument, replace: (found: PossibleSecret) => Json): ManifestDocument {
@@ -48,7 +58,6 @@ function mapSecretsOfDocument(document: ManifestDocument, replace: (found: Possi
 function conceal({ value, isNamed }: PossibleSecret, { env, secrets }: ConcealContext): Json {
   if (typeof value !== 'string') return value;
   if (listSecretNames(value).length === 0) return isNamed ? secrets.hide(unescapePlaceholders(value)) : value;
-  for (const name of listSecretNames(value)) secrets.addVariable(name, findSecretVariable(name, env) ?? '');
   return secrets.seal(
     value,
     fillTemplate(value, (name) => findSecretVariable(name, env)),

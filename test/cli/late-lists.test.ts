@@ -62,6 +62,20 @@ describe('a second apply', () => {
     expect(list(workspace, 'WeightedBackend')).toEqual([pool]);
   });
 
+  it('reads no more than a hundred resources that a list lacks', async () => {
+    const toPool = (index: number) => toManifest('WeightedBackend', `p${index}`, { backends: { bkdhr_a: 1 } });
+    const toUser = (index: number) =>
+      toManifest('TCPEdge', `e${index}`, { backend: { backend_id: `WeightedBackend/p${index}` } });
+    const numbers = Array.from({ length: 110 }, (_, index) => index);
+    const workspace = await createStack(numbers.flatMap((index) => [toPool(index), toUser(index)]).join(''));
+    expect(await workspace.edgewise(APPLY)).toMatchObject({ exitCode: 0 });
+    workspace.recorder.take();
+    const transport = hideInLists(workspace.recorder.transport, (id) => id.startsWith('bkdwd_'));
+    await workspace.edgewise('plan m', { transport });
+    const single = workspace.recorder.take().filter(({ path }) => path.startsWith('/backends/weighted/'));
+    expect(single).toHaveLength(100);
+  });
+
   it('creates a resource that no longer exists, although an edge refers to it', async () => {
     const workspace = await createStack(POOL + EDGE);
     await workspace.edgewise(APPLY);

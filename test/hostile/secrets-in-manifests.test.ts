@@ -85,6 +85,23 @@ describe('a secret in a header', () => {
     expect(await edgewise('drift', OFFERED)).toMatchObject({ exitCode: 0 });
   });
 
+  it('is in no message about the document that names it, however invalid it is', async () => {
+    const mixed = `${D}{secret:UPSTREAM}\n${D}{env:UPSTREAM}`;
+    for (const document of [
+      routeWithHeaders({ x: mixed }),
+      routeWithHeaders({ [mixed]: 'x' }),
+      toManifest('TCPEdge', 'shop', { hostports: [mixed] }),
+      toManifest('NoSuchKind', mixed, {}),
+    ]) {
+      const { edgewise } = await createWorkspace({ 'a.yaml': STACK + document });
+      for (const line of ['validate', 'plan --format json']) {
+        const { exitCode, stdout, stderr } = await edgewise(line, OFFERED);
+        expect(exitCode).toBe(3);
+        expectNoValue(stdout + stderr);
+      }
+    }
+  });
+
   it('is shown by the name of its variable, and a live value by a number', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
     await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });

@@ -107,6 +107,23 @@ describe('a copied mark', () => {
     expect(token).toContain(String(left?.id).slice('cr_'.length));
   });
 
+  it('that is forged to have replaced the original deletes a protected one only with consent, and is shown', async () => {
+    const forge = (replaces: unknown) => (mark: JsonObject, id: string) => ({
+      ...mark,
+      id,
+      replaces: String(replaces),
+    });
+    for (const more of [PROTECTED, {}]) {
+      const workspace = await createAccount(toCredential(more));
+      const [original] = list(workspace);
+      const { mine, theirs } = await copy(workspace, forge(original?.id));
+      const { exitCode, stdout } = await workspace.edgewise('plan m');
+      expect(stdout).toContain(`- Credential/agent  (${mine})   delete: a duplicate: ${theirs}`);
+      expect(stdout).toContain('! secrets: will lose its token');
+      expect(exitCode).toBe(more === PROTECTED ? 5 : 0);
+    }
+  });
+
   it('on the only credential that is left shows that the delivered one is gone', async () => {
     const workspace = await createAccount(toCredential());
     const { mine, theirs } = await copy(workspace);

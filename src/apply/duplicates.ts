@@ -120,7 +120,7 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
  * its response contains everything that was created before these calls.
  */
 export class SharedListRequests {
-  readonly #list: ReturnType<typeof coalesceListRequests>;
+  readonly #list: (kind: Kind) => Promise<readonly LiveResource[]>;
   readonly #shown: ObservedResponseFields;
   readonly #listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   #count = 0;
@@ -132,9 +132,9 @@ export class SharedListRequests {
   ) {
     this.#shown = shown;
     this.#listNewest = listNewest;
-    this.#list = coalesceListRequests((...asked) => {
+    this.#list = coalesceListRequests(async (kind) => {
       this.#count += 1;
-      return list(...asked);
+      return this.#readAll(kind, await list(kind));
     });
   }
 
@@ -145,7 +145,7 @@ export class SharedListRequests {
 
   /** Lists all resources of a kind, newest first. The request starts after this call. Rejects as the client does. */
   async list(kind: Kind): Promise<readonly LiveResource[]> {
-    return this.#readAll(kind, await this.#list(kind));
+    return this.#list(kind);
   }
 
   /**
@@ -172,17 +172,17 @@ export class SharedListRequests {
   }
 }
 
-type List = (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
+type List<T, Options extends readonly unknown[]> = (kind: Kind, ...options: Options) => Promise<readonly T[]>;
 
 /**
  * Wraps `list`. One request serves all calls for its kind that were made before it started, so its response contains
  * everything that was created before these calls. At most one request per kind is under way; the next one starts when
  * it ends. The promise rejects with the client's error.
  */
-export function coalesceListRequests(list: Client['list']): List {
+export function coalesceListRequests<T, Options extends readonly unknown[]>(list: List<T, Options>): List<T, Options> {
   const running = new Map<string, Promise<unknown>>();
-  const waiting = new Map<string, Promise<readonly JsonObject[]>>();
-  const listAfter: List = async (kind, ...more) => {
+  const waiting = new Map<string, Promise<readonly T[]>>();
+  const listAfter: List<T, Options> = async (kind, ...more) => {
     await running.get(kind.name);
     // Callers that received the previous response may each call again, one after another. This pause lets all of them
     // join the next request.

@@ -36,11 +36,6 @@ export function countPools(edges: number): number {
   return Math.ceil(edges / EDGES_PER_POOL);
 }
 
-/** How many edges there are when they and their backends are that many resources. */
-export function countEdges(resources: number): number {
-  return Math.floor((resources * EDGES_PER_POOL) / (EDGES_PER_POOL + 1));
-}
-
 function renderTenant(index: number, first: number): string {
   const pool = toNumber(first + index - (index % EDGES_PER_POOL));
   const edge = renderEdge(toNumber(first + index), pool);

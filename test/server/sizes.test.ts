@@ -4,7 +4,7 @@ import { countSteps } from '../steps/count.ts';
 
 /** The same requests take the same steps, however much the server holds: counted by the engine, for every block of its code. */
 
-const [FEW, MANY] = [500, 10_000];
+const [FEW, MANY] = [1000, 10_000];
 
 /** A process that counts is slow on a busy machine. */
 const TIMEOUT_MS = 120_000;

@@ -26,15 +26,11 @@ spec:
   return [STACK, ...edges].join('---\n');
 }
 
-/** Creates, changes, replaces by others and plans once more, each with a rehearsal. */
+/** Creates edges and pools, half of `count` each; then changes one half of them and replaces the other by new ones. Each with a rehearsal. */
 export const prepareStack: Prepare = async (count) => async () => {
   const server = createServer({ apiKeys: [parseApiKey('key:admin')], idSeed: 'sizes' });
-  const half = count / 2;
-  const texts = [
-    render(count, { text: 'first' }),
-    render(count, { text: 'second' }),
-    render(count, { text: 'second', from: half }),
-  ];
+  const edges = count / 2;
+  const texts = [render(edges, { text: 'first' }), render(edges, { text: 'second', from: edges / 2 })];
   for (const text of texts) {
     const stack = await openStack({
       manifests: [{ file: 'edges.yaml', text }],

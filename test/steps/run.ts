@@ -1,18 +1,15 @@
 import { type Profiler, Session } from 'node:inspector/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { Prepare } from './count.ts';
 
-/** Takes the URL of a module, the name of a `Prepare` that it exports, and sizes. Prints for each size how often each block of the sources ran. */
+/** Takes the URL of a module, the name of a `Prepare` that it exports, and sizes. Prints for each size how often each function of the sources was called. */
 
 const [module = '', name = '', ...sizes] = process.argv.slice(2);
 
-// Of a function whose code is thrown away for a while, the engine forgets how often it ran.
-setFlagsFromString('--no-flush-bytecode');
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
-// Blocks are counted of functions that are compiled after this.
-await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+// Calls are counted of functions that are compiled after this.
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 const exported: Readonly<Record<string, Prepare>> = await import(module);
 const prepare = exported[name];
 if (prepare === undefined) throw new RangeError(`${module} does not export ${name}`);

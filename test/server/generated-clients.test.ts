@@ -1,6 +1,6 @@
 import { cp, mkdtemp, realpath, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { OPERATIONS } from '../../src/kinds/operations.ts';
 import { isSuccess } from '../../src/model/http.ts';
@@ -8,7 +8,7 @@ import { createServer, listen, parseApiKey, type Server } from '../../src/server
 import { describeWith, runTool } from '../pipelines/tools.ts';
 
 /**
- * Clients that generators make of the OpenAPI document, in three languages. Each is compiled, and a program in test/server/clients calls every
+ * Clients that four generators make of the OpenAPI document, in three languages. Each is compiled, and a program in test/server/clients calls every
  * operation with its types.
  */
 
@@ -44,7 +44,7 @@ async function drive(program: string, args: readonly string[], cwd: string): Pro
 async function prepare(...files: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-clients-'));
   await cp('schemas/openapi.json', join(folder, 'openapi.json'));
-  for (const file of files) await cp(join(FIXTURES, file), join(folder, file));
+  for (const file of files) await cp(join(FIXTURES, file), join(folder, basename(file)));
   return folder;
 }
 
@@ -82,6 +82,16 @@ describeWith(['oapi-codegen', 'go'], 'a client by oapi-codegen', () => {
       cwd,
     );
     await writeFile(join(cwd, 'client.go'), client);
+    // What it needs was downloaded when the tools were installed.
+    await succeed('go', ['build', '-o', 'drive', '.'], cwd, { GOPROXY: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' });
+    await drive(join(cwd, 'drive'), [], cwd);
+  });
+});
+
+describeWith(['ogen', 'go'], 'a client by ogen', () => {
+  it('compiles and calls every operation', { timeout: 240_000 }, async () => {
+    const cwd = await prepare('ogen/drive.go', 'ogen/go.mod', 'ogen/go.sum');
+    await succeed('ogen', ['--target', 'api', '--package', 'api', 'openapi.json'], cwd);
     // What it needs was downloaded when the tools were installed.
     await succeed('go', ['build', '-o', 'drive', '.'], cwd, { GOPROXY: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' });
     await drive(join(cwd, 'drive'), [], cwd);

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isModule } from '../../src/kinds/kind.ts';
+import { isIdOf } from '../../src/kinds/paths.ts';
+import { listReferences } from '../../src/kinds/references.ts';
 import { createWriteRequestLine } from '../../src/kinds/request-body.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { WriteId } from '../../src/model/write.ts';
@@ -16,21 +18,29 @@ const SAID =
   /applying takes (at least )?(\d+) writes?(?: and (\d+) look-ups?)?(?:.*, and up to (\d+) reads? right before writes)?/;
 
 describe('the requests of a run', () => {
-  it('are GETs for a plan, one for each page of a kind and each module that a document may set', LONG, async () => {
-    const property = fc.asyncProperty(arbitraryHistory(1), fc.integer({ min: 1, max: 4 }), async (stacks, pageSize) => {
-      const world = new World({ pageSize });
-      for (const stack of stacks) {
-        world.takeRequests();
-        const plan = await world.plan(stack);
-        const sent = world.takeRequests();
-        expect(sent.filter(({ method }) => method !== 'GET')).toEqual([]);
-        expect(sent).toHaveLength(countPages(world, pageSize) + countSlots(stack));
-        expect(plan.requests.read).toBe(sent.length);
-        await world.apply(plan);
-      }
-    });
-    await holds(property, 20);
-  });
+  it(
+    'are GETs for a plan, one for each page of a kind, each module that a document may set, and each reference to what is not listed',
+    LONG,
+    async () => {
+      const property = fc.asyncProperty(
+        arbitraryHistory(1),
+        fc.integer({ min: 1, max: 4 }),
+        async (stacks, pageSize) => {
+          const world = new World({ pageSize });
+          for (const stack of stacks) {
+            world.takeRequests();
+            const plan = await world.plan(stack);
+            const sent = world.takeRequests();
+            expect(sent.filter(({ method }) => method !== 'GET')).toEqual([]);
+            expect(sent).toHaveLength(countPages(world, pageSize) + countSlots(stack) + countUnlisted(world));
+            expect(plan.requests.read).toBe(sent.length);
+            await world.apply(plan);
+          }
+        },
+      );
+      await holds(property, 20);
+    },
+  );
 
   it(
     'are for an apply the writes of the plan, reads right before them, and lists of what another apply could make too',
@@ -124,6 +134,17 @@ function countPages(world: World, pageSize: number): number {
     (count, { name }) => count + Math.max(1, Math.ceil((resources[name]?.length ?? 0) / pageSize)),
     0,
   );
+}
+
+/** Ids of no resource, which a resource with a mark refers to. */
+function countUnlisted(world: World): number {
+  const all = OWNED_KINDS.flatMap((kind) => (world.resources()[kind.name] ?? []).map((live) => ({ kind, live })));
+  const listed = new Set(all.map(({ live }) => live['id']));
+  const marked = all.filter(({ live }) => JSON.stringify(live['metadata'] ?? '').includes('edgewise'));
+  const referred = marked.flatMap(({ kind, live }) => listReferences(kind, live).map(({ value }) => value));
+  const prefixes = OWNED_KINDS.map(({ idPrefix }) => idPrefix);
+  const unlisted = referred.filter((id) => !listed.has(id) && isIdOf({ prefixes }, id));
+  return new Set(unlisted).size;
 }
 
 function countSlots(stack: TestStack): number {

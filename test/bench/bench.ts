@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { countPools, writeManifests } from './manifests.ts';
+import { writeManifests } from './manifests.ts';
 import { measure, startServer, type Taken, toMedian } from './measure.ts';
 
 /** `npm run bench`: how many requests the built command line sends, and what its processes take. Prints the two tables of docs/benchmarks.md. */
@@ -30,9 +30,9 @@ const measured: (readonly Measured[])[] = [];
 for (const edges of SIZES) measured.push(await benchSize(edges));
 const names = STEPS.map(({ name }) => name);
 console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
-console.log(renderTable(['TCP edges', 'resources', ...names], (one) => [formatCount(one.requests)]));
+console.log(renderTable(['TCP edges', ...names], (one) => [formatCount(one.requests)]));
 console.log();
-console.log(renderTable(['TCP edges', 'resources', ...names], (one) => [formatTaken(one)]));
+console.log(renderTable(['TCP edges', ...names], (one) => [formatTaken(one)]));
 
 /** Plans, applies and plans again: three times, or once where it takes long and varies little. */
 async function benchSize(edges: number): Promise<readonly Measured[]> {
@@ -65,7 +65,7 @@ async function benchOnce(folder: string): Promise<readonly Measured[]> {
 }
 
 function formatTaken({ seconds, cpuSeconds, peakMegabytes }: Taken): string {
-  return `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s, ${formatCount(Math.round(peakMegabytes))} MB`;
+  return [seconds.toFixed(1), cpuSeconds.toFixed(1), Math.round(peakMegabytes)].join('/');
 }
 
 function formatCount(value: number): string {
@@ -75,7 +75,7 @@ function formatCount(value: number): string {
 function renderTable(head: readonly string[], toCells: (one: Measured) => readonly string[]): string {
   const rows = SIZES.map((edges, index) => {
     const cells = (measured[index] ?? []).flatMap(toCells);
-    return [formatCount(edges), formatCount(edges + countPools(edges)), ...cells];
+    return [formatCount(edges), ...cells];
   });
   return [head, head.map(() => '---:'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

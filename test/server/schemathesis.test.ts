@@ -28,6 +28,11 @@ const EXCEPTIONS: readonly { readonly why: string; readonly operation: RegExp; r
     message: /^public_key /,
   },
   {
+    why: 'what is an address or a block of addresses, inside of a text',
+    operation: /^POST \/ssh_user_certificates$/,
+    message: /^critical_options\.source-address /,
+  },
+  {
     why: 'what is a regular expression',
     operation: /^PUT \/edges\/https\/\S+\/user_agent_filter$/,
     message: /^(allow|deny)\[\d+\] .* is not valid RE2 syntax/s,

@@ -82,8 +82,8 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'what a stack takes over whose key is not set is deleted': {
     file: 'src/repository/hand-over.ts',
-    from: 'if (own === undefined || others === undefined) return',
-    to: "if (own === undefined || others === undefined) return 'other account'; else return",
+    from: "if (own === others) return 'same account';",
+    to: "if (own === others) return 'same account'; if ([folder, other].some((one) => findApiKey(one, context) === undefined)) return 'other account';",
     noticedAs: /which is not its own/,
     seenAt: 84,
     needsSeveral: true,

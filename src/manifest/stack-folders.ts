@@ -56,7 +56,10 @@ export function listReadableDocuments(bytes: Uint8Array, env: ManifestEnvironmen
   return parseReadableFileDocuments(bytes, env).documents;
 }
 
-/** Whether a file may contain a `Stack`. Searches the bytes without parsing, because most files contain none. */
+/**
+ * Whether a file may contain a `Stack`, also one whose YAML is invalid. Searches the text: a file would otherwise be
+ * parsed once for each question about it.
+ */
 export function mayContainStackDocument(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));

@@ -8,6 +8,7 @@ import { locateSource } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
+import { mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
 
 /** The value of `spec.render` in a `Stack` or `Defaults`. */
 export interface LocatedRenderCommand {
@@ -26,6 +27,7 @@ export function findRenderInFile(
   env: ManifestEnvironment,
   kind: 'Stack' | 'Defaults',
 ): LocatedRenderCommand | undefined {
+  if (!(kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument)(source.bytes)) return undefined;
   const text = decodeManifestSource(source);
   if ('code' in text) return undefined;
   for (const { value, span, tree, findings } of parseDocuments(text.text, env, createYamlBudget())) {

@@ -4,6 +4,7 @@ import { ID_DESCRIPTION, isId } from '../kinds/paths.ts';
 import { NetworkError } from '../model/errors.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { createModuleBodySchema, createResourceResponseSchema } from '../schemas/field.ts';
+import { formatPathAndQuery } from './api-error.ts';
 
 export interface ListedResource {
   readonly id: string;
@@ -61,4 +62,10 @@ function expectFit(json: JsonObject, schema: Schema, { place, excerpt }: Respons
 
 function formatExcerpt(json: Json, excerpt: ResponseSource['excerpt']): string {
   return excerpt === undefined ? '' : `: ${excerpt(json)}`;
+}
+
+/** Returns the JSON of a response. Throws `NetworkError` unless the JSON is an object. */
+export function expectObject(call: { readonly method: string; readonly url: URL }, json: Json | undefined): JsonObject {
+  if (isJsonObject(json)) return json;
+  throw new NetworkError(`${call.method} ${formatPathAndQuery(call.url)}: the response is not a JSON object`);
 }

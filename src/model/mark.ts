@@ -68,7 +68,7 @@ export type RefusedCreation = {
 };
 
 /** Returns the parts of a mark that plans compare. */
-export function toComparableMark({ by: _, id: __, replaces: ___, ...mark }: Mark): Mark {
+function toComparableMark({ by: _, id: __, replaces: ___, ...mark }: Mark): Mark {
   return mark;
 }
 

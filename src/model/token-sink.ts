@@ -1,4 +1,4 @@
-import { isSameJson, type Json, toDigest } from './json.ts';
+import { toDigest } from './json.ts';
 import type { SinkSettings } from './stack.ts';
 
 /** The sink of a new token, as a plan contains it: all settings of the sink, with placeholders not filled in. */
@@ -19,15 +19,6 @@ export function toPlannedTokenSink(sink: SinkSettings): PlannedTokenSink {
   return { command, ...(test !== undefined && { test }), timeoutMs };
 }
 
-/** Whether two sinks have the same settings. Two absent sinks are the same. */
-export function isSameTokenSink(left: PlannedTokenSink | undefined, right: PlannedTokenSink | undefined): boolean {
-  return isSameJson(toJson(left), toJson(right));
-}
-
-function toJson(sink: PlannedTokenSink | undefined): Json {
-  return sink === undefined ? null : { ...sink };
-}
-
 /** 22 characters are 132 bits: it is infeasible to construct two commands with the same digest. */
 const DIGEST_LENGTH = 22;
 
@@ -36,7 +27,7 @@ export function describeTokenSink(sink: PlannedTokenSink): string {
   if ('directory' in sink) return `the folder ${formatWord(sink.directory)}`;
   const { command, test, timeoutMs } = sink;
   const tested = test === undefined ? '' : `tested with ${formatCommand(test)}, `;
-  return `the command ${formatCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest(toJson(sink), DIGEST_LENGTH)})`;
+  return `the command ${formatCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest({ ...sink }, DIGEST_LENGTH)})`;
 }
 
 export function formatTokenNote(sink: PlannedTokenSink): string {

@@ -115,7 +115,7 @@ function findUnowned(
   };
 }
 
-export function describeUnownedReason({ mark, markError }: LiveResource): string {
+function describeUnownedReason({ mark, markError }: LiveResource): string {
   if (mark !== undefined) return `it has the mark of the stack ${mark.stack}`;
   return markError === undefined ? 'it has no mark' : 'its mark cannot be read';
 }
@@ -125,7 +125,7 @@ function formatAdoptLine({ id }: LiveResource): string {
 }
 
 /** Sorts by the address as shown in reports, which includes the id of a duplicate. */
-export function sortDriftByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
+function sortDriftByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
   const shown = resources.map((resource) => ({ resource, address: formatAddress(resource) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ resource }) => resource);
 }
@@ -158,7 +158,7 @@ function createResourceDrift(
 }
 
 /** Reverses a difference: in a plan it leads from live to desired, in a drift report from expected to live. */
-export function toDriftedField({ field, path, from: live, to: expected, ...rest }: Difference): DriftedField {
+function toDriftedField({ field, path, from: live, to: expected, ...rest }: Difference): DriftedField {
   return {
     ...(field !== undefined && { field }),
     path,
@@ -179,12 +179,12 @@ function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): Resou
 }
 
 /** Whether a spec says when the validity of a resource begins. */
-export function hasStart({ kind }: Pick<ResourceDrift, 'kind'>, spec: Spec): boolean {
+function hasStart({ kind }: Pick<ResourceDrift, 'kind'>, spec: Spec): boolean {
   return spec[getKind(kind).validity?.after ?? ''] !== undefined;
 }
 
 /** The validity of a live resource. An empty object if the resource has none. */
-export function pickValidity({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validFrom' | 'validUntil'> {
+function pickValidity({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validFrom' | 'validUntil'> {
   const { validity } = getKind(kind);
   const [validFrom, validUntil] = [spec[validity?.after ?? ''], spec[validity?.until ?? '']];
   return {
@@ -214,7 +214,7 @@ function computeState(action: Action, differences: readonly DriftedField[]): Dri
 }
 
 /** Derives the drift state from the origins of differences. Without differences, the change is a pending renewal. */
-export function computeDriftState(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
+function computeDriftState(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');
   const isPending = origins.has('manifest') || origins.has('both') || differences.length === 0;

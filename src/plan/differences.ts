@@ -196,7 +196,7 @@ export function computeMarkDigests(
 }
 
 /** The digest of a field's default value. `undefined` if the service chooses the default. */
-export function findFieldDefaultDigest(kind: Kind, name: string): string | undefined {
+function findFieldDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
   return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getNormalUnsetFieldValue(field));
 }
@@ -205,7 +205,7 @@ export function findFieldDefaultDigest(kind: Kind, name: string): string | undef
  * Returns the live spec for the comparison with a desired one: a text that the service stored in another form is as in
  * the manifest, if both are as they were when the mark recorded that form.
  */
-export function alignStoredForms(kind: Kind, { spec, mark }: Live, desired: Spec): Spec {
+function alignStoredForms(kind: Kind, { spec, mark }: Live, desired: Spec): Spec {
   const aligned = Object.entries(mark?.stored ?? {}).flatMap(([name, stored]): [string, Json][] => {
     const [from, to] = [spec[name], desired[name]];
     if (kind.fields[name]?.mayBeStoredOtherwise !== true || from === undefined || to === undefined) return [];

@@ -23,7 +23,7 @@ export interface Policy {
 }
 
 /** Whether the expressions of a policy use a variable or one of its members. */
-export function isVariableUsedInPolicy({ names }: Policy, variable: string): boolean {
+function isVariableUsedInPolicy({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
 

@@ -241,7 +241,7 @@ async function readCopy(
 }
 
 /** Creates plans without the changes that the service will reject and without their dependents (`--skip-rejected`). */
-export class RejectedChangeSkipper {
+class RejectedChangeSkipper {
   readonly #input: PlanInput;
   #leftOut: LeftOut = new Map();
   #decided: DecidedPlan | undefined;

@@ -70,7 +70,7 @@ export function indexApiKeys(apiKeys: readonly ApiKey[]): ReadonlyMap<string, Ap
 }
 
 /** Returns the API key of an Authorization header. Throws `RequestError` if the key is missing or unknown. */
-export function getAuthenticatedApiKey(keyring: ReadonlyMap<string, ApiKey>, header: string | undefined): ApiKey {
+function getAuthenticatedApiKey(keyring: ReadonlyMap<string, ApiKey>, header: string | undefined): ApiKey {
   const key = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
   const apiKey = key === undefined ? undefined : keyring.get(key);
   if (apiKey !== undefined) return apiKey;

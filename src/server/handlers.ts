@@ -192,7 +192,7 @@ function showModule(module: NamedModule, value: Json, { baseUrl }: HandlerReques
   return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
 }
 
-export interface PageRequest {
+interface PageRequest {
   readonly limit: number;
   /**
    * Id of a resource. The page contains only older resources. `undefined`: the page begins with the newest resource.
@@ -209,7 +209,7 @@ const MAX_LIMIT = 100;
  * Parses the query of a list request. Throws `RequestError` if `limit` is out of range, or `before_id` is not an id of
  * this kind.
  */
-export function parsePageRequest(query: URLSearchParams, kind: Kind): PageRequest {
+function parsePageRequest(query: URLSearchParams, kind: Kind): PageRequest {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
     throw createError('limit', `must be from 1 to ${MAX_LIMIT}`);
@@ -236,7 +236,7 @@ function createError(name: string, message: string): RequestError {
  * Renders a resource for a response, with every field of its kind. `computed`: the values of the fields that only the
  * service sets.
  */
-export function toResponseBody(
+function toResponseBody(
   kind: Kind,
   resource: StoredResource,
   options: { readonly computed: JsonObject; readonly baseUrl: string },
@@ -253,7 +253,7 @@ export function toResponseBody(
 }
 
 /** Renders a field for a response. `value` is `undefined` if the field is not set. */
-export function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
+function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given =
     value ?? field.default ?? (field.serviceDefault && field.type.type === 'number' ? field.type.min : null);
   if (given !== null) return toResponseJson(field.type, given, baseUrl);

@@ -309,7 +309,7 @@ interface PolicySources {
 }
 
 /** Loads the policies from documents and paths. Loads CEL only if there is a policy. */
-export async function loadPolicies(
+async function loadPolicies(
   { documents, sources, paths, named = { paths: [], roots: [] } }: PolicySources,
   context: Host,
 ): Promise<LoadedPolicies> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getRejectionFacts } from '../../src/apply/perform-write.ts';
+import { getRejectionFacts } from '../../src/apply/rejected-field.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { toWriteId, type Write } from '../../src/model/write.ts';
 import { makeWrite } from '../report/sample-plans.ts';

@@ -103,7 +103,7 @@ export async function runTaskOnSelectedStacks(
 }
 
 /** Like `runTaskOnSelectedStacks`, for stacks that are already selected. */
-export async function runWithSelectedStacks(
+async function runWithSelectedStacks(
   selected: SelectedStacks,
   { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
   context: Context,
@@ -352,7 +352,7 @@ type SingleFlags = Partial<
  * Throws for flags about single resources, unless `--stack NAME` selects one stack, because several stacks may have the
  * same address. Other filters do not suffice: the number of stacks that they select may change.
  */
-export function refuseSingleResourceFlags(
+function refuseSingleResourceFlags(
   { target = [], exclude = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
   { names, count }: { readonly names: readonly string[]; readonly count: number },
 ): void {

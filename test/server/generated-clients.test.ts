@@ -75,7 +75,7 @@ describeWith(['openapi-typescript'], 'a client by openapi-typescript', () => {
 
 describeWith(['oapi-codegen', 'go'], 'a client by oapi-codegen', () => {
   it('compiles and calls every operation', { timeout: 240_000 }, async () => {
-    const cwd = await prepare('drive.go', 'go.mod', 'go.sum');
+    const cwd = await prepare('check.go', 'drive.go', 'go.mod', 'go.sum');
     const client = await succeed(
       'oapi-codegen',
       ['-generate', 'types,client', '-package', 'main', 'openapi.json'],
@@ -90,7 +90,7 @@ describeWith(['oapi-codegen', 'go'], 'a client by oapi-codegen', () => {
 
 describeWith(['ogen', 'go'], 'a client by ogen', () => {
   it('compiles and calls every operation', { timeout: 240_000 }, async () => {
-    const cwd = await prepare('ogen/drive.go', 'ogen/go.mod', 'ogen/go.sum');
+    const cwd = await prepare('check.go', 'ogen/drive.go', 'ogen/go.mod', 'ogen/go.sum');
     await succeed('ogen', ['--target', 'api', '--package', 'api', 'openapi.json'], cwd);
     // What it needs was downloaded when the tools were installed.
     await succeed('go', ['build', '-o', 'drive', '.'], cwd, { GOPROXY: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' });

@@ -3,29 +3,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 )
-
-const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L"
-
-func fail(what string, arguments ...any) {
-	fmt.Fprintf(os.Stderr, what+"\n", arguments...)
-	os.Exit(1)
-}
-
-func must(err error) {
-	if err != nil {
-		fail("%v", err)
-	}
-}
-
-func expect(isTrue bool, what string) {
-	if !isTrue {
-		fail("not so: %s", what)
-	}
-}
 
 type answer interface {
 	StatusCode() int

@@ -3,34 +3,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"os"
 
 	"drive/api"
 )
 
-const (
-	publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L"
-	v         = api.Version2
-)
-
-func fail(what string, arguments ...any) {
-	fmt.Fprintf(os.Stderr, what+"\n", arguments...)
-	os.Exit(1)
-}
-
-func must(err error) {
-	if err != nil {
-		fail("%v", err)
-	}
-}
-
-func expect(isTrue bool, what string) {
-	if !isTrue {
-		fail("not so: %s", what)
-	}
-}
+const v = api.Version2
 
 // as returns an answer that is a success: other answers have other types.
 func as[Success any](got any, err error) Success {

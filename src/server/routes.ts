@@ -1,7 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { Result, Router } from 'hono/router';
-import { RegExpRouter } from 'hono/router/reg-exp-router';
-import { SmartRouter } from 'hono/router/smart-router';
 import { TrieRouter } from 'hono/router/trie-router';
 import { getPath } from 'hono/utils/url';
 import { OPERATIONS, type Operation } from '../kinds/operations.ts';
@@ -9,7 +6,6 @@ import { assertDefined, assertNever } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { OPERATION_ID_HEADER } from '../model/http.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
-import { once } from '../model/once.ts';
 import { createOpenApiDocument } from '../schemas/openapi.ts';
 import { type AdmissionSettings, type ApiKey, authenticateAndCountRequest } from './admission.ts';
 import { createFailureResponse, RequestError } from './failure.ts';
@@ -47,7 +43,7 @@ type Target = Operation | 'document';
 
 /** Creates the function that routes requests to all operations of the API. */
 export function createResponder(service: Service, admission: AdmissionSettings): Responder {
-  const routes = { service, admission, router: getRouter() };
+  const routes = { service, admission, router: createRouter() };
   return (request, env) => {
     const response = answerOrRefuse(routes, request, env);
     // The response to HEAD is the response to GET without its body.
@@ -58,25 +54,16 @@ export function createResponder(service: Service, admission: AdmissionSettings):
 interface Routing {
   readonly service: Service;
   readonly admission: AdmissionSettings;
-  readonly router: Matcher;
+  readonly router: Router;
 }
 
-type Matcher = Pick<Router<Target>, 'match'>;
+type Router = TrieRouter<Target>;
 
-/**
- * The first match of a router compiles all of its routes, which takes longer than responding to many requests. So all
- * servers share the routers. Each method has its own router, because few runs use every method.
- */
-const getRouter = once((): Matcher => {
-  const routers = new Map(METHODS.map((method) => [method, once(() => createRouter(method))]));
-  return { match: (method, path) => routers.get(method)?.().match(method, path) ?? [[]] };
-});
-
-function createRouter(method: string): Matcher {
-  const router = new SmartRouter<Target>({ routers: [new RegExpRouter(), new TrieRouter()] });
-  if (method === 'GET') router.add(method, '/openapi.json', 'document');
+function createRouter(): Router {
+  const router: Router = new TrieRouter();
+  router.add('GET', '/openapi.json', 'document');
   for (const operation of OPERATIONS)
-    if (operation.method === method) router.add(method, operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), operation);
+    router.add(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), operation);
   return router;
 }
 
@@ -97,7 +84,7 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnvir
   const { service, admission, router } = routing;
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const path = toLocalPath(request, env.basePath);
-  const [found, ids] = resolveTarget(router.match(method, path));
+  const [found, ids] = findTarget(router, method, path);
   if (found === 'document')
     return createResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
   const caller = authenticateAndCountRequest(admission, request.headers);
@@ -106,14 +93,14 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnvir
   return createResponse(env, status, body);
 }
 
-/** Returns the target of a match, and the ids in the path. The target is `undefined` if no route matches the path. */
-function resolveTarget(match: Result<Target>): readonly [Target | undefined, HandlerRequest['ids']] {
-  const [targets, values] = match;
-  const [target, params = {}] = targets[0] ?? [];
-  const ids: Record<string, string> = {};
-  for (const [name, value] of Object.entries(params))
-    ids[name] = decode(typeof value === 'number' ? (values?.[value] ?? '') : value);
-  return [target, ids];
+/** Returns the target of a path, and the ids in it. The target is `undefined` if no route matches the path. */
+function findTarget(
+  router: Router,
+  method: string,
+  path: string,
+): readonly [Target | undefined, HandlerRequest['ids']] {
+  const [target, ids = {}] = router.match(method, path)[0][0] ?? [];
+  return [target, Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, decode(id)]))];
 }
 
 /**
@@ -177,7 +164,7 @@ function toLocalPath({ url }: HttpRequest, basePath: string): string {
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
 }
 
-function createNoRouteError(router: Matcher, method: string, path: string): RequestError {
+function createNoRouteError(router: Router, method: string, path: string): RequestError {
   const allowed = METHODS.filter((candidate) => router.match(candidate, path)[0].length > 0).join(', ');
   if (allowed === '') return new RequestError('Nothing has this path', { code: 'not_found' });
   return new RequestError(`${method} is not allowed here; allowed: ${allowed}`, {

@@ -19,8 +19,7 @@ import { diffSpecs } from './diff.ts';
 type FindAdoptionCandidate = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
 /**
- * Creates a search among the unmarked live resources outside the plan. They are collected once, so that each search is
- * cheap. `taken`: ids of the live resources in the plan.
+ * Creates a search among the unmarked live resources outside the plan. `taken`: ids of the live resources in the plan.
  */
 export function createAdoptionCandidateSearch(
   { resources }: LiveState,
@@ -45,16 +44,11 @@ export function createUnownedHolderSearch(
   { resources }: LiveState,
   { taken, stack }: { readonly taken: ReadonlySet<string | undefined>; readonly stack: string },
 ): FindHolder {
-  const holders = new Map<string, LiveResource>();
-  const listed = new Set<string>();
-  const index = (kind: Kind): void => {
-    for (const resource of resources.get(kind.name) ?? [])
-      if (!isOwnedBy(resource, stack) && !taken.has(resource.id))
-        for (const { key } of listClaims(kind, resource.spec)) holders.set(key, resource);
-    listed.add(kind.name);
-  };
+  const unowned = [...resources.values()].flat().filter((one) => !isOwnedBy(one, stack) && !taken.has(one.id));
+  const holders = new Map(
+    unowned.flatMap((one) => listClaims(getKind(one.kind), one.spec).map(({ key }) => [key, one] as const)),
+  );
   return (kind, normal) => {
-    if (!listed.has(kind.name)) index(kind);
     const found = listClaims(kind, normal).flatMap(({ key }) => holders.get(key) ?? []);
     const counts = Map.groupBy(found, (holder) => holder);
     return [...counts].toSorted(([, left], [, right]) => right.length - left.length)[0]?.[0];

@@ -4,7 +4,6 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { isCopiedMark } from '../model/mark.ts';
-import { once } from '../model/once.ts';
 import { isOwnedBy, listMarked, listOwned, type MarkedResource } from '../model/ownership.ts';
 import type { DesiredResource, DesiredState, FieldPath, LiveResource, LiveState } from '../model/state.ts';
 import { mustReplaceResource } from './diff.ts';
@@ -191,25 +190,17 @@ interface Ownership {
  */
 type Adoption = LiveResource | Diagnostic | undefined;
 
-/**
- * Finds the live resources that manifests adopt or take over. The first search indexes all live resources; the cost of
- * later searches does not depend on their number.
- */
+/** Finds the live resources that manifests adopt or take over. The cost of a search does not depend on their number. */
 class Adoptions {
   readonly #ownership: Ownership;
-  // Lazy, because most plans take over nothing. Otherwise each stack of a run would index all live resources, so the
-  // cost would grow with stacks times resources.
-  readonly #byId: () => ReadonlyMap<string, LiveResource>;
+  readonly #byId: ReadonlyMap<string, LiveResource>;
   /** Live resources of all stacks, by the address in their mark. Without copies, which are no resources of a stack. */
-  readonly #marked: () => ReadonlyMap<Address, readonly LiveResource[]>;
+  readonly #marked: ReadonlyMap<Address, readonly LiveResource[]>;
 
   constructor({ resources }: Pick<LiveState, 'resources'>, ownership: Ownership) {
-    const listAll = () => [...resources.values()].flat();
     this.#ownership = ownership;
-    this.#byId = once(() => new Map(listAll().map((one) => [formatKey(one.kind, one.id), one])));
-    this.#marked = once(() => {
-      return groupByAddress(listMarked({ resources }).filter(({ live }) => !isCopiedMark(live)));
-    });
+    this.#byId = new Map([...resources.values()].flat().map((one) => [formatKey(one.kind, one.id), one]));
+    this.#marked = groupByAddress(listMarked({ resources }).filter(({ live }) => !isCopiedMark(live)));
   }
 
   /**
@@ -219,7 +210,7 @@ class Adoptions {
    */
   find(resource: DesiredResource): Adoption {
     const { adopt } = resource.lifecycle;
-    const found = adopt === undefined ? undefined : this.#byId().get(formatKey(resource.kind, adopt));
+    const found = adopt === undefined ? undefined : this.#byId.get(formatKey(resource.kind, adopt));
     if (found !== undefined) return checkAdoption(resource, found, this.#ownership);
     return (
       this.#findHandedOver(resource) ??
@@ -266,7 +257,7 @@ class Adoptions {
   }
 
   #listMarked(kind: string, name: string): readonly LiveResource[] {
-    return this.#marked().get(toAddress(kind, name)) ?? [];
+    return this.#marked.get(toAddress(kind, name)) ?? [];
   }
 }
 

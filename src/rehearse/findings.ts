@@ -195,7 +195,7 @@ interface Referrers {
   readonly formatRemedy: (id: string) => string;
 }
 
-/** Creates the queries about referrers. The index from id to referrers is built at the first query. */
+/** Creates the queries about referrers. */
 export function createReferrerQueries(input: PlanInput): Referrers {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
@@ -204,17 +204,14 @@ export function createReferrerQueries(input: PlanInput): Referrers {
     isOwnedBy(live, stack.name) && !isHandedOver(toAddress(live.kind, live.mark?.name ?? ''));
   const isLater = (live: LiveResource): boolean =>
     isOwnedBy(live, stack.name) || (live.mark !== undefined && isInRun(live.mark.stack));
-  let referrers: ReadonlyMap<string, readonly LiveResource[]> | undefined;
-  const listReferrers = (id: string): readonly LiveResource[] => {
-    referrers ??= groupReferrers(live);
-    return referrers.get(id) ?? [];
-  };
+  const referrers = groupReferrers(live);
+  const listOthers = (id: string) => (referrers.get(id) ?? []).filter((one) => !isOurs(one));
   return {
     areInRun: (id) => {
-      const others = listReferrers(id).filter((one) => !isOurs(one));
+      const others = listOthers(id);
       return others.length > 0 && others.every(isLater);
     },
-    formatRemedy: (id) => formatRemedy(listReferrers(id).filter((one) => !isOurs(one))),
+    formatRemedy: (id) => formatRemedy(listOthers(id)),
   };
 }
 

@@ -4,7 +4,6 @@ import { readInput } from '../files/read-input.ts';
 import { type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { isSuccess, type Send } from '../model/http.ts';
-import { once } from '../model/once.ts';
 import { parseApiKey } from '../server/admission.ts';
 import { parseServerSeed, readSnapshotFile, writeSnapshotFile } from '../server/index.ts';
 import type { ServerSeed } from '../server/seed.ts';
@@ -42,16 +41,20 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   const { file, host } = options;
   let lock: FileLock | undefined;
   let started = await start(options);
-  const prepareWrites = once(async () => {
+  let prepared: Promise<void> | undefined;
+  const lockAndStart = async (): Promise<void> => {
     if (file === '') return;
     lock = await waitForSnapshotLock(resolve(host.cwd, file), file, host);
     started = await start(options, lock);
-  });
+  };
   return {
     send: (request) => started.send(request),
     baseUrl: 'http://embedded.invalid',
     apiKey: API_KEY,
-    prepareWrites,
+    prepareWrites: () => {
+      prepared ??= lockAndStart();
+      return prepared;
+    },
     close: async () => {
       try {
         await started.keep();

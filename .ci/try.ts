@@ -16,7 +16,6 @@ const alias = [
   { find: /^edgewise$/, replacement: resolve('src/index.ts') },
   { find: /^edgewise\/server$/, replacement: resolve('src/server/index.ts') },
   { find: NOT_IN_A_PAGE, replacement: NODE },
-  { find: 'tweetnacl', replacement: resolve('.ci/browser/ed25519.ts') },
   // Its own Buffer is safe, as that of every Node is by now.
   { find: 'safer-buffer', replacement: NODE },
 ];

@@ -80,6 +80,13 @@ describe('edgewise init', () => {
       'init network --name shop --base-url embedded:../../account.json',
       'which lies outside of the repository',
     ],
+    ['a folder as the data file', 'init network --name shop --base-url embedded:only', 'is a folder, not a file'],
+    ['a data file of something else', 'init network --name shop --base-url embedded:notes.txt', 'It is not JSON'],
+    [
+      'a data file below a file',
+      'init network --name shop --base-url embedded:notes.txt/account.json',
+      'has a part that is not a folder',
+    ],
     [
       'a URL with a password',
       'init network --name shop --base-url https://user:pass@api.test',
@@ -97,6 +104,7 @@ describe('edgewise init', () => {
       'wrong/defaults.yaml': toDefaults({ apo: {} }),
       'rendered/defaults.yaml': toDefaults({ render: ['kustomize', 'build', '.'] }),
       '.git/HEAD': '',
+      'notes.txt': 'mine',
     });
     const before = await readdir(folder, { recursive: true });
     const result = await edgewise(line, { answers: ['https://api.test'] });

@@ -78,6 +78,8 @@ describe('usage', () => {
   it.each([
     ['plan . -out=plan', '--out=plan'],
     ['plan . -out plan', '--out'],
+    ['plan . -output=plan', '--out=plan'],
+    ['plan . -recurse', '--recursive'],
     ['plan . -o=plan', '-o plan'],
     ['plan . -oplan.json', '-o plan.json'],
     ['plan . -format=json', '--format=json'],

@@ -6,11 +6,15 @@ import { readDefaultsUpward } from '../../manifest/load-upward.ts';
 import { createStackFileFilter, type FoundManifest } from '../../manifest/stack-folders.ts';
 import { createStarter } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
+import { DEFAULT_VERSION_HEADER_NAME } from '../../model/http.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
+import { openEmbeddedServer } from '../../stack/embedded.ts';
+import { StackError } from '../../stack/host.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
+import { isEmbedded, parseEmbeddedDataFile } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, refuseUnwritableFiles, writeNewFiles } from '../output/new-files.ts';
@@ -69,6 +73,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   ];
   await refuseUnwritableFiles(files, { ...context, folder });
   await refuseInvalidStack(files, folder, context);
+  if (url !== undefined && isEmbedded(url)) await refuseUnusableDataFile(parseEmbeddedDataFile(url), context);
   const written = await writeNewFiles(files, { ...context, folder });
   context.stdout.write(
     describe(folder, written, {
@@ -107,7 +112,7 @@ function suggestName(folder: string, { cwd }: Context): string {
 }
 
 function isBaseUrl(text: string): boolean {
-  return text.startsWith('embedded:') || (/^https?:\/\//.test(text) && URL.canParse(text));
+  return isEmbedded(text) || (/^https?:\/\//.test(text) && URL.canParse(text));
 }
 
 /** Throws if a command prints the manifests of all stacks below the Defaults: the files of a new one would not be read. */
@@ -138,6 +143,20 @@ async function refuseInvalidStack(files: readonly NewFile[], folder: string, con
     exitCode: EXIT.invalid,
     remedy: [...new Set(errors.flatMap(({ remedy }) => remedy ?? []))].join('\n'),
   });
+}
+
+/** Throws if the bundled server cannot start with a data file, such as a folder or a file with something else. */
+async function refuseUnusableDataFile(file: string, context: Context): Promise<void> {
+  try {
+    await openEmbeddedServer({ file, host: context, versionHeader: DEFAULT_VERSION_HEADER_NAME });
+  } catch (error) {
+    if (!(error instanceof StackError)) throw error;
+    throw new CommandError(`Nothing was written, because edgewise plan would refuse the data file. ${error.message}.`, {
+      exitCode: EXIT.invalid,
+      remedy: error.remedy ?? 'Name a file that a command on the embedded server wrote, or one that does not exist.',
+      cause: error,
+    });
+  }
 }
 
 /** Lists the manifests of the stack as they will be: the new ones, those in its folder, and the Defaults above it. */
@@ -173,7 +192,7 @@ function describe(
   const shown = quoteForShell(escapePath(folder));
   const needed = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'];
   const variables = needed.filter((name) => (env[name] ?? '') === '').join(' and ');
-  const isComplete = variables === '' || baseUrl?.startsWith('embedded:') === true;
+  const isComplete = variables === '' || (baseUrl !== undefined && isEmbedded(baseUrl));
   const before = isComplete ? '' : `; set ${variables} first`;
   const shared = defaults.map(({ file }) => toPrintable(file)).join(' and ');
   const settings = shared === '' ? '' : ` The settings of the stack are those of ${shared}.`;

@@ -34,10 +34,8 @@ function isSpelling(word: string | undefined, { short, long }: Option): boolean 
 /** Returns what the user probably meant: the long option, or the short options and their value as words of their own. Undefined if unknown. */
 function correct(word: string, options: readonly Option[]): string | undefined {
   const [, name = '', value = ''] = /^-([^=]*)(.*)$/s.exec(word) ?? [];
-  const long = suggest(
-    name,
-    options.flatMap((option) => (option.long === undefined ? [] : [option.long.slice(2)])),
-  );
+  const names = options.flatMap((option) => (option.long === undefined ? [] : [option.long.slice(2)]));
+  const long = suggest(name, names) ?? (value === '' ? undefined : names.find((known) => name.startsWith(known)));
   if (long !== undefined) return `--${long}${value}`;
   const isValued = options.some((option) => option.required && option.short === word.slice(0, 2));
   if (isValued) return `${word.slice(0, 2)} ${word.slice(2).replace(/^=/, '')}`;

@@ -216,6 +216,12 @@ export async function waitForSnapshotLock(
 }
 
 function refuseLock(shown: string, error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+    throw new StackError(`The folder of the data file ${shown} does not exist.`, {
+      reason: 'failed',
+      remedy: 'Nothing was written. Create the folder, and run the command again.',
+      cause: error,
+    });
   throw new StackError(`${shown} cannot be locked: ${getErrorMessage(error)}`, { reason: 'failed', cause: error });
 }
 

@@ -278,6 +278,17 @@ describe('apply', () => {
   });
 });
 
+it('an apply whose data file has no folder says to create it', async () => {
+  const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
+  const line = 'apply --yes --base-url embedded:data/account.json';
+  const refused = await edgewise(line);
+  expect(refused.stderr).toContain('The folder of the data file data/account.json does not exist.');
+  expect(refused.stderr).toContain('Create the folder');
+  expect(refused.exitCode).toBe(1);
+  await mkdir(join(folder, 'data'));
+  expect(await edgewise(line)).toMatchObject({ exitCode: 0 });
+});
+
 describe('apply of a saved plan', () => {
   const save = async (manifest: string) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': manifest });

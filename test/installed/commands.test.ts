@@ -54,7 +54,7 @@ const COMMANDS: readonly Row[] = [
   ['edgewise export', 'it belongs to the stack one'],
   ['edgewise release TCPEdge/one stacks/one --yes', '1 write applied', 0, 'account.json'],
   ['edgewise abuse-report submit https://phishing.example.com/', 'PENDING', 0, 'account.json'],
-  ['edgewise abuse-report get abrp_2k9XLPDYGXNLtxcTVgVsKTFzfRt || true', ''],
+  ['edgewise abuse-report get $(get_report_id)', 'PENDING', 0, 'account.json'],
   ['serve edgewise drift less', 'http://127.0.0.1:'],
   ['edgewise completion bash', 'complete -o default -F'],
   ['edgewise __complete -- plan --f', '--format'],
@@ -99,6 +99,11 @@ const SERVE = `serve() {
   kill $! && wait $! && cat "$TMPDIR/log" && rm "$TMPDIR/log"
 }`;
 
+/** Submits a report, and prints its id. */
+const SUBMIT = `get_report_id() {
+  edgewise abuse-report submit https://phishing.example.com/ | grep -o 'abrp_[A-Za-z0-9]*' | head -n 1
+}`;
+
 describe('the installed program', () => {
   const coverage = mkdtempSync(join(ROOT, 'coverage-'));
   let prepared: Place;
@@ -123,7 +128,7 @@ describe('the installed program', () => {
     const place = createPlace({}, env);
     cpSync(prepared.work, place.work, { recursive: true });
     const before = listFiles(place.root);
-    const ended = await runLine(place, `${SERVE}\n${line}`);
+    const ended = await runLine(place, `${SERVE}\n${SUBMIT}\n${line}`);
     expect(ended).toMatchObject({ exitCode, stdout: expect.stringContaining(shows) });
     expect(ended.stderr).not.toMatch(/bug in edgewise|^ +at /m);
     const changed = listChanged(before, listFiles(place.root));

@@ -14,7 +14,7 @@ interface DynamicImport {
 export function listImports(files: readonly string[]): readonly DynamicImport[] {
   return files.flatMap((path) => {
     const code = readFileSync(path, 'utf8');
-    return findImports(parseAst(code)).map(({ start, end }) => ({
+    return findNodes(parseAst(code), isImport).map(({ start, end }) => ({
       url: pathToFileURL(path).href,
       offset: start,
       text: `${basename(path)}:${code.slice(0, start).split('\n').length} ${code.slice(start, end)}`,
@@ -23,18 +23,34 @@ export function listImports(files: readonly string[]): readonly DynamicImport[] 
 }
 
 interface SyntaxNode {
+  readonly type: string;
+  readonly operator?: string;
   readonly start: number;
   readonly end: number;
 }
 
-function findImports(node: unknown): readonly SyntaxNode[] {
+function findNodes(node: unknown, isWanted: (node: SyntaxNode) => boolean): readonly SyntaxNode[] {
   if (typeof node !== 'object' || node === null) return [];
-  const inside = Object.values(node).flatMap(findImports);
-  return isImport(node) ? [node, ...inside] : inside;
+  const inside = Object.values(node).flatMap((member) => findNodes(member, isWanted));
+  return isNode(node) && isWanted(node) ? [node, ...inside] : inside;
 }
 
-function isImport(node: object): node is SyntaxNode {
-  return 'type' in node && node.type === 'ImportExpression';
+function isNode(node: object): node is SyntaxNode {
+  return 'type' in node && 'start' in node;
+}
+
+function isImport({ type }: SyntaxNode): boolean {
+  return type === 'ImportExpression';
+}
+
+/** Lists what an old Node with modules, 12, cannot parse in a file. */
+export function listNewSyntax(path: string): readonly string[] {
+  const code = readFileSync(path, 'utf8');
+  return findNodes(parseAst(code), isNewSyntax).map(({ start, end }) => code.slice(start, end));
+}
+
+function isNewSyntax({ type, operator = '' }: SyntaxNode): boolean {
+  return type === 'ChainExpression' || type === 'StaticBlock' || /^(?:\?\?=?|\|\|=|&&=)$/.test(operator);
 }
 
 /** What Node writes with NODE_V8_COVERAGE when a process ends: how often each block of each file ran. */

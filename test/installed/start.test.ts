@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
+import { listNewSyntax } from './imports.ts';
 import {
   asOwner,
   BIN,
@@ -102,6 +103,10 @@ describe('of a start with', () => {
     });
     expect(listChanged(before, listFiles(place.root))).toEqual([]);
   });
+});
+
+it('a Node that is so old that it knows no `?.` reads the entry point, and so its message', () => {
+  expect(listNewSyntax(join(PROJECT, 'node_modules/edgewise/dist/cli.js'))).toEqual([]);
 });
 
 describe('an output that takes nothing', () => {

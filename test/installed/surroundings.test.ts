@@ -55,6 +55,11 @@ const HOMES: Readonly<Record<string, Surround>> = {
   'a HOME that does not exist': () => ({ env: { HOME: '/does/not/exist' } }),
   'a HOME that cannot be read': withHome(0o000),
   'a HOME that cannot be written to': withHome(0o555),
+  'XDG folders of their own': (place) => {
+    const env = toXdg(join(place.root, 'xdg'));
+    for (const folder of Object.values(env)) mkdirSync(String(folder), { recursive: true });
+    return { env };
+  },
   'XDG folders that do not exist': () => ({ env: toXdg('/does/not/exist') }),
   'XDG folders that are relative': () => ({ env: toXdg('relative') }),
   'XDG folders that cannot be read': (place) => {

@@ -81,21 +81,6 @@ export function readInput(
   }
 }
 
-/**
- * Reads the first byte of a file, as text. `undefined` for an empty file, and for a pipe or device, which can be read
- * only once. Throws the errors of the operating system.
- */
-export function readFirstByte(path: string): string | undefined {
-  if (!statSync(path).isFile()) return undefined;
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const byte = Buffer.alloc(1);
-    return readSync(file, byte) === 0 ? undefined : byte.toString('latin1');
-  } finally {
-    closeSync(file);
-  }
-}
-
 /** Whether a path names a pipe, which can be read only once. Throws the errors of the operating system. */
 export function isPipePath(path: string): boolean {
   return statSync(path).isFIFO();

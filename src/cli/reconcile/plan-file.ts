@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { listRootsOfPaths, resolvePathWithin } from '../../files/boundary.ts';
 import { createStrangerSearch } from '../../files/owners.ts';
-import { InputError, type ReadBudget, readFirstByte, readInput } from '../../files/read-input.ts';
+import { InputError, type ReadBudget, readInput } from '../../files/read-input.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import type { LocateManifest } from '../../model/diagnostic.ts';
 import { getErrorMessage } from '../../model/errors.ts';
@@ -114,10 +114,7 @@ export function createLocateAtPlanFileStart(file: string): LocateManifest {
 export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget): Promise<boolean> {
   if (path === '-') return false;
   try {
-    const file = resolve(cwd, path);
-    // This check avoids parsing long YAML manifests twice.
-    if (readFirstByte(file) !== '{') return false;
-    const text = readInput(file, { budget }).toString('utf8');
+    const text = readInput(resolve(cwd, path), { budget, onlyFiles: true }).toString('utf8');
     const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
     return isJsonObject(value) && (('writes' in value && 'changes' in value) || isFailureReport(value));
   } catch (error) {

@@ -102,17 +102,13 @@ async function serveKept(
   const keeper = await openServerFiles(flags, context, lock);
   const faults = await readFaults(flags.faults, context);
   const logger = createLogger(context, { level: 'info' });
-  const requests = createLogger(context, { level: 'info', isBusy: true });
   const options: ServerOptions = {
     apiKeys,
     now: context.now,
     versionHeader: flags.versionHeader,
     ...(flags.rateLimit !== undefined && { rateLimit: flags.rateLimit }),
     ...(keeper.seed !== undefined && { seed: keeper.seed }),
-    onRequest: (entry) => {
-      if (entry.error === undefined) requests[entry.status >= 500 ? 'error' : 'info'](entry, 'request');
-      else logger.error(entry, 'request');
-    },
+    onRequest: (entry) => logger[entry.error !== undefined || entry.status >= 500 ? 'error' : 'info'](entry, 'request'),
   };
   const server: Server = await withServerFileErrors(keeper.source, () => createServer(options));
   const kept = keeper.writeThrough(server, (error) => logger.error({ error }, 'snapshot'));

@@ -42,10 +42,7 @@ export function createApplyProgress(
   return place.output.isTerminal ? createLive(place, ahead, options) : createPlain(place, ahead, options);
 }
 
-/**
- * Prints a line for each finished write, and a summary after each half minute without a line. Lines are written once
- * per turn of the event loop, because a fast service causes thousands of events a second.
- */
+/** Prints a line for each finished write, and a summary after each half minute without a line. */
 function createPlain(
   { output, now, after }: ProgressPlace,
   { total, rateLimit }: PlannedWrites,
@@ -53,23 +50,19 @@ function createPlain(
 ): ApplyProgress {
   const log = createEventLog(options);
   const live = createLiveProgress({ total, rateLimit }, { ...options, color: false, width: 0 });
-  let due = '';
   let left = total;
   let saidAt = Number.NEGATIVE_INFINITY;
   let wroteAt = now().getTime();
   const isQuietSince = (time: number): boolean => now().getTime() - time >= PLAIN_MS;
-  const flush = (): void => {
-    if (due !== '') output.write(due);
-    due = '';
+  const write = (lines: readonly string[]): void => {
+    if (lines.length > 0) output.write(`${lines.join('\n')}\n`);
   };
   const onEvent = (event: ApplyEvent): void => {
     if (event.event === 'write-ended') left -= 1;
     live.apply(event);
     const lines = log.take(event);
-    if (lines.length === 0) return;
-    wroteAt = now().getTime();
-    if (due === '') setImmediate(flush);
-    due += `${lines.join('\n')}\n`;
+    if (lines.length > 0) wroteAt = now().getTime();
+    write(lines);
   };
   const say = (line: string): void => {
     saidAt = now().getTime();
@@ -77,7 +70,6 @@ function createPlain(
     output.write(`${line}\n`);
   };
   const tell = (line: string): void => {
-    flush();
     wroteAt = now().getTime();
     const [least] = formatRemaining(left, rateLimit);
     output.write(least === undefined ? `${line}\n` : `${line} ${formatCount(left, 'write')} to go, ${least}.\n`);
@@ -97,11 +89,7 @@ function createPlain(
   };
   const end = (): void => {
     stop();
-    due += log
-      .end()
-      .map((line) => `${line}\n`)
-      .join('');
-    flush();
+    write(log.end());
   };
   return { onEvent, tell, wait, end };
 }

@@ -372,6 +372,8 @@ function formatReadRemedy(error: unknown, meant: string | undefined): string {
   if (error instanceof InputBudgetError)
     return 'Move files that are not manifests out of the folder, or split the manifests into several stacks or runs.';
   if (meant !== undefined) return `Did you mean \`${toPrintable(meant)}\`?`;
+  if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR')
+    return 'Name a folder: this path is a file, or leads through one.';
   return 'Correct the path, or make it readable for the user that edgewise runs as.';
 }
 

@@ -24,6 +24,13 @@ async function listNames(workspace: Awaited<ReturnType<typeof createWorkspace>>,
 }
 
 describe('the stacks of a tree', () => {
+  it.each(['stacks', 'plan -R'])('are not looked for in a file: %s says to name a folder', async (command) => {
+    const { edgewise } = await createWorkspace(NETWORK);
+    const { exitCode, stderr } = await edgewise(`${command} network/pool.yaml`);
+    expect(stderr).toContain('help: Name a folder: this path is a file, or leads through one.');
+    expect(exitCode).toBe(3);
+  });
+
   it('are the folders with a Stack, each down to the next one', async () => {
     const { edgewise, recorder } = await createWorkspace({
       ...NETWORK,

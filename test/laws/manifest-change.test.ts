@@ -1,26 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { isSameJson } from '../../src/model/json.ts';
-import { arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
+import { arbitraryEdit, EDITABLE_FIELDS, isKept } from './arbitrary-edit.ts';
 import { findOwned } from './behind-the-back.ts';
 import { expectOnlyDifference, isSameField } from './field-change.ts';
-import { withField } from './mutate-stack.ts';
 import { holds, LONG } from './properties.ts';
-import { settleStack } from './settle-stack.ts';
-import type { TestResource, TestStack } from './stack.ts';
-import { SUBJECTS } from './subjects.ts';
+import type { TestResource } from './stack.ts';
 import { listTouched, World } from './world.ts';
 
-const FIELDS = SUBJECTS.flatMap((kind) =>
-  kind.specFields
-    .filter(([, field]) => kind.role === 'owned' || field.lifecycle === 'mutable')
-    .map(([field]) => ({ kind, label: `${kind.name} ${field}`, field })),
-);
-
 describe('a field that changes in a manifest', () => {
-  it.each(FIELDS)('is shown as such, and nothing else is: $label', LONG, async ({ kind, field }) => {
+  it.each(EDITABLE_FIELDS)('is shown as such, and nothing else is: $label', LONG, async ({ kind, field }) => {
     const property = fc.asyncProperty(arbitraryEdit(kind, field), async ({ before, after }) => {
       const world = new World();
       await world.migrate(before);
@@ -41,13 +30,6 @@ describe('a field that changes in a manifest', () => {
   });
 });
 
-/** Whether a field that was stated keeps its value though it is not stated any more, or is said in another way. */
-function isKept(kind: Kind, field: string, { spec, lifecycle }: TestResource): boolean {
-  const isTime = Object.values(kind.validity ?? {}).includes(field);
-  const isCovered = isTime && lifecycle.settings?.['valid_for'] !== undefined;
-  return spec[field] === undefined && (isCovered || kind.fields[field]?.keepsLiveValue === true);
-}
-
 /** Whether the service chose by itself what the manifest states now. */
 function isAsChosen(world: World, [old, subject]: readonly [TestResource, TestResource], field: string): boolean {
   const kind = getKind(subject.kind);
@@ -57,25 +39,4 @@ function isAsChosen(world: World, [old, subject]: readonly [TestResource, TestRe
     chosen !== undefined &&
     isSameField(kind, field, [{ ...subject, spec: { [field]: chosen } }, subject])
   );
-}
-
-/** A stack, and the same one with a field of its last resource as another has it. */
-function arbitraryEdit(
-  kind: Kind,
-  field: string,
-): fc.Arbitrary<{ readonly before: TestStack; readonly after: TestStack }> {
-  const parts = fc.tuple(arbitraryStack({ maxResources: 3 }), arbitraryResource([kind]), arbitraryResource([kind]));
-  return parts
-    .map(([others, subject, donor]) => {
-      const before = settleStack([...others, subject]);
-      const last = before.at(-1);
-      const edited = last && { ...last, spec: withField(last.spec, field, donor.spec) };
-      return { before, after: settleStack([...before.slice(0, -1), ...(edited === undefined ? [] : [edited])]) };
-    })
-    .filter(({ before, after }) => {
-      const [old, edited] = [before.at(-1), after.at(-1)];
-      if (old?.kind !== kind.name || edited?.kind !== kind.name || edited.name !== old.name) return false;
-      // What no longer fits beside the field is left out of the edited one.
-      return isSameJson(withField(old.spec, field, {}), withField(edited.spec, field, {}));
-    });
 }

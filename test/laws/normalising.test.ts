@@ -5,13 +5,15 @@ import { getNormalUnsetFieldValue, normalizeField } from '../../src/kinds/normal
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isSameJson, type Json } from '../../src/model/json.ts';
 import { STORED_FORMS, type StoredForm } from '../../src/model/server-faults.ts';
+import type { Spec } from '../../src/model/state.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { arbitraryDrift } from './arbitrary-drift.ts';
+import { arbitraryEdit, EDITABLE_FIELDS, isKept } from './arbitrary-edit.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
-import { expectOnlyDifference } from './field-change.ts';
+import { expectOnlyDifference, isSameField } from './field-change.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestResource, TestStack } from './stack.ts';
 import { SUBJECTS } from './subjects.ts';
@@ -79,13 +81,19 @@ const FIELDS = SUBJECTS.flatMap((kind) =>
 /** All forms but what is left out, which is not seen if no answer shows it. */
 const SHOWN_FORMS = STORED_FORMS.filter((form) => form !== 'left_out');
 
-/** The value of a field as the service shows it. */
-async function readField(world: World, stack: TestStack, { kind, name }: TestResource, field: string): Promise<Json> {
+/** The spec of a resource as the service shows it. */
+async function readSpec(world: World, stack: TestStack, { kind, name }: TestResource): Promise<Spec> {
   const live = await readLive(world.connect(), createReadRequest(loadStack(stack), []));
   const owned = (live.resources.get(kind) ?? []).find(({ mark }) => mark?.name === name);
   const attached = [...live.attachments].find(([address]) => address === `${kind}/${name}`)?.[1];
-  const [, table] = getKind(kind).specFields.find(([one]) => one === field) ?? [];
-  return (owned ?? attached)?.spec[field] ?? (table === undefined ? null : getNormalUnsetFieldValue(table));
+  return (owned ?? attached)?.spec ?? {};
+}
+
+/** The value of a field as the service shows it. */
+async function readField(world: World, stack: TestStack, resource: TestResource, field: string): Promise<Json> {
+  const [, table] = getKind(resource.kind).specFields.find(([one]) => one === field) ?? [];
+  const spec = await readSpec(world, stack, resource);
+  return spec[field] ?? (table === undefined ? null : getNormalUnsetFieldValue(table));
 }
 
 describe('with such a service, a field that somebody else changes', () => {
@@ -105,11 +113,40 @@ describe('with such a service, a field that somebody else changes', () => {
         const after = await readField(world, stack, subject, field);
         const plan = await world.plan(stack);
         if (isSameJson(before, after)) expect(listTouched(plan)).toEqual([]);
-        else if (kind.role === 'owned') expectOnlyDifference(plan, subject, { field, origin: 'drift' });
+        else expectOnlyDifference(plan, subject, { field, origin: kind.role === 'owned' ? 'drift' : 'unknown' });
         await world.migrate(stack);
         expect(listTouched(await world.plan(stack))).toEqual([]);
       });
       await holds(property, 5);
+    },
+  );
+});
+
+describe('with such a service, a field that changes in its manifest', () => {
+  it.each(EDITABLE_FIELDS)(
+    'is a change if its meaning is another, and matches then: $label',
+    LONG,
+    async ({ kind, field }) => {
+      const property = fc.asyncProperty(arbitraryEdit(kind, field), async ({ before, after }) => {
+        const [old, subject] = [before.at(-1), after.at(-1)];
+        if (old === undefined || subject === undefined) return;
+        fc.pre(isStorable([...before, ...after]));
+        const world = new World();
+        world.interpose(normalising(world));
+        await world.migrate(before);
+        const shown = { ...old, spec: await readSpec(world, before, old) };
+        const plan = await world.plan(after);
+        const isSame = [old, shown].some((live) => isSameField(kind, field, [live, subject]));
+        if (subject.lifecycle.ignore.includes(field) || isSame) expect(listTouched(plan)).toEqual([]);
+        else {
+          const isFixed = kind.fields[field]?.lifecycle === 'immutable' && !isKept(kind, field, subject);
+          const origin = kind.role === 'owned' ? 'manifest' : 'unknown';
+          expectOnlyDifference(plan, subject, { field, origin, action: isFixed ? 'replace' : 'update' });
+        }
+        await world.apply(plan);
+        expect(listTouched(await world.plan(after))).toEqual([]);
+      });
+      await holds(property, 4);
     },
   );
 });

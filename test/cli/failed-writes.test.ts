@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NetworkError } from '../../src/model/errors.ts';
-import type { Transport } from '../../src/model/transport.ts';
-import { createWorkspace, STACK, toEdge } from './workspace.ts';
+import { type Transport, toSend } from '../../src/model/transport.ts';
+import { withFaults } from '../../src/server/index.ts';
+import { createWorkspace, STACK, toEdge, toManifest } from './workspace.ts';
 
 /** The backend of `lost` is not there, which only the service can know; it stands in line 15. */
 const LOST = `${STACK}---
@@ -122,5 +123,32 @@ describe('a service that dies in the middle of an apply', () => {
     const { edgewise, recorder } = await createWorkspace({ 'edges.yaml': `${STACK}${EDGES}` });
     const transport = dieAfter(recorder.transport, { writes: 5, gone: 3 });
     expect((await edgewise('apply edges.yaml --yes', { transport })).exitCode).toBe(0);
+  });
+});
+
+describe('a service that frees a hostport late', () => {
+  it('is waited for as long as the Stack says, while other writes go on', async () => {
+    const stack = `${STACK}spec: { api: { timeouts: { conflict: 3s } } }\n`;
+    const { edgewise, recorder, server, write } = await createWorkspace({ 'edge.yaml': stack + toEdge('old', 20001) });
+    await edgewise('apply edge.yaml --yes');
+    await write({
+      'edge.yaml': stack + toManifest('TCPEdge', 'old', {}) + toEdge('new', 20001) + toEdge('other', 20002),
+    });
+    const late = { rules: [{ on: '*', fault: 'late_release', ms: 600_000 } as const] };
+    const { handle: transport } = withFaults(
+      server.behind(() => toSend(recorder.transport)),
+      late,
+    );
+    const pauses: number[] = [];
+    const sleep = async (ms: number) => void pauses.push(ms);
+    const { exitCode, stdout, stderr } = await edgewise('apply edge.yaml --yes', { transport, sleep });
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('tried again for 3 s');
+    expect(pauses).toEqual([1000, 2000]);
+    expect(stderr).toContain(
+      'create TCPEdge/new … rejected with 409; tried again for up to 3 s, until the service has finished update TCPEdge/old',
+    );
+    expect(stderr.indexOf('create TCPEdge/other … done')).toBeLessThan(stderr.indexOf('create TCPEdge/new … failed'));
+    expect(stderr).toContain('create TCPEdge/other … done');
   });
 });

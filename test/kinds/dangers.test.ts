@@ -19,6 +19,10 @@ const STAYS_VALID = `secrets stays-valid valid_until: "${UNTIL}" (the API cannot
 const FILTER = { edge_id: 'edghts_web', id: 'edghtsrt_api' };
 const OPTIONS = { 'force-command': 'ls', 'source-address': '10.0.0.0/8' };
 
+function toIpRule(...allow: readonly string[]): Spec {
+  return { policy: { inbound: [{ actions: [{ type: 'restrict-ips', config: { enforce: true, allow } }] }] } };
+}
+
 /** A change, what it is dangerous for, and what the change back is dangerous for: each as `group danger path: from → to`. */
 const CASES: readonly (readonly [
   claim: string,
@@ -70,6 +74,35 @@ const CASES: readonly (readonly [
     { policy: { inbound: [LOG, WIDER] } },
     [`access rule-changed policy.inbound[1]: ${toJson(DENY)} → ${toJson(WIDER)}`],
     [`access rule-changed policy.inbound[1]: ${toJson(WIDER)} → ${toJson(DENY)}`],
+  ],
+  [
+    'rules that are written without their empty parts',
+    'TCPEdge',
+    { policy: { inbound: [{ actions: [{ type: 'deny' }] }], outbound: [LOG] } },
+    {
+      policy: {
+        inbound: [{ name: '', expressions: [], actions: [{ config: null, type: 'deny' }] }],
+        outbound: [{ actions: [{ config: {}, type: 'log' }], name: 'log' }],
+      },
+    },
+    [],
+    [],
+  ],
+  [
+    'addresses in another form',
+    'TCPEdge',
+    toIpRule('10.1.2.3/8', '2001:DB8:0::/32'),
+    toIpRule('10.0.0.0/8', '2001:db8::/32'),
+    [],
+    [],
+  ],
+  [
+    'host names in another form',
+    'Credential',
+    { acl: ['bind:Example.com', 'bind:*.Bücher.example', 'bind:b.example'] },
+    { acl: ['bind:example.com', 'bind:*.xn--bcher-kva.example'] },
+    [],
+    ['secrets access-widened acl: → ["bind:b.example"]'],
   ],
   [
     'a rule before others',

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FieldType, NamedField } from '../../src/kinds/field.ts';
+import type { Field, FieldType, NamedField } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
+import { getNormalUnsetFieldValue, normalizeField } from '../../src/kinds/normalize.ts';
 import { isHiddenChange } from '../../src/model/change.ts';
 import { assertDefined } from '../../src/model/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { isJsonObject, isSameJson, type Json, type JsonObject } from '../../src/model/json.ts';
 import { renderUserMetadata } from '../../src/model/mark.ts';
 import { isSamePlan } from '../../src/model/plan.ts';
 import type { FaultRule } from '../../src/model/server-faults.ts';
@@ -249,6 +250,45 @@ describe('a part of a module that no answer shows', () => {
     },
   );
 });
+
+const INSIDE = CLEARED_INSIDE.filter(({ field: { required } }) => !required);
+
+describe('a part of a module that is never shown', () => {
+  it.each(INSIDE)(
+    'is written by each apply while the manifest sets it: $label',
+    LONG,
+    async ({ kind, module, name, field }) => {
+      const resources = fc.sample(arbitraryResource([kind]), { seed: 13, numRuns: 400 });
+      let written = 0;
+      for (const resource of resources) {
+        const [first] = settleStack([resource]);
+        const value = toObject(first?.spec[module])[name];
+        if (first === undefined || !isSaying(value) || isUnsaid(field, value)) continue;
+        if (first.lifecycle.ignore.some((path) => path.startsWith(module))) continue;
+        const { [name]: _, ...rest } = toObject(first.spec[module]);
+        const world = new World();
+        world.interpose(leavingOut(world, 1, { fields: [name] }));
+        await world.migrate([{ ...first, spec: { ...first.spec, [module]: rest } }]);
+        for (let times = 0; times < 2; times += 1) {
+          const plan = await world.migrate([first]);
+          expect(plan.changes.filter(isHiddenChange), `apply ${times}`).toHaveLength(1);
+          expect(plan.writes.map(({ type }) => type)).toEqual(['set-module']);
+        }
+        world.interpose();
+        expect(listTouched(await world.plan([first]))).toEqual([]);
+        written += 1;
+        if (written === 4) break;
+      }
+      expect(written).toBeGreaterThan(0);
+    },
+  );
+});
+
+/** Whether a value means the same as none. */
+function isUnsaid(field: Field, value: Json | undefined): boolean {
+  const normal = normalizeField(field, value);
+  return normal === 0 || isSameJson(normal, getNormalUnsetFieldValue(field));
+}
 
 function toObject(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};

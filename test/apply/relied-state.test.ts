@@ -185,6 +185,47 @@ describe('a delete', () => {
   });
 });
 
+describe('a delete of a module', () => {
+  const IDS = { edge_id: 'edghts_2k9XLPDYGXNLtxcTVgVsKTFzfRt', id: 'edghtsrt_2k9XLQdTnSXvQJzqDPzZxhCBmHm' };
+  const FILTER = `/edges/https/${IDS.edge_id}/routes/${IDS.id}/user_agent_filter`;
+  const toRoute = (spec: JsonObject): TestResource => ({
+    kind: 'HTTPSEdgeRoute',
+    name: 'route',
+    spec: { ...IDS, ...spec },
+    lifecycle: LIFECYCLE,
+  });
+
+  it('of a route is not sent if the module changed since the plan', async () => {
+    const { world, clock, client } = createTimedWorld();
+    await world.migrate([toRoute({ user_agent_filter: { deny: ['bad'] } })]);
+    const plan = await world.plan([toRoute({})], { client });
+    expect(plan.requests.readAgain).toBe(1);
+    await world.call('PUT', FILTER, { deny: ['bad', 'worse'] });
+    clock.now += 6_000;
+    world.takeRequests();
+    const [outcome = ''] = describeOutcomes(await world.apply(plan, client));
+    expect(outcome).toContain('user_agent_filter');
+    expect(outcome).toContain('The plan is stale');
+    expect(listSent(world).filter((one) => one.startsWith('DELETE'))).toEqual([]);
+    expect(await world.call('GET', FILTER)).toMatchObject({ deny: ['bad', 'worse'] });
+  });
+
+  it('of an edge is not sent if the module changed since the plan', async () => {
+    const { world, clock, client } = createTimedWorld();
+    const withBackend = { ...EDGE, spec: { ...EDGE.spec, backend: { backend_id: BLUE } } };
+    await world.migrate([withBackend]);
+    const plan = await world.plan([EDGE], { client });
+    const { id } = getOnly(world, 'TCPEdge');
+    await world.call('PUT', `/edges/tcp/${id}/backend`, { backend_id: GREEN });
+    clock.now += 6_000;
+    world.takeRequests();
+    const [outcome = ''] = describeOutcomes(await world.apply(plan, client));
+    expect(outcome).toContain('The plan is stale');
+    expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…']);
+    expect(getOnly(world, 'TCPEdge')).toMatchObject({ backend: { backend_id: GREEN } });
+  });
+});
+
 describe('a write that carries ignored values', () => {
   it('sends them as they are right before it, and keeps what others wrote beside the mark', async () => {
     const { world, clock, client } = createTimedWorld();

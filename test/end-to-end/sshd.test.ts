@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { MARK_KEY } from '../../src/model/mark.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
@@ -163,6 +164,36 @@ describe.skipIf(isSkipped || !IS_FULL)('a certificate that apply made, at sshd',
   it('lets nobody in before it is valid and once it has expired', async () => {
     expect(await use('early')).toMatchObject(refusedFor(/Certificate invalid: not yet valid/));
     expect(await use('expired')).toMatchObject(refusedFor(/Certificate invalid: expired/));
+  });
+
+  it('lets nobody in once it is revoked as docs/ssh.md says, and other certificates of the key do', async () => {
+    const list = join(folder, 'revoked_keys');
+    mkdirSync(join(folder, 'revoking'));
+    const authority = `TrustedUserCAKeys ${join(folder, 'ca.pub')}`;
+    const revoking = await startSshd(join(folder, 'revoking'), [
+      'AuthorizedKeysFile none',
+      authority,
+      `RevokedKeys ${list}`,
+    ]);
+    onTestFinished(revoking.close);
+    const line = /^ssh-keygen -k -u -f \S+ alice-cert.pub/m.exec(readFileSync('docs/ssh.md', 'utf8'))?.[0] ?? '';
+    const revoke = (name: string, command: string) => {
+      const [program = '', ...args] = command.split(' ');
+      const values = new Map([
+        ['/etc/ssh/revoked_keys', list],
+        ['alice-cert.pub', toFile(name)],
+      ]);
+      execFileSync(
+        program,
+        args.map((arg) => values.get(arg) ?? arg),
+      );
+    };
+    revoke('near', line.replace(' -u', ''));
+    expect(await use('near', { at: revoking })).toMatchObject(refusedFor(/revoked/));
+    expect(await use('own', { at: revoking })).toMatchObject(LET_IN);
+    revoke('own', line);
+    for (const name of ['near', 'own']) expect(await use(name, { at: revoking })).toMatchObject(refusedFor(/revoked/));
+    expect(await use('forced', { at: revoking })).toMatchObject({ exitCode: 0 });
   });
 
   it('without principals lets nobody in, where the authority is trusted by TrustedUserCAKeys', async () => {

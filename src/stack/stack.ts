@@ -406,7 +406,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       const planAgain = async (): Promise<Plan> => {
         const comparison = await again();
         refuseUnapproved(comparison, 'the plan that was shown');
-        if (hasPlanErrors(comparison.after)) throw new InvalidManifests(comparison.after.diagnostics);
+        refuseBlockedPlan(comparison.after, options);
         return comparison.after;
       };
       return applyNewPlan({ parts, host, account }, plan, { ...options, planAgain });
@@ -530,9 +530,8 @@ async function applyNewPlan(
   options: ApplyOptions & { readonly planAgain: () => Promise<Plan> },
 ): Promise<ApplyResult> {
   const { tokens, sinks, state } = parts;
-  if (hasPlanErrors(plan)) throw new InvalidManifests(plan.diagnostics);
-  const { allowDeletes = false, allowProtected = [], allowRejected = [], ids = new Map(), planAgain } = options;
-  refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
+  const { ids = new Map(), planAgain } = options;
+  refuseBlockedPlan(plan, options);
   if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
   refuseAwaited(plan, ids);
   const { roots } = state;
@@ -540,6 +539,15 @@ async function applyNewPlan(
   return account.write((client) =>
     confirmAndApplyPlan(client, { plan, planAgain, roots, tokens, sinks, conflictMs, ids }, options, host),
   );
+}
+
+/** Throws for a plan with errors, or with a violation without consent. */
+function refuseBlockedPlan(
+  plan: Plan,
+  { allowDeletes = false, allowProtected = [], allowRejected = [] }: ApplyOptions,
+): void {
+  if (hasPlanErrors(plan)) throw new InvalidManifests(plan.diagnostics);
+  refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
 }
 
 /** Throws if the plan refers to a resource that another stack has not created yet. */

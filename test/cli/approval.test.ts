@@ -252,6 +252,40 @@ describe('after a question was answered with yes', () => {
     expect(plan.done).toEqual({ changes: [{ action: 'create', address: 'TCPEdge/a' }], files: [] });
   });
 
+  it('a rotation that was done before the question is not asked for again', async () => {
+    const stack = `${STACK}spec:\n  tokens: { default: { directory: tokens } }\n${toCredential('c')}`;
+    const { edgewise, write } = await createWorkspace({ 'm.yaml': stack });
+    await edgewise('apply m.yaml --yes');
+    await write({ 'm.yaml': stack + toEdge('z', 20009) });
+    await edgewise('plan m.yaml --rotate Credential/c -o plan.json');
+    await edgewise('apply m.yaml --rotate Credential/c --target Credential/c --yes');
+    const { exitCode, stdout } = await edgewise('apply plan.json --rotate Credential/c', { answers: ['yes'] });
+    expect(stdout).toContain(`${DONE}  replace Credential/c`);
+    expect(stdout).toContain('create TCPEdge/z');
+    expect(exitCode).toBe(0);
+  });
+
+  it('a policy that refuses the plan by then is obeyed', async () => {
+    const policy = `---
+apiVersion: edgewise/v1
+kind: Policy
+metadata: { name: both }
+spec: { match: {}, require: plan.totals.create == 2, message: Create both. }
+`;
+    const edges = STACK + toEdge('a', 20001) + toEdge('b', 20002);
+    const { edgewise, recorder } = await createWorkspace({ 'm.yaml': edges, 'policy/both.yaml': policy });
+    const { exitCode, stderr } = await edgewise('apply m.yaml --policies policy', {
+      answers: ['yes'],
+      onAsk: async () => {
+        await edgewise('apply m.yaml --target TCPEdge/a --yes');
+        recorder.take();
+      },
+    });
+    expect(stderr).toContain('Create both. (policy both)');
+    expect(exitCode).toBe(5);
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
   it('with --yes, nothing is planned twice', async () => {
     const { edgewise, recorder } = await createWorkspace(shown);
     expect(await edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });

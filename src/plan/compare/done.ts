@@ -76,7 +76,8 @@ function listAwaitedIds({ crossStackReferences = {} }: Plan, live: LiveState): r
 
 /**
  * The addresses of `--rotate` whose rotation in the approved plan is done, whoever did it: the resource was replaced by
- * one that the plan did not know. Otherwise each apply of the plan would rotate them again.
+ * one that the plan did not know, or the plan itself has the address in `--rotate` and does not replace it any more.
+ * Otherwise each apply of the plan would rotate them again.
  */
 export function listFinishedRotations(
   { changes, stack, ...approved }: Plan,
@@ -90,7 +91,8 @@ export function listFinishedRotations(
     !isTokenUndelivered(getKind(kind), one);
   return rotate.filter((address) => {
     const replaced = changes.find((change) => change.address === address && change.action === 'replace');
-    return replaced !== undefined && resources.get(replaced.kind)?.some((one) => isFinished(one, replaced)) === true;
+    if (replaced === undefined) return approved.options.rotate.includes(address);
+    return resources.get(replaced.kind)?.some((one) => isFinished(one, replaced)) === true;
   });
 }
 

@@ -184,6 +184,39 @@ describe('an approval binds', () => {
   });
 });
 
+describe('which side moved', () => {
+  it('is the manifests, where they adopt another resource than the approved one', async () => {
+    const { edgewise, server, write } = await createWorkspace({ 'others.yaml': toOthers() });
+    await edgewise('apply others.yaml --yes');
+    await edgewise('release TCPEdge/one TCPEdge/two others.yaml --yes');
+    const [one, two] = (server.snapshot().resources['TCPEdge'] ?? []).map(({ id }) => String(id)).sort();
+    const toAdoption = (id: string | undefined) =>
+      STACK + toManifest('TCPEdge', 'a', { description: 'new' }, { lifecycle: { adopt: id } });
+    await write({ 'm.yaml': toAdoption(one) });
+    await edgewise('plan m.yaml -o plan.json');
+    await write({ 'm.yaml': toAdoption(two) });
+    const { exitCode, stdout } = await edgewise('apply plan.json --yes');
+    expect(stdout).toContain(`id: "${two}"  (approved: "${one}", the manifests changed)`);
+    expect(exitCode).toBe(6);
+  });
+
+  function toOthers(): string {
+    return STACK.replace('test', 'others') + toEdge('one', 20001) + toEdge('two', 20002);
+  }
+});
+
+it('a field that is live already is done, also where its resource is still to be replaced', async () => {
+  const stack = `${STACK}spec:\n  tokens: { default: { directory: tokens } }\n`;
+  const { edgewise, write } = await createWorkspace({ 'm.yaml': stack + toCredential('c') });
+  await edgewise('apply m.yaml --yes');
+  await write({ 'm.yaml': stack + toManifest('Credential', 'c', { acl: ['bind:a.example.com'] }) });
+  await edgewise('plan m.yaml --rotate Credential/c -o plan.json');
+  await edgewise('apply m.yaml --yes');
+  const { exitCode, stdout } = await edgewise('apply plan.json --rotate Credential/c --yes');
+  expect(stdout).toContain(`${DONE}  replace Credential/c: acl`);
+  expect(exitCode).toBe(0);
+});
+
 describe('after a question was answered with yes', () => {
   const shown = { 'm.yaml': STACK + toEdge('a', 20001) };
   const gone = { 'm.yaml': STACK };

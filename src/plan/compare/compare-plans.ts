@@ -269,7 +269,7 @@ function listTraits(own: SideChange, counterpart: SideChange): readonly ExtraFie
   const ids = change.action === 'create' || other.action === 'create' ? [] : listIdDifferences(earlier, later);
   const shown = new Set([...change.differences, ...other.differences].map(({ path }) => path));
   const traits = [
-    ...ids.map((one) => ({ ...one, changed: 'live' as const })),
+    ...ids.map((one) => ({ ...one, changed: findSideOfId(change) })),
     ...stated.map((one) => ({ ...one, changed: 'manifests' as const })),
   ];
   return traits
@@ -285,6 +285,11 @@ function listTraits(own: SideChange, counterpart: SideChange): readonly ExtraFie
 function toStated({ side, change }: SideChange): Change {
   if (change.ignored === undefined) return change;
   return { ...change, ignored: toComparableIgnored(getKind(change.kind), change, side.names) };
+}
+
+/** The manifest names an attached or adopted resource by its id. Any other resource is found by its mark. */
+function findSideOfId({ kind, action }: Change): ChangedSide {
+  return getKind(kind).role === 'attached' || action === 'adopt' ? 'manifests' : 'live';
 }
 
 function listIdDifferences(before: Change, after: Change): readonly MemberDifference[] {

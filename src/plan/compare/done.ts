@@ -144,9 +144,13 @@ function isReleased({ live }: Change, state: ApprovalState): boolean {
   return found !== undefined && found.mark === undefined;
 }
 
-/** If the later plan only has to delete the old resource of a replace, the replace is neither done nor missing. */
+/**
+ * If the later plan only has to delete the old resource of a replace, the replace is neither done nor missing. Fields of
+ * a replace that both plans have may be live already, because something else requires the replace.
+ */
 function divideCreation(extra: ExtraChange, state: ApprovalState): DividedChange {
   const { change, isWhole } = extra;
+  if (!isWhole && change.action === 'replace') return divideFields(extra, state);
   if (!isWhole || !isCreated(change, state)) return toMissing(extra, state);
   const id = change.live?.id;
   if (id === undefined || !state.live.has(id)) return { done: toDone(change) };
@@ -182,7 +186,7 @@ function hasSameSpec(
   return Object.keys(now).every((field) => field in approved) && diffSpecs(kind, now, approved).length === 0;
 }
 
-/** Divides the fields of an update, an adoption or a take-over. */
+/** Divides the fields of an update, an adoption, a take-over, or a replace that both plans have. */
 function divideFields(extra: ExtraChange, state: ApprovalState): DividedChange {
   const { change, isWhole } = extra;
   const fields = isWhole ? change.differences.map((difference): ExtraField => ({ difference })) : extra.fields;

@@ -94,14 +94,20 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** The time limit for git, longer than any user would wait. */
 const TIMEOUT_MS = 120_000;
 
+/**
+ * Where git is started, the folder of this program; it then goes to the repository by `-C`. The system resolves relative entries of `PATH` from here,
+ * and Windows looks here before it looks in `PATH`. In the repository, that would find a committed `git`.
+ */
+const SEARCH_FOLDER = import.meta.dirname;
+
 async function runGit(
   top: string,
   args: readonly string[],
   { env, input = '', variables = {} }: GitOptions & Pick<Host, 'env'>,
 ): Promise<string> {
   try {
-    const running = run('git', [...SAFE_SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
-      cwd: top,
+    const running = run('git', ['-C', top, ...SAFE_SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
+      cwd: SEARCH_FOLDER,
       env: { ...createGitEnvironment(top, env), ...variables },
       maxBuffer: MAX_BYTES,
       timeout: TIMEOUT_MS,

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, cp, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
@@ -70,6 +70,26 @@ describe('git runs no program of the checkout', () => {
     for (const name of ['diff.evil.textconv', 'diff.evil.command']) git(folder, 'config', name, join(folder, 'ran.sh'));
     await edgewise('stacks . --changed-since main --format folder');
     await edgewise('plan -R . --changed-since main');
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+});
+
+describe('a program of the commit that is called git', () => {
+  // An empty entry means the working folder.
+  it.each(['', '.', 'bin', './bin', 'live/../bin'])('is not run if PATH begins with the entry "%s"', async (entry) => {
+    const { folder, edgewise } = await createRepository();
+    await mkdir(join(folder, 'bin'));
+    for (const at of ['git', 'bin/git']) {
+      await writeFile(join(folder, at), `#!/bin/sh\ntouch '${join(folder, 'ran')}'\nexit 1\n`);
+      await chmod(join(folder, at), 0o755);
+    }
+    const env = { PATH: `${entry}:${process.env['PATH']}` };
+    spawnSync('git', [], { cwd: folder, env });
+    expect(existsSync(join(folder, 'ran'))).toBe(true);
+    await rm(join(folder, 'ran'));
+    const { exitCode, stdout } = await edgewise('stacks . --changed-since main --format folder', { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'live\n' });
+    await edgewise('plan live --report json=live/plan.json', { env });
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 });

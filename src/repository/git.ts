@@ -58,12 +58,20 @@ function createRepository(
   return { top, run: (args, options) => runGit(top, args, { ...options, env }) };
 }
 
-/** Returns the id of a commit. Throws a `StackError` if the repository does not contain the commit. */
+/**
+ * Returns the id of a commit. Throws a `StackError` if the repository does not contain the commit, or if the name stands
+ * for more than one: git would prefer a tag `origin/main`, which another author may have pushed, to the branch.
+ */
 export async function resolveCommit({ run: git }: GitRepository, name: string): Promise<string> {
+  const verify = ['rev-parse', '--verify', '--end-of-options', `${name}^{commit}`];
   try {
-    return (await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])).trim();
+    await git(['rev-parse', '--quiet', ...verify.slice(1)]);
+    // Only without --quiet, git says that a name is ambiguous.
+    return (await git(['-c', 'core.warnAmbiguousRefs=true', ...verify])).trim();
   } catch (cause) {
-    if (!(cause instanceof GitError && cause.isQuiet)) throw cause;
+    if (!(cause instanceof GitError)) throw cause;
+    if (cause.isAmbiguous) throw createAmbiguousError(name, cause);
+    if (!cause.isQuiet) throw cause;
     throw new StackError(`${name} is not a commit of this repository.`, {
       reason: 'invalid',
       remedy:
@@ -71,6 +79,17 @@ export async function resolveCommit({ run: git }: GitRepository, name: string): 
       cause,
     });
   }
+}
+
+function createAmbiguousError(name: string, cause: GitError): StackError {
+  return new StackError(
+    `${name} has more than one meaning in this repository: a branch, a tag or the start of an id.`,
+    {
+      reason: 'invalid',
+      remedy: 'Use the full name, such as refs/remotes/origin/main, or the whole id of the commit.',
+      cause,
+    },
+  );
 }
 
 /**
@@ -117,7 +136,7 @@ async function runGit(
     running.child.stdin?.on('error', () => undefined).end(input);
     const { stdout, stderr } = await running;
     // Git may succeed with an incomplete answer, for example if an object of a partial clone is missing.
-    if (/^(?:error|fatal): /m.test(stderr)) throw new IncompleteAnswer(stderr);
+    if (/^(?:error|fatal): /m.test(stderr) || AMBIGUOUS.test(stderr)) throw new IncompleteAnswer(stderr);
     return stdout;
   } catch (error) {
     throw isStopped(error) ? createTimeoutError(error) : createGitError(top, error);
@@ -202,12 +221,18 @@ export class GitError extends StackError {
     return this.said === '' && !this.isAbsent;
   }
 
+  /** Whether a name stands for more than one commit. */
+  get isAmbiguous(): boolean {
+    return AMBIGUOUS.test(this.said);
+  }
+
   /** Whether git looked at no repository: it is absent, or refuses the owner. */
   get isUnanswered(): boolean {
     return this.isAbsent || OWNER_REFUSED.test(this.said);
   }
 }
 
+const AMBIGUOUS = /^warning: refname '.*' is ambiguous/m;
 const OWNER_REFUSED = /dubious ownership|unsafe repository/;
 
 type GitErrorOptions = ConstructorParameters<typeof StackError>[1] & {

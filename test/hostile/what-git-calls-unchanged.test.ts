@@ -433,3 +433,60 @@ describe('a comparison with a commit', () => {
     expect(await listChanged(workspace)).toBe('live/web');
   });
 });
+
+/** Refs that somebody with a branch of their own can push, by the name of a commit that git then takes for theirs. */
+const REFS: readonly (readonly [ref: string, name: string])[] = [
+  ['refs/tags/origin/main', 'origin/main'],
+  ['refs/heads/origin/main', 'origin/main'],
+  ['refs/origin/main', 'origin/main'],
+  ['refs/tags/main', 'main'],
+  ['refs/main', 'main'],
+  ['refs/tags/origin/main', 'origin/main~0'],
+];
+
+describe('a commit whose name the pull request took for its own is refused', () => {
+  it.each(REFS)('%s, if the changes since %s are asked for', async (ref, name) => {
+    const workspace = await createRepository();
+    const { folder, edgewise } = workspace;
+    git(folder, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+    git(folder, 'checkout', '-q', '-b', 'pull-request');
+    await workspace.write({ [WEB]: TEXT.replace('owner', 'other owner') });
+    commit(workspace, WEB);
+    git(folder, 'update-ref', ref, 'HEAD');
+    git(folder, 'config', 'core.warnAmbiguousRefs', 'false');
+    for (const command of ['stacks live', 'plan -R live']) {
+      const { exitCode, stdout, stderr } = await edgewise(`${command} --changed-since ${name}`);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+      expect(stderr).toContain(`${name} has more than one meaning in this repository`);
+    }
+  });
+
+  it('by the start of its id', async () => {
+    const workspace = await createRepository();
+    const { folder, edgewise } = workspace;
+    const name = git(folder, 'rev-parse', '--short', 'HEAD').trim();
+    git(folder, 'checkout', '-q', '-b', 'pull-request');
+    await workspace.write({ [WEB]: TEXT.replace('owner', 'other owner') });
+    commit(workspace, WEB);
+    git(folder, 'tag', name);
+    const { exitCode, stderr } = await edgewise(`stacks live --changed-since ${name}`);
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('more than one meaning'),
+    });
+  });
+
+  it('but its full name and its whole id are not', async () => {
+    const workspace = await createRepository();
+    const { folder, edgewise } = workspace;
+    git(folder, 'checkout', '-q', '-b', 'pull-request');
+    await workspace.write({ [WEB]: TEXT.replace('owner', 'other owner') });
+    commit(workspace, WEB);
+    git(folder, 'tag', 'main');
+    for (const name of ['refs/heads/main', git(folder, 'rev-parse', 'refs/heads/main').trim()])
+      expect(await edgewise(`stacks live --changed-since ${name} --format folder`)).toMatchObject({
+        exitCode: 0,
+        stdout: 'live/web\n',
+      });
+  });
+});

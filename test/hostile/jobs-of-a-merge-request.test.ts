@@ -104,7 +104,10 @@ describe('the artifact and the note', () => {
 });
 
 describe('a policy of the default branch', () => {
-  it('refuses what the merge request does, though the merge request made its own copy of it a link to nothing', async () => {
+  it.each([
+    ['made its own copy of it a link to nothing', []],
+    ['pushed a tag with the name of the branch', ['main']],
+  ])('refuses what the merge request does, though the merge request %s', async (_, tags) => {
     const policy = join('policies', 'few-ports.yaml');
     await write({ [policy]: POLICY, 'manifests/a.yaml': toStack('a') });
     git(checkout, 'init', '--quiet', '--initial-branch=main');
@@ -115,6 +118,7 @@ describe('a policy of the default branch', () => {
     await symlink('/dev/null', join(checkout, 'policies'));
     await write({ 'manifests/a.yaml': toStack('a') + toEdge('a', 20_001) });
     commitAll(checkout);
+    for (const tag of tags) git(checkout, 'tag', tag);
     const ran = await run('edgewise-plan', MERGE_REQUEST, { inputs: { policies: 'policies' } });
     expect(ran.exitCode, ran.log).toBe(5);
     expect(ran.log).toContain('No edge is created on a Monday.');

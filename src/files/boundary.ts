@@ -191,9 +191,19 @@ export function isDevice(path: string): boolean {
   return /^\/dev\/(?:[^/]+|(?:fd|pts)\/\d+)$/.test(path);
 }
 
-/** Ignores case, because some file systems do. */
+/** Whether some file system takes a part of the path for `.git`, so that the same manifests are refused everywhere. */
 function isInsideGit(way: string): boolean {
-  return way.split(sep).some((part) => part.toLowerCase() === GIT);
+  return way.split(sep).some(isNameOfGit);
+}
+
+/**
+ * Some file systems ignore case. That of Windows also ignores dots and spaces at the end and what follows a colon, and
+ * has a short name; that of macOS ignores invisible characters.
+ */
+function isNameOfGit(name: string): boolean {
+  const visible = name.replace(/\p{Default_Ignorable_Code_Point}/gu, '').toLowerCase();
+  const bare = visible.replace(/:.*$/s, '').replace(/[. ]+$/, '');
+  return bare === GIT || /^git~\d+$/.test(bare);
 }
 
 /**

@@ -75,6 +75,21 @@ describe('the author of a pull request who names a file outside of the repositor
     ['spec.tokens.credentials.ci.directory', toStack('{ tokens: { credentials: { ci: { directory: /tmp/t } } } }')],
     ['lifecycle.write_to', STACK + toCertificate('{ write_to: ../home/.bashrc }')],
     ['lifecycle.write_to', STACK + toCertificate('{ write_to: .git/hooks/post-checkout }')],
+    // What the file systems of Windows and macOS take for .git.
+    ...[
+      '.GIT',
+      '.git.',
+      '.git ',
+      '.git . ',
+      'git~1',
+      'GIT~2',
+      '.git::$INDEX_ALLOCATION',
+      '.g\u200cit',
+      '.git\ufeff',
+    ].map((name): [string, string] => [
+      'lifecycle.write_to',
+      STACK + toCertificate(`{ write_to: ${JSON.stringify(`${name}/hooks/post-checkout`)} }`),
+    ]),
     ['spec.public_key', STACK + toCertificate('{}', '{ file: ../key.txt }')],
     ['spec.public_key', STACK + toCertificate('{}', '{ file: .git/token.yaml }')],
   ])('is told at the line of %s, sees nothing of what is there, and no request is sent', async (field, manifest) => {

@@ -305,7 +305,7 @@ describe('of a folder of plans whose index was written anew', () => {
   it('a plan of other manifests is refused, and a plan of no stack of the repository, too', async () => {
     for (const [name, said] of [
       ['s01', 'Approved, but not in this plan:\n\n+ TCPEdge/door'],
-      ['evil', 'plans approves plans of evil, but no stack below live has that name'],
+      ['evil', 'plans approves plans of evil on https://api.test, but there is no such stack below live'],
     ] as const) {
       const workspace = await planFolder();
       await workspace.write({ 'evil/edgewise.yaml': `${toStack(name)}${toEdge('door', 26_666)}` });

@@ -1,8 +1,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, type Workspace } from '../cli/workspace.ts';
-import { listWrites, toRepository } from './tree.ts';
+import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
+import { listWrites, toRepository, toStack } from './tree.ts';
 
 /** Three stacks with a change each, whose plans were approved. */
 async function approve(flags = ''): Promise<Workspace> {
@@ -41,9 +41,54 @@ describe.each(COMMANDS)('%s', (line) => {
     const workspace = await approve();
     await rm(join(workspace.folder, 'live/s01'), { recursive: true });
     const { exitCode, stderr } = await workspace.edgewise(line);
-    expect(stderr).toContain('plans approves plans of s01, but no stack below live has that name.');
+    expect(stderr).toContain('plans approves plans of s01 on https://api.test, but there is no such stack below live.');
     expect(exitCode).toBe(6);
     expect(listWrites(workspace)).toEqual([]);
+  });
+
+  describe('with two stacks of one name, at two services,', () => {
+    const env = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: '' };
+
+    async function approveBoth(): Promise<Workspace> {
+      const toFiles = (place: string, port: number) => ({
+        [`live/${place}/edgewise.yaml`]: toStack('shop', { api: { base_url: `https://${place}.test` } }),
+        [`live/${place}/edge.yaml`]: toEdge('door', port),
+      });
+      const workspace = await createWorkspace({ ...toFiles('api', 20_001), ...toFiles('stage', 20_002) });
+      expect((await workspace.edgewise('plan -R live -o plans', { env })).exitCode).toBe(0);
+      workspace.recorder.take();
+      return workspace;
+    }
+
+    it('writes to none if the repository lost one of them', async () => {
+      const workspace = await approveBoth();
+      await rm(join(workspace.folder, 'live/stage'), { recursive: true });
+      const { exitCode, stderr } = await workspace.edgewise(line, { env });
+      expect(stderr).toContain('plans approves plans of shop on https://stage.test, but there is no such stack below');
+      expect(exitCode).toBe(6);
+      expect(listWrites(workspace)).toEqual([]);
+    });
+
+    it('writes to none if the plan of one of them was taken out', async () => {
+      const workspace = await approveBoth();
+      const { plans } = JSON.parse(await readFile(join(workspace.folder, 'plans/_index.json'), 'utf8'));
+      const { file } = plans.find(({ baseUrl }: { baseUrl: string }) => baseUrl === 'https://stage.test');
+      await rm(join(workspace.folder, 'plans', file));
+      const { exitCode, stderr } = await workspace.edgewise(line, { env });
+      expect(stderr).toContain('plans has no plan for shop, which was in the run that made the plans');
+      expect(exitCode).toBe(6);
+      expect(listWrites(workspace)).toEqual([]);
+    });
+
+    it('refuses one that moved, and says from where', async () => {
+      const workspace = await approveBoth();
+      const moved = toStack('shop', { api: { base_url: 'https://other.test' } });
+      await workspace.write({ 'live/stage/edgewise.yaml': moved });
+      const { exitCode, stdout } = await workspace.edgewise(line, { env });
+      expect(stdout).toContain('the service: approved for https://stage.test, now https://other.test');
+      expect(exitCode).toBe(6);
+      expect(listWrites(workspace)).toEqual(toEdges(1));
+    });
   });
 
   const TAKE_OUT: readonly (readonly [string, (workspace: Workspace) => Promise<void>])[] = [

@@ -118,23 +118,47 @@ function refuseDuplicatePlans(plans: readonly ApprovedPlan[]): void {
   });
 }
 
+type ApprovedPlansByFolder = ReadonlyMap<StackFolder, ApprovedPlan>;
+
 /**
- * Finds the approved plan of a stack: the one for its service and key, else the only one of its name, whose comparison
- * then names what differs.
+ * Assigns each plan to its stack of the repository: the one for its service and key, else one of its name that no other
+ * plan is for. The comparison of the two then names what differs.
  */
-function findApproved({ plans }: Approvals, { name, serviceId, keyEnv }: StackFolder): NamedPlan | undefined {
-  const named = plans.filter(({ plan }) => plan.stack === name);
-  const placed = named.filter((one) => one.serviceId === serviceId);
-  const exact = placed.find(({ plan }) => plan.settings.keyEnv === keyEnv);
-  return exact ?? [placed, named].find((found) => found.length === 1)?.[0];
+function assignPlans(plans: readonly ApprovedPlan[], stacks: readonly StackFolder[]): ApprovedPlansByFolder {
+  const assigned = new Map<StackFolder, ApprovedPlan>();
+  const open = new Set(plans);
+  const assign = (isFor: (plan: ApprovedPlan, stack: StackFolder) => boolean): void => {
+    for (const stack of stacks) {
+      if (assigned.has(stack)) continue;
+      const [found, ...others] = [...open].filter((one) => one.plan.stack === stack.name && isFor(one, stack));
+      if (found === undefined || others.length > 0) continue;
+      assigned.set(stack, found);
+      open.delete(found);
+    }
+  };
+  assign((one, { serviceId, keyEnv }) => one.serviceId === serviceId && one.plan.settings.keyEnv === keyEnv);
+  assign((one, { serviceId }) => one.serviceId === serviceId);
+  assign(() => true);
+  return assigned;
 }
 
 /** Throws if the repository lacks the stack of a plan: its deletion was not part of the review. */
-function refuseVanishedStacks({ plans, folder }: Approvals, { stacks, root }: SelectedStacks['tree']): void {
-  const vanished = plans.filter(({ plan }) => !stacks.some(({ name }) => name === plan.stack));
+function refuseVanishedStacks(
+  { plans, folder }: Approvals,
+  assigned: ApprovedPlansByFolder,
+  { root }: SelectedStacks['tree'],
+): void {
+  const known = new Set(assigned.values());
+  const vanished = plans.filter((one) => !known.has(one));
   if (vanished.length === 0) return;
-  const names = vanished.map(({ plan }) => plan.stack).join(', ');
-  throw new CommandError(`${folder} approves plans of ${names}, but no stack below ${root} has that name.`, STALE);
+  const names = vanished.map(({ plan: { stack, baseUrl, settings } }) => {
+    const key = settings.keyEnv === undefined ? '' : ` with the key in ${settings.keyEnv}`;
+    return `${stack} on ${baseUrl}${key}`;
+  });
+  throw new CommandError(
+    `${folder} approves plans of ${names.join(', ')}, but there is no such stack below ${root}.`,
+    STALE,
+  );
 }
 
 interface SelectedStacksToApply extends StacksToApply {
@@ -147,11 +171,15 @@ async function applySelectedStacks(
   context: Context,
 ): Promise<ExitCode> {
   return runTaskOnSelectedStacks(paths, { flags, command: mode }, context, async (asked) => {
-    if (approvals !== undefined) refuseVanishedStacks(approvals, asked.selected.tree);
+    const { tree } = asked.selected;
+    const assigned = assignPlans(approvals?.plans ?? [], tree.stacks);
+    if (approvals !== undefined) refuseVanishedStacks(approvals, assigned, tree);
     const run = flags.isOfPlans === true ? withUnplanned(asked) : asked;
     const applying: ApplyRun = { run, flags, mode, ready: new Map(), planned: new Map() };
     const unapproved: string[] = [];
-    const planned = await forEachStack(run, (folder) => planOne(applying, folder, { approvals, unapproved }));
+    const planned = await forEachStack(run, (folder) =>
+      planOne(applying, folder, { approvals, approved: assigned.get(folder), unapproved }),
+    );
     refuseMissingPlans(unapproved, approvals);
     const shown = await failConflictingStacks(run, planned, (folder) => {
       applying.ready.delete(folder);
@@ -182,17 +210,24 @@ function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
   return { ...run, selected: { ...selected, unplanned } };
 }
 
+interface StackApproval {
+  readonly approvals: Approvals | undefined;
+  /** The approved plan of the stack. Absent: `approvals` has none. */
+  readonly approved: NamedPlan | undefined;
+  /** Gets the name of the stack if it has something to do and no approved plan. */
+  readonly unapproved: string[];
+}
+
 async function planOne(
   applying: ApplyRun,
   folder: StackFolder,
-  { approvals, unapproved }: { readonly approvals: Approvals | undefined; readonly unapproved: string[] },
+  { approvals, approved, unapproved }: StackApproval,
 ): Promise<StackResult> {
   const { run, flags, mode } = applying;
   const opened = await openStackFolder(run, folder, {
     ...(mode === 'apply' && { lint: 'for-plan' }),
     listOutputs: listWriteToPaths,
   });
-  const approved = approvals && findApproved(approvals, folder);
   const options = toPlanOptions(flags, mode);
   const planned = await planOpenedStack(run, opened, { options, approved });
   if (approvals === undefined || approved !== undefined || isEmptyWork(planned.plan))

@@ -114,8 +114,9 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const TIMEOUT_MS = 120_000;
 
 /**
- * Where git is started, the folder of this program; it then goes to the repository by `-C`. The system resolves relative entries of `PATH` from here,
- * and Windows looks here before it looks in `PATH`. In the repository, that would find a committed `git`.
+ * Where git is started: the folder of this program. Git then goes to the repository by `-C`. The system resolves relative
+ * entries of `PATH` from here, and Windows looks here before it looks in `PATH`. In the repository, that would find a
+ * committed `git`.
  */
 const SEARCH_FOLDER = import.meta.dirname;
 

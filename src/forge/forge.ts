@@ -1,3 +1,5 @@
+import { MAX_BODY_BYTES } from '../model/http.ts';
+
 /**
  * Reads and writes the comments of a pull request and the issues of its repository, at GitHub or GitLab. Their text is
  * a Markdown report, which a `Forge` does not interpret. Its first line is the marker that identifies it.
@@ -85,8 +87,11 @@ function normalizeText(text: string): string {
   return text.replaceAll('\r\n', '\n').trimEnd();
 }
 
-/** A request was stopped: the forge named a URL at another origin, redirected too often, or named too many pages. */
-export class ForgeUrlRefusedError extends Error {
+/**
+ * A request was stopped: the forge named a URL at another origin, redirected too often, named too many pages, sent too
+ * much, or took too long.
+ */
+export class StoppedRequestError extends Error {
   /** Octokit does not retry after an error with this name. */
   override readonly name = 'AbortError';
 }
@@ -95,35 +100,70 @@ export class ForgeUrlRefusedError extends Error {
 const MAX_REDIRECTS = 5;
 /** Maximum number of requests for one report. Enough to list twenty thousand comments. */
 const MAX_REQUESTS = 1000;
-/** For one request: long enough for an overloaded forge, and short enough for a job that waits. */
+/** The responses for one report, decompressed: several thousand comments of the greatest length. */
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+/** For one request, with its response: long enough for an overloaded forge, and short enough for a job that waits. */
 const TIMEOUT_MS = 60_000;
+/** For all requests of one report. */
+const TOTAL_TIMEOUT_MS = 600_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
  * Creates a `fetch` that sends a token to one origin only: after a redirect, Node's own `fetch` would send headers such
  * as `Private-Token` to any origin. Follows redirects within the origin with the same method and body, as forges
- * expect. Limits the number of requests and the time of each.
+ * expect. Returns whole responses. Limits their number, size and time, for each and for all together.
  */
 export function createOneOriginFetch(baseUrl: string): typeof fetch {
   const { origin } = new URL(baseUrl);
+  const deadline = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
   let requests = 0;
-  return async (input, init) => {
-    let url = toUrl(input);
-    requests += 1;
-    if (requests > MAX_REQUESTS)
-      throw new ForgeUrlRefusedError(`the forge names too many pages, the last one ${url.pathname}`);
-    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])]);
+  let bytes = 0;
+  const readWhole = async (response: Response): Promise<Response> => {
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let length = 0;
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk);
+      length += chunk.length;
+      bytes += chunk.length;
+      if (length > MAX_BODY_BYTES || bytes > MAX_TOTAL_BYTES)
+        throw new StoppedRequestError(
+          `the forge sends more than ${MAX_BODY_BYTES} bytes at once, or ${MAX_TOTAL_BYTES} bytes in all`,
+        );
+    }
+    const { status, statusText, headers } = response;
+    const body = STATUSES_WITHOUT_BODY.has(status) ? null : new Blob(chunks);
+    return new Response(body, { status, statusText, headers });
+  };
+  const follow = async (start: URL, init: RequestInit): Promise<Response> => {
+    let url = start;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       if (url.origin !== origin)
-        throw new ForgeUrlRefusedError(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
-      const response = await fetch(url, { ...init, signal, redirect: 'manual' });
+        throw new StoppedRequestError(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
+      const response = await fetch(url, { ...init, redirect: 'manual' });
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
-      if (location === null) return response;
+      if (location === null) return readWhole(response);
       await response.body?.cancel();
       url = new URL(location, url);
     }
-    throw new ForgeUrlRefusedError(`the forge names too many pages, the last one ${url.pathname}`);
+    throw createTooManyPagesError(url);
   };
+  return async (input, init) => {
+    const url = toUrl(input);
+    requests += 1;
+    if (requests > MAX_REQUESTS) throw createTooManyPagesError(url);
+    const limits = [deadline, AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])];
+    try {
+      return await follow(url, { ...init, signal: AbortSignal.any(limits) });
+    } catch (error) {
+      if (!deadline.aborted) throw error;
+      throw new StoppedRequestError(`the forge takes longer than ${TOTAL_TIMEOUT_MS / 1000} s`, { cause: error });
+    }
+  };
+}
+
+function createTooManyPagesError({ pathname }: URL): StoppedRequestError {
+  return new StoppedRequestError(`the forge names too many pages, the last one ${pathname}`);
 }
 
 function toUrl(input: Parameters<typeof fetch>[0]): URL {

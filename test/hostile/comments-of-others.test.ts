@@ -1,5 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWorkspace, STACK } from '../cli/workspace.ts';
 import { PERSONAL_TOKEN, startStandIn, WORKFLOW_TOKEN } from '../forge/stand-in.ts';
@@ -94,11 +95,99 @@ async function startListener(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }; // a server that listens on a port has such an address
 }
 
+const FORGES = [
+  ['GitHub', atGitHub],
+  ['GitLab', atGitLab],
+] as const;
+
+/** A server that answers every request by writing a body of its own. */
+async function startWriter(write: (response: ServerResponse, url: string) => void) {
+  let requests = 0;
+  const server = createServer(({ url: path = '/' }, response) => {
+    requests += 1;
+    if (!path.endsWith('/user')) return write(response, `${url}${path}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":1,"login":"me","type":"User"}');
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a server that listens on a port has such an address
+  return { url, count: () => requests };
+}
+
+describe('a forge with more to say than anybody reads', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const MEGABYTE = Buffer.alloc(1024 * 1024, ' ');
+  const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+
+  const flood = (response: ServerResponse): void => {
+    while (!response.destroyed && response.write(MEGABYTE));
+    if (!response.destroyed) response.once('drain', () => flood(response));
+  };
+  const BODIES: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+    ['without end', (response) => flood(response.writeHead(200, JSON_TYPE))],
+    [
+      'that is compressed',
+      (response) => response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(BOMB),
+    ],
+    ['of an error', (response) => flood(response.writeHead(422, JSON_TYPE))],
+  ];
+
+  it.each(FORGES.flatMap(([forge, toEnv]) => BODIES.map(([body, write]) => ({ forge, body, toEnv, write }))))(
+    'ends the post with an error, at a body $body, at $forge',
+    async ({ toEnv, write }) => {
+      const { edgewise } = await createReport();
+      const forge = await startWriter(write);
+      const line = 'post drift.md --number 7';
+      const { exitCode, stderr } = await edgewise(line, { env: toEnv(forge.url, PERSONAL_TOKEN) });
+      expect({ exitCode, requests: forge.count() }, stderr).toEqual({ exitCode: 1, requests: 2 });
+      expect(stderr).toContain('the forge sends more than 33554432 bytes at once');
+    },
+  );
+
+  it('ends the post with an error, at pages that together are too large', async () => {
+    const { edgewise } = await createReport();
+    const page = gzipSync(`[${' '.repeat(30 * 1024 * 1024)}]`);
+    const forge = await startWriter((response, url) => {
+      const next = { link: `<${url}>; rel="next"`, 'x-next-page': '2' };
+      response.writeHead(200, { ...JSON_TYPE, ...next, 'content-encoding': 'gzip' }).end(page);
+    });
+    const { exitCode, stderr } = await edgewise('post drift.md --number 7', {
+      env: atGitLab(forge.url, PERSONAL_TOKEN),
+    });
+    expect({ exitCode, requests: forge.count() }, stderr).toEqual({ exitCode: 1, requests: 10 });
+    expect(stderr).toContain('or 268435456 bytes in all');
+  });
+
+  it.each(FORGES)('ends the post with an error, at pages that together take too long, at %s', async (_, toEnv) => {
+    const { edgewise } = await createReport();
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 300));
+    onTestFinished(() => spy.mockRestore());
+    const forge = await startWriter((response, url) => {
+      response.writeHead(200, { ...JSON_TYPE, link: `<${url}>; rel="next"`, 'x-next-page': '2' });
+      setTimeout(() => response.end('[]'), 50);
+    });
+    const { exitCode, stderr } = await edgewise('post drift.md --number 7', { env: toEnv(forge.url, PERSONAL_TOKEN) });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('the forge takes longer than 600 s');
+  });
+
+  it.each(FORGES)('has only the start of its error shown: %s', async (_, toEnv) => {
+    const { edgewise } = await createReport();
+    const forge = await startWriter((response) =>
+      response.writeHead(422, JSON_TYPE).end(JSON.stringify({ message: `no ##vso[x] ${'x'.repeat(1_000_000)}` })),
+    );
+    const { exitCode, stderr } = await edgewise('post drift.md --number 7', { env: toEnv(forge.url, PERSONAL_TOKEN) });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('no ##vso\\u005bx]');
+    expect(stderr.length).toBeLessThan(2000);
+  });
+});
+
 describe('a token for a forge', () => {
-  const FORGES = [
-    ['GitHub', atGitHub],
-    ['GitLab', atGitLab],
-  ] as const;
   const WAYS = [
     ...[301, 302, 303, 307, 308].map(
       (status) =>

@@ -158,9 +158,12 @@ const SENTENCES: Readonly<Record<PostResult['outcome'], (what: string, place: st
   none: (what, place) => `There is no open ${what} at ${place}, and nothing to report`,
 };
 
+/** Octokit puts the whole response into its messages. The reason is at their start. */
+const MAX_MESSAGE_LENGTH = 500;
+
 function createPostError(error: unknown, place: string): CommandError {
   const message = error instanceof Error ? error.message : String(error);
-  return new CommandError(`The report could not be posted to ${place}: ${message}`, {
+  return new CommandError(`The report could not be posted to ${place}: ${message.slice(0, MAX_MESSAGE_LENGTH)}`, {
     exitCode: EXIT.failed,
     remedy: 'Check that the token may write comments and issues there, and run the command again.',
     cause: error,

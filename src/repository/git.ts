@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { delimiter, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { searchRepository } from '../files/boundary.ts';
+import { isBelow, searchRepository } from '../files/boundary.ts';
 import { DISTRUST_REMEDY } from '../files/owners.ts';
 import { resolveLinks } from '../files/real-path.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
@@ -114,9 +114,8 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const TIMEOUT_MS = 120_000;
 
 /**
- * Where git is started: the folder of this program. Git then goes to the repository by `-C`. The system resolves relative
- * entries of `PATH` from here, and Windows looks here before it looks in `PATH`. In the repository, that would find a
- * committed `git`.
+ * Where git is started: the folder of this program. Git then goes to the repository by `-C`. Windows looks here before it
+ * looks in `PATH`. In the repository, that would find a committed `git`.
  */
 const SEARCH_FOLDER = import.meta.dirname;
 
@@ -166,7 +165,9 @@ function createGitEnvironment(top: string, env: Host['env']): Record<string, str
     value === undefined || (name.startsWith('GIT_') && !OWN_CONFIGURATION.test(name)) ? [] : [[name, value]],
   );
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(
+      kept.map(([name, value]) => [name, isPathVariable(name) ? withoutFoldersIn(top, value) : value]),
+    ),
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_NO_LAZY_FETCH: '1',
@@ -175,6 +176,20 @@ function createGitEnvironment(top: string, env: Host['env']): Record<string, str
     GIT_TERMINAL_PROMPT: '0',
     LC_ALL: 'C',
   };
+}
+
+/** Windows has `Path`. */
+function isPathVariable(name: string): boolean {
+  return name.toUpperCase() === 'PATH';
+}
+
+/**
+ * Removes the folders of a repository from a search path, by their real paths, and relative ones. `npm` and direnv add
+ * folders such as `node_modules/.bin`, and a commit may have put a `git` there.
+ */
+function withoutFoldersIn(top: string, searchPath: string): string {
+  const isOutside = (folder: string): boolean => isAbsolute(folder) && !isBelow(resolveLinks(folder), top);
+  return searchPath.split(delimiter).filter(isOutside).join(delimiter);
 }
 
 /** The variables by which users choose their own configuration of git, such as `safe.directory`. */
@@ -245,7 +260,7 @@ function createGitError(top: string, cause: unknown): GitError {
   if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
     return new GitError('git cannot be run.', {
       reason: 'failed',
-      remedy: 'Install git: edgewise asks it what a commit contains.',
+      remedy: 'Install git outside of the repository: edgewise asks it what a commit contains.',
       said: '',
       isAbsent: true,
       cause,

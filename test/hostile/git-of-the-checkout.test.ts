@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 import { expectNoSecret, KEY, TOKEN } from './secret-values.ts';
@@ -76,9 +76,14 @@ describe('git runs no program of the checkout', () => {
 
 describe('a program of the commit that is called git', () => {
   // An empty entry means the working folder.
-  it.each(['', '.', 'bin', './bin', 'live/../bin'])('is not run if PATH begins with the entry "%s"', async (entry) => {
+  const RELATIVE = ['', '.', 'bin', './bin', 'live/../bin'];
+  const ABSOLUTE = ['TOP', 'TOP/bin', 'TOP/live/../bin', 'TOP/linked', 'TOP/../TOP_NAME/bin', 'ELSEWHERE/linked'];
+  it.each([...RELATIVE, ...ABSOLUTE])('is not run if PATH begins with the entry "%s"', async (written) => {
     const { folder, edgewise } = await createRepository();
+    const { folder: elsewhere } = await createWorkspace({});
+    const entry = written.replace('TOP_NAME', basename(folder)).replace('TOP', folder).replace('ELSEWHERE', elsewhere);
     await mkdir(join(folder, 'bin'));
+    for (const at of [folder, elsewhere]) await symlink(join(folder, 'bin'), join(at, 'linked'));
     for (const at of ['git', 'bin/git']) {
       await writeFile(join(folder, at), `#!/bin/sh\ntouch '${join(folder, 'ran')}'\nexit 1\n`);
       await chmod(join(folder, at), 0o755);
@@ -198,13 +203,13 @@ describe('git runs no program', () => {
 
   it('with the key or a token in its environment', async () => {
     const workspace = await createRepository();
-    const { folder, write } = workspace;
-    await write({ 'bin/git': `#!/bin/sh\nenv >> ${folder}/seen\nexec "$REAL" "$@"\n` });
-    await chmod(join(folder, 'bin/git'), 0o755);
+    const { folder } = workspace;
+    const outside = await createWorkspace({ git: `#!/bin/sh\nenv >> ${folder}/seen\nexec "$REAL" "$@"\n` });
+    await chmod(join(outside.folder, 'git'), 0o755);
     const path = process.env['PATH'] ?? '';
     const REAL = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
     const secrets = { EDGEWISE_API_KEY: KEY, OTHER: KEY, GITHUB_TOKEN: TOKEN };
-    await runAll(workspace, { ...secrets, MARK: 'visible', REAL, PATH: `${folder}/bin:${path}` });
+    await runAll(workspace, { ...secrets, MARK: 'visible', REAL, PATH: `${outside.folder}:${path}` });
     const seen = readFileSync(join(folder, 'seen'), 'utf8');
     expect(seen).toContain('MARK=visible');
     expectNoSecret(seen);

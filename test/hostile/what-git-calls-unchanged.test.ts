@@ -412,11 +412,11 @@ describe('a comparison with a commit', () => {
       const workspace = await createRepository(
         Object.fromEntries(names.map((name) => [`live/${name}/edgewise.yaml`, toStack(name)])),
       );
-      const { folder, write } = workspace;
+      const { folder } = workspace;
       const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-      await write({ 'bin/git': `#!/bin/sh\necho x >> ${folder}/calls\nexec ${real} "$@"\n` });
-      await chmod(join(folder, 'bin/git'), 0o755);
-      await listChanged(workspace, { PATH: `${folder}/bin:${process.env['PATH']}` });
+      const outside = await createWorkspace({ git: `#!/bin/sh\necho x >> ${folder}/calls\nexec ${real} "$@"\n` });
+      await chmod(join(outside.folder, 'git'), 0o755);
+      await listChanged(workspace, { PATH: `${outside.folder}:${process.env['PATH']}` });
       return (await readFile(join(folder, 'calls'), 'utf8')).length;
     };
     const few = await count(2);

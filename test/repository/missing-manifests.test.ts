@@ -183,9 +183,10 @@ describe('git', () => {
   async function countCalls(workspace: Workspace, line: string): Promise<number> {
     const { folder, write, edgewise } = workspace;
     const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-    await write({ 'bin/git': `#!/bin/sh\necho x >> ${folder}/calls\nexec ${real} "$@"\n`, calls: '' });
-    await chmod(join(folder, 'bin/git'), 0o755);
-    await edgewise(line, { env: { PATH: `${folder}/bin:${process.env['PATH']}` } });
+    const outside = await createWorkspace({ git: `#!/bin/sh\necho x >> ${folder}/calls\nexec ${real} "$@"\n` });
+    await write({ calls: '' });
+    await chmod(join(outside.folder, 'git'), 0o755);
+    await edgewise(line, { env: { PATH: `${outside.folder}:${process.env['PATH']}` } });
     return (await readFile(join(folder, 'calls'), 'utf8')).split('\n').length - 1;
   }
 

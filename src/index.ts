@@ -104,7 +104,7 @@ export {
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { PlannedTokenSink, TokenCommand } from './model/token-sink.ts';
 export { type Transport, toSend, toTransport } from './model/transport.ts';
-export type { Write, WriteId, WriteType } from './model/write.ts';
+export type { Write, WriteId, WriteMethod, WritePurpose } from './model/write.ts';
 export { openStack, type StackOptions } from './open-stack.ts';
 export { comparePlans } from './plan/compare/compare-plans.ts';
 export type { PlanEvidence } from './plan/compare/done.ts';

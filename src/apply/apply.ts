@@ -6,7 +6,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import { listKnownIds, type Plan } from '../model/plan.ts';
 import { sleepFor } from '../model/sleep.ts';
-import type { Write, WriteId } from '../model/write.ts';
+import { isDelete, type Write, type WriteId } from '../model/write.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
@@ -195,8 +195,8 @@ function createRunOptions(
  * Whether a write may start although its dependency `needed` failed. True for a delete or a second delivery if `needed`
  * delivered the token and only failed to record that in the mark.
  */
-function canFollowUnrecorded({ type }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
-  return (type === 'delete' || type === 'redeliver') && unrecorded.has(needed.write.id);
+function canFollowUnrecorded(write: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
+  return (isDelete(write) || write.purpose === 'redeliver') && unrecorded.has(needed.write.id);
 }
 
 /** Selects the file contents to write. Omits those of resources that were not created, or deleted as duplicates. */

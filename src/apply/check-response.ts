@@ -5,21 +5,25 @@ import { alignLiveSpec, readAttachedResource, readResource } from '../kinds/read
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { assertNever } from '../model/errors.ts';
-import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { type Mark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
+import { assertJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import {
+  type Mark,
+  type MarkDraft,
+  type ParsedMetadata,
+  renderFittingMetadata,
+  renderMetadata,
+  splitMetadata,
+} from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import { alignMembers, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import { type CreateWrite, findResourceIdOfWrite, type SetModuleWrite, type Write } from '../model/write.ts';
+import { getSentFields, type Write } from '../model/write.ts';
 import { completeMarkDraft } from '../plan/writes.ts';
 
-/** Parses the response to a write: the whole resource or, after `set-module`, only that module. */
-export function parseWriteResponse(write: Write, answer: JsonObject): LiveResource {
-  const kind = getKind(write.kind);
-  return write.type === 'set-module'
-    ? readAttachedResource(kind, {}, { [write.module]: answer })
-    : readResource(kind, answer);
+/** Parses the response to a write: the whole resource or, if a module was written, only that module. */
+export function parseWriteResponse({ kind: name, module }: Write, answer: JsonObject): LiveResource {
+  const kind = getKind(name);
+  return module === undefined ? readResource(kind, answer) : readAttachedResource(kind, {}, { [module]: answer });
 }
 
 /** The body of a request and the resource in its response. */
@@ -32,39 +36,33 @@ interface ComparedResponse {
 
 /**
  * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
- * service did not accept as sent; empty if it accepted everything.
+ * service did not accept as sent; empty if it accepted everything. Reports a lost mark first, because later runs do not
+ * recognize a resource without its mark.
  */
-export function listUnacceptedFieldMessages(write: Write, compared: ComparedResponse): readonly string[] {
-  if (write.type !== 'set-module') return listUnpersistedValueMessages(write, compared);
-  return compareFields(write, { [write.module]: compared.body ?? null }, compared.live.spec);
-}
-
-/**
- * Like `listUnacceptedFieldMessages`, for a response that contains the whole resource. Reports a lost mark first, because later runs
- * do not recognize a resource without its mark.
- */
-export function listUnpersistedValueMessages(
+export function listUnacceptedFieldMessages(
   write: Write,
   { body = {}, live, accepted }: ComparedResponse,
 ): readonly string[] {
-  const mark = 'mark' in write ? write.mark : undefined;
-  const isMarked = mark === undefined || hasMarkOf(live, mark);
-  const isKept = write.type === 'release' && live.mark !== undefined;
-  return [
-    ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),
-    ...(isMarked && !isKept && isOtherMetadata(body, live, accepted) ? ['the service did not accept metadata'] : []),
-    ...(isKept ? ['the service did not change the metadata, which still has the mark'] : []),
-    ...compareFields(write, omitNames(body, accepted), live.spec),
-  ];
+  const isLost = write.mark !== undefined && !hasMarkOf(live, write.mark);
+  const metadata = isLost
+    ? [`the service did not keep the metadata of ${live.id}, which holds the mark`]
+    : listMetadataMessages(getSentFields({ ...write, body }), live, accepted);
+  return [...metadata, ...compareFields(write, omitNames(getSentFields({ ...write, body }), accepted), live.spec)];
+}
+
+function listMetadataMessages(body: JsonObject, live: LiveResource, accepted: ReadonlySet<string>): readonly string[] {
+  if (typeof body[METADATA] !== 'string') return [];
+  const sent = splitMetadata(body[METADATA]);
+  if (sent.mark === undefined && live.mark !== undefined)
+    return ['the service did not change the metadata, which still has the mark'];
+  return isOtherMetadata(sent, live, accepted) ? ['the service did not accept metadata'] : [];
 }
 
 function omitNames(body: JsonObject, names: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name)));
 }
 
-function isOtherMetadata(body: JsonObject, { mark, spec }: LiveResource, accepted: ReadonlySet<string>): boolean {
-  if (typeof body[METADATA] !== 'string') return false;
-  const sent = splitMetadata(body[METADATA]);
+function isOtherMetadata(sent: ParsedMetadata, { mark, spec }: LiveResource, accepted: ReadonlySet<string>): boolean {
   if (sent.mark !== mark && !isSameJson(toJson(sent.mark), toJson(mark))) return true;
   return !accepted.has(METADATA) && !isSameJson(sent.user, spec[METADATA] ?? '');
 }
@@ -150,54 +148,33 @@ export interface WriteRequestContext {
   readonly stored: Mark['stored'];
 }
 
-function resolveBody(write: Write, { ids, now, by, stored }: WriteRequestContext): JsonObject | undefined {
+function resolveBody(write: Write, context: WriteRequestContext): JsonObject | undefined {
+  if (write.method === 'DELETE') return undefined;
+  const { module, mark } = write;
+  const fields = resolveSpecReferences(getKind(write.kind), getSentFields(write), context.ids);
+  if (module !== undefined) return assertJsonObject(fields[module]);
+  return { ...fields, ...createValidity(write, context.now), ...(mark && createMetadata(write, mark, context)) };
+}
+
+/** The metadata of a body, with the mark and the user's own metadata. */
+function createMetadata(write: Write, draft: MarkDraft, { ids, by, stored }: WriteRequestContext): JsonObject {
   const kind = getKind(write.kind);
   // The creation cannot know the id.
-  const id = write.type === 'create' ? undefined : (findResourceIdOfWrite(write) ?? ids.get(write.address));
-  const createMetadata = (draft: MarkDraft) => {
-    const completed = completeMarkDraft(kind, stored === undefined ? draft : { ...draft, stored }, ids);
-    const mark = id === undefined ? completed : { ...completed, id };
-    const known = by === undefined ? mark : { ...mark, by };
-    const type = kind.fields[METADATA]?.type;
-    const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;
-    // Metadata that is too long all the same is sent, so that the service says so.
-    return { metadata: renderFittingMetadata(draft.user, known, most) ?? renderMetadata(draft.user, mark) };
-  };
-  switch (write.type) {
-    case 'create':
-      return {
-        ...resolveSpecReferences(kind, write.body, ids),
-        ...createValidity(write, now),
-        ...createMetadata(write.mark),
-      };
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-      return {
-        ...resolveSpecReferences(kind, write.body, ids),
-        ...(write.mark !== undefined && createMetadata(write.mark)),
-      };
-    case 'deliver':
-    case 'redeliver':
-      return createMetadata(write.mark);
-    case 'set-module':
-      return resolveModule(write, ids);
-    case 'release':
-    case 'vacate':
-      return write.body;
-    case 'remove-module':
-    case 'delete':
-      return undefined;
-    default:
-      return assertNever(write);
-  }
+  const id = write.method === 'POST' ? undefined : (write.ids?.id ?? ids.get(write.address));
+  const completed = completeMarkDraft(kind, stored === undefined ? draft : { ...draft, stored }, ids);
+  const mark = id === undefined ? completed : { ...completed, id };
+  const known = by === undefined ? mark : { ...mark, by };
+  const type = kind.fields[METADATA]?.type;
+  const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;
+  // Metadata that is too long all the same is sent, so that the service says so.
+  return { [METADATA]: renderFittingMetadata(draft.user, known, most) ?? renderMetadata(draft.user, mark) };
 }
 
 /**
  * The start and the end of a validity that begins now, in whole seconds, because services store no fractions. Empty if
  * the write has no `validForMs`.
  */
-function createValidity({ kind, validForMs, omitsStart }: CreateWrite, now: Date): JsonObject {
+function createValidity({ kind, validForMs, omitsStart }: Write, now: Date): JsonObject {
   const { validity } = getKind(kind);
   if (validForMs === undefined || validity === undefined) return {};
   const startMs = Math.floor(now.getTime() / 1000) * 1000;
@@ -206,9 +183,4 @@ function createValidity({ kind, validForMs, omitsStart }: CreateWrite, now: Date
     ...(omitsStart !== true && { [validity.after]: formatTime(startMs) }),
     [validity.until]: formatTime(startMs + validForMs),
   };
-}
-
-function resolveModule({ kind, module, body }: SetModuleWrite, ids: CreatedIds): JsonObject {
-  const resolved = resolveSpecReferences(getKind(kind), { [module]: body }, ids)[module];
-  return isJsonObject(resolved) ? resolved : body;
 }

@@ -4,11 +4,10 @@ import { alignLiveSpec, fillAllOmittedFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { assertNever } from '../model/errors.ts';
 import { isSameJson, type Json } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '../model/write.ts';
+import { listSentFieldNames, type Write } from '../model/write.ts';
 
 /**
  * Finds changes that another client made after the plan was made and before a write was sent. The cost per write does
@@ -17,7 +16,8 @@ import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '
 export class ConcurrentChangeDetector {
   readonly #before: ReadonlyMap<string, PlannedLive>;
   readonly #replaced: ReadonlyMap<string, PlannedLive>;
-  readonly #sent = new Map<string, string[]>();
+  /** The fields that the writes of the plan send, by the id of the resource. */
+  readonly #sent = new Map<string, readonly string[]>();
 
   constructor({ changes, writes }: Plan) {
     this.#replaced = new Map(
@@ -25,9 +25,8 @@ export class ConcurrentChangeDetector {
     );
     this.#before = new Map(changes.flatMap(({ live }) => (live === undefined ? [] : [[live.id, live]])));
     for (const write of writes) {
-      const others = this.#sent.get(write.address);
-      if (others === undefined) this.#sent.set(write.address, [...listSent(write)]);
-      else others.push(...listSent(write));
+      const id = write.ids?.id ?? '';
+      this.#sent.set(id, [...(this.#sent.get(id) ?? []), ...listSentFieldNames(write)]);
     }
   }
 
@@ -46,24 +45,21 @@ export class ConcurrentChangeDetector {
    * fields that changed although no write of the plan sends them; `undefined` if there are none. Ignored fields are not
    * compared. Writes of attached modules need no check, because their responses contain nothing but the module.
    */
-  find(write: PatchWrite, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
-    const before = this.#before.get(write.resourceId);
+  find({ kind, address, ids, mark }: Write, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
+    const id = ids?.id ?? '';
+    const before = this.#before.get(id);
     if (before?.spec === undefined) return undefined;
-    const mark = 'mark' in write ? write.mark : undefined;
-    const others = listOthers(getKind(write.kind), {
+    const others = listOthers(getKind(kind), {
       before: before.spec,
       after: spec,
-      sent: this.#sent.get(write.address) ?? [],
+      sent: this.#sent.get(id) ?? [],
       digests: mark?.fields ?? before.mark?.fields ?? {},
     });
-    return others.length === 0 ? undefined : createWarning(write.address, others);
+    return others.length === 0 ? undefined : createWarning(address, others);
   }
 }
 
 export type PlannedLive = NonNullable<Change['live']>;
-
-/** A write that changes fields of a resource that existed when the plan was made. */
-export type PatchWrite = UpdateWrite | AdoptWrite | ReleaseWrite | VacateWrite;
 
 interface Compared {
   readonly before: Spec;
@@ -86,28 +82,6 @@ function listOthers(kind: Kind, { before, after, sent, digests }: Compared): rea
   const from = fillAllOmittedFields(kind, before);
   const known = alignLiveSpec(kind, after, from);
   return differing.filter((name) => !isSameJson(from[name] ?? null, known[name] ?? null));
-}
-
-function listSent(write: Write): readonly string[] {
-  switch (write.type) {
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-      return [...Object.keys(write.body), ...(write.mark === undefined ? [] : ['metadata'])];
-    case 'vacate':
-    case 'release':
-      return Object.keys(write.body);
-    case 'set-module':
-    case 'remove-module':
-      return [write.module];
-    case 'create':
-    case 'deliver':
-    case 'redeliver':
-    case 'delete':
-      return [];
-    default:
-      return assertNever(write);
-  }
 }
 
 function createWarning(address: string, fields: readonly string[]): Diagnostic {

@@ -1,7 +1,7 @@
 import { ApiError } from '../model/errors.ts';
 import type { ApplyEvent } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
-import type { Write, WriteId, WriteType } from '../model/write.ts';
+import type { Write, WriteId } from '../model/write.ts';
 
 /**
  * Services free a unique value, or stop counting a use, some seconds after they have answered the delete or the update.
@@ -15,18 +15,6 @@ export const DEFAULT_CONFLICT_MS = 60_000;
 /** The first pause, and the longest. Pauses double: a service that needs five seconds gets the third or fourth try. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 15_000;
-
-/** Writes after which the service may go on counting a value or a use for a while. */
-const FREEING: ReadonlySet<WriteType> = new Set([
-  'delete',
-  'update',
-  'vacate',
-  'adopt',
-  'take-over',
-  'release',
-  'set-module',
-  'remove-module',
-]);
 
 export interface ConflictOptions {
   /** The longest total of the pauses, in milliseconds. 0: conflicts are final. */
@@ -45,7 +33,8 @@ export class ConflictWaits {
   readonly #options: ConflictOptions;
 
   constructor({ writes }: Pick<Plan, 'writes'>, options: ConflictOptions) {
-    this.#freeing = new Set(writes.filter(({ type }) => FREEING.has(type)).map(({ id }) => id));
+    // Only what exists already can free a value or a use.
+    this.#freeing = new Set(writes.filter(({ ids }) => ids !== undefined).map(({ id }) => id));
     this.#options = options;
   }
 

@@ -9,7 +9,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { isResourceOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
-import type { CreateWrite, RecordDeliveryWrite, RedeliverWrite, Write } from '../model/write.ts';
+import type { CreateWrite, MarkWrite, Write } from '../model/write.ts';
 import { isCreateWithoutClaims } from '../plan/duplicates.ts';
 import { parseWriteResponse } from './check-response.ts';
 import { JournalWriteError } from './journal.ts';
@@ -47,17 +47,14 @@ const MAX_PAUSES_FOR_MARK = 2;
 
 /** Lists the resources that have the mark of a write, not a copy of another, and are not in the plan. Oldest first. */
 export async function listUnplannedResourcesWithMark(
-  write: WriteOfMark,
+  write: MarkWrite,
   context: DuplicateSearchContext,
 ): Promise<readonly LiveResource[]> {
   return pickMarkedResources(write, await context.lookUps.list(getKind(write.kind)), context);
 }
 
-/** A write that sets the mark of a new resource. */
-type WriteOfMark = CreateWrite | RecordDeliveryWrite | RedeliverWrite;
-
 function pickMarkedResources(
-  write: WriteOfMark,
+  write: MarkWrite,
   all: readonly LiveResource[],
   { known }: DuplicateSearchContext,
 ): readonly LiveResource[] {
@@ -161,7 +158,7 @@ export class SharedListRequests {
   /** Parses the resource in a response. Sets omitted fields to empty if another response of the run contained them. */
   readResponseBody(write: Write, answer: JsonObject): LiveResource {
     const kind = getKind(write.kind);
-    this.#shown.note(kind, write.type === 'set-module' ? { [write.module]: answer } : answer);
+    this.#shown.note(kind, write.module === undefined ? answer : { [write.module]: answer });
     return this.#shown.complete(kind, parseWriteResponse(write, answer));
   }
 

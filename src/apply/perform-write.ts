@@ -3,29 +3,22 @@ import { isRotatable } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { ClockSkew } from '../model/clock.ts';
-import { ApiError, assertNever, NetworkError, StaleStateError } from '../model/errors.ts';
+import { ApiError, NetworkError, StaleStateError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Mark } from '../model/mark.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
-import {
-  type CreateWrite,
-  findResourceIdOfWrite,
-  type RedeliverWrite,
-  type Write,
-  type WriteId,
-} from '../model/write.ts';
+import { type CreateWrite, hasMark, isCreate, type MarkWrite, type Write, type WriteId } from '../model/write.ts';
 import { formatTextAsFileContent } from '../plan/plan-input.ts';
 import {
   listUnacceptedFieldMessages,
   listUnacceptedFields,
-  listUnpersistedValueMessages,
   type ResolvedWrite,
   resolveWriteRequest,
   type WriteRequestContext,
 } from './check-response.ts';
-import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
+import type { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { type ConflictWaits, isConflict } from './conflicts.ts';
 import {
   type DuplicateResolutionContext,
@@ -39,12 +32,7 @@ import { JournalWriteError } from './journal.ts';
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import { getRejectionFacts } from './rejected-field.ts';
 import type { PlanReliances } from './relied-state.ts';
-import {
-  type ApplyRequests,
-  type DeliverOrRedeliverWrite,
-  isNotFoundError,
-  markReplacementsUndelivered,
-} from './requests.ts';
+import { type ApplyRequests, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
 import {
   checkStoredForms,
   createRecordBody,
@@ -94,7 +82,7 @@ export async function performWrite(write: Write, context: WriteContext, limit: C
     try {
       return await limit(() => perform(write, context));
     } catch (error) {
-      const isTaken = write.type === 'create' && isConflict(error) && (await isCreatedElsewhere(write, context));
+      const isTaken = isCreate(write) && isConflict(error) && (await isCreatedElsewhere(write, context));
       const isTriedAgain = !isTaken && conflicts.canWait(error) && (await conflicts.wait());
       if (!isTriedAgain) return classifyFailure(write, error, conflicts.describe());
     }
@@ -107,45 +95,31 @@ function isCreatedElsewhere(write: CreateWrite, { settle, looked }: WriteContext
 }
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
-  switch (write.type) {
-    case 'create':
-      return createResource(write, context);
-    case 'deliver':
-      return recordDelivery(write, context);
-    case 'redeliver':
-      return redeliver(write, context);
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-    case 'release':
-    case 'vacate':
-      return change(write, context);
-    case 'set-module':
-    case 'remove-module':
-    case 'delete':
-      return send(write, context);
-    default:
-      return assertNever(write);
-  }
+  if (isCreate(write)) return createResource(write, context);
+  if (!isOfDelivery(write)) return send(write, context);
+  const failure = write.purpose === 'redeliver' ? await context.deliveries.deliverAgain(write.address) : undefined;
+  return failure === undefined ? recordDelivery(write, context) : createFailure(write, failure);
 }
 
+/** Whether a write records that a token was delivered. */
+function isOfDelivery(write: Write): write is MarkWrite {
+  return (write.purpose === 'deliver' || write.purpose === 'redeliver') && hasMark(write);
+}
+
+/** Sends a write to a resource that existed before this run. */
 async function send(write: Write, context: WriteContext): Promise<Outcome> {
-  const exchanged = await exchange(write, context);
-  return exchanged === undefined ? createInterrupted(write) : accept(write, exchanged, context);
-}
-
-/** Sends a PATCH. The response contains the whole resource, so it also shows changes by other clients. */
-async function change(write: PatchWrite, context: WriteContext): Promise<Outcome> {
   const exchanged = await exchange(write, context);
   if (exchanged === undefined) return createInterrupted(write);
   const { live } = exchanged;
-  const concurrentChange = live && context.concurrentChanges.find(write, live);
+  // The response to a PATCH contains the whole resource, so it also shows changes by other clients.
+  const isWhole = live !== undefined && write.method === 'PATCH';
+  const concurrentChange = isWhole ? context.concurrentChanges.find(write, live) : undefined;
   if (concurrentChange !== undefined) context.settle.note(concurrentChange);
   const outcome = await accept(write, exchanged, context);
-  return outcome.outcome !== 'applied' || live === undefined ? outcome : { ...outcome, computed: live.computed };
+  return outcome.outcome === 'applied' && isWhole ? { ...outcome, computed: live.computed } : outcome;
 }
 
-/** The sent request, and the resource in the response. `live` is `undefined` if the response contains no object. */
+/** The sent request, and the resource in the response. `live` is `undefined` if the response shows nothing that was sent. */
 interface Shown {
   readonly sent: ResolvedWrite;
   readonly live: LiveResource | undefined;
@@ -157,7 +131,8 @@ async function exchange(write: Write, context: WriteContext): Promise<Shown | un
   const exchanged = await requests.send(write, resolve, reliances?.find(write, ids));
   if (exchanged === undefined) return undefined;
   const { sent, answer } = exchanged;
-  return { sent, live: answer === null ? undefined : settle.duplicates.lookUps.readResponseBody(write, answer) };
+  if (answer === null || sent.body === undefined) return { sent, live: undefined };
+  return { sent, live: settle.duplicates.lookUps.readResponseBody(write, answer) };
 }
 
 function toRequestContext({ address }: Write, { ids, now, by, storedForms }: WriteContext): WriteRequestContext {
@@ -167,7 +142,7 @@ function toRequestContext({ address }: Write, { ids, now, by, storedForms }: Wri
 async function accept(write: Write, { sent, live }: Shown, context: WriteContext): Promise<Outcome> {
   const failures = live === undefined ? [] : await acceptValues(write, { body: sent.body, live }, context);
   if (failures.length > 0) return createFailure(write, failures.join('; '));
-  return { outcome: 'applied', write, id: findResourceIdOfWrite(write) ?? context.ids.get(write.address) };
+  return { outcome: 'applied', write, id: write.ids?.id ?? context.ids.get(write.address) };
 }
 
 interface SentAndShown {
@@ -203,7 +178,7 @@ async function recordStoredForms(
   { body, live, found }: SentAndShown & { readonly found: readonly StoredForm[] },
   { requests, settle, storedForms }: WriteContext,
 ): Promise<string | undefined> {
-  if (write.type === 'create' && getKind(write.kind).oneTimeFields.length > 0) {
+  if (isCreate(write) && getKind(write.kind).oneTimeFields.length > 0) {
     storedForms.set(write.address, toStoredDigests(found));
     return undefined;
   }
@@ -223,7 +198,7 @@ async function recordStoredForms(
  * Records in the mark of a credential that its token was delivered. If the credential no longer exists, marks its
  * replacement as undelivered.
  */
-async function recordDelivery(write: DeliverOrRedeliverWrite, context: WriteContext): Promise<Outcome> {
+async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<Outcome> {
   try {
     const exchanged = await exchange(write, context);
     if (exchanged === undefined) return createInterrupted(write);
@@ -241,15 +216,6 @@ async function recordDelivery(write: DeliverOrRedeliverWrite, context: WriteCont
       }),
     );
   }
-}
-
-/**
- * Delivers a token again; the comment above `DeliverOrRedeliverWrite` says why. Also runs after an interrupt, because the replaced
- * credential is already deleted.
- */
-async function redeliver(write: RedeliverWrite, context: WriteContext): Promise<Outcome> {
-  const failure = await context.deliveries.deliverAgain(write.address);
-  return failure === undefined ? recordDelivery(write, context) : createFailure(write, failure);
 }
 
 /** Creates a resource exactly once. A retry sends the same body, with the same times. Rejects as the client does. */
@@ -462,7 +428,7 @@ function listRefusedFields(write: CreateWrite, { body, live }: SentAndShown): re
 /** Returns a message for each value of a new credential or certificate that cannot be accepted. */
 function listCreationFailures(write: CreateWrite, { body, live }: SentAndShown): readonly string[] {
   const { accepted, found } = checkStoredForms(write, { body, live, before: undefined });
-  const failures = listUnpersistedValueMessages(write, { body, live, accepted });
+  const failures = listUnacceptedFieldMessages(write, { body, live, accepted });
   const hasRoom = found.length === 0 || createRecordBody(write, { body, live }, found) !== undefined;
   return hasRoom ? failures : [...failures, describeMissingRoom(found)];
 }
@@ -505,12 +471,10 @@ function createInterrupted(write: Write): Outcome {
  * again, for the message.
  */
 function classifyFailure(write: Write, error: unknown, waited: string): Outcome {
-  const isUnknown = write.type === 'create' && isUnknownCreation(error);
+  const isUnknown = isCreate(write) && isUnknownCreation(error);
   if (error instanceof ApiError) {
-    if (write.type === 'delete' && error.response.status === 404)
-      return { outcome: 'applied', write, id: write.resourceId };
-    if (write.type === 'remove-module' && error.response.status === 404)
-      return { outcome: 'applied', write, id: write.ids.id };
+    if (write.method === 'DELETE' && error.response.status === 404)
+      return { outcome: 'applied', write, id: write.ids?.id };
     return { ...createFailure(write, `${error.message}${waited}`), ...getRejectionFacts(write, error), isUnknown };
   }
   if (error instanceof NetworkError)

@@ -12,7 +12,7 @@ type RejectionFacts = Pick<Extract<Outcome, { readonly outcome: 'failed' }>, 'is
 
 /** The facts about a rejected write that reports show in addition to the message. */
 export function getRejectionFacts(write: Write, error: ApiError): RejectionFacts {
-  const field = 'body' in write ? findNamedField(write, error) : undefined;
+  const field = write.body === undefined ? undefined : findNamedField(write, error);
   return {
     isAuthentication: error.isAuthentication,
     status: error.response.status,
@@ -27,7 +27,7 @@ export function getRejectionFacts(write: Write, error: ApiError): RejectionFacts
 function findNamedField(write: Write, error: ApiError): string | undefined {
   const kind = findKind(write.kind);
   if (kind === undefined) return undefined;
-  const prefixes: readonly FieldPath[] = write.type === 'set-module' ? [[write.module], []] : [[]];
+  const prefixes: readonly FieldPath[] = write.module === undefined ? [[]] : [[write.module], []];
   for (const words of listCandidates(error)) {
     for (const prefix of prefixes) {
       const path = keepKnown(toObjectTypeOfKind(kind), [...prefix, ...words]);

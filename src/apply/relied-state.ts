@@ -14,16 +14,16 @@ import { mapReferences } from '../kinds/references.ts';
 import type { CreatedIds } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
-import { assertDefined, assertNever, StaleStateError } from '../model/errors.ts';
-import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { isEqualMark, type Mark, type MarkDraft } from '../model/mark.ts';
+import { assertDefined, StaleStateError } from '../model/errors.ts';
+import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import { isEqualMark, type Mark } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignSecrets, formatConcealed, mapConcealed } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import { type CreateWrite, findResourceIdOfWrite, type Write } from '../model/write.ts';
+import { type CreateWrite, getSentFields, isDelete, listSentFieldNames, type Write } from '../model/write.ts';
 import { listUnresolvedAddresses } from '../plan/desired-form.ts';
-import { createChangeLookUp, isReliantWrite, listCarriedFields, listLeftAlone } from '../plan/relied-writes.ts';
+import { createChangeLookUp, isReliantWrite, listLeftAlone } from '../plan/relied-writes.ts';
 import { completeMarkDraft, listWritesOfChange } from '../plan/writes.ts';
 
 /**
@@ -79,8 +79,8 @@ export class PlanReliances {
     write: Write,
     { kind, change, path }: { readonly kind: Kind; readonly change: Change; readonly path: string },
   ): Reliance | undefined {
-    if (write.type !== 'set-module' && write.type !== 'remove-module') return undefined;
     const { module } = write;
+    if (module === undefined) return undefined;
     const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
     return {
       path,
@@ -89,15 +89,16 @@ export class PlanReliances {
         if (json !== null) assertModuleMatchesSchema(field, json, { place: `GET ${path}: the module` });
         this.#shown.note(kind, { [module]: json });
         const live = this.#shown.complete(kind, readAttachedResource(kind, {}, { [module]: json }));
-        return checkModule(write, live.spec, { kind, change, plan: this.#plan });
+        const context = { kind, change, plan: this.#plan, ids: new Map(), siblings: [] };
+        checkFields(write, live.spec, context);
+        return write.method === 'DELETE' ? write : rebuild(write, change, { live, stack: this.#plan.stack });
       },
     };
   }
 
   /** The writes of the plan to the same resource: to an existing one, or to one that the plan creates. */
   #listSiblings(write: Write): readonly Write[] {
-    const id = findResourceIdOfWrite(write);
-    return (this.#writes.get(write.address) ?? []).filter((one) => findResourceIdOfWrite(one) === id);
+    return (this.#writes.get(write.address) ?? []).filter(({ ids }) => ids?.id === write.ids?.id);
   }
 }
 
@@ -134,11 +135,12 @@ function readShown(
   return shown.complete(kind, readResource(kind, checked));
 }
 
-function createPath(kind: Kind, write: Write, ids: CreatedIds): string {
-  if (kind.role === 'attached' && (write.type === 'set-module' || write.type === 'remove-module'))
-    return toModulePath(kind, write.ids, write.module);
-  const id = findResourceIdOfWrite(write) ?? ids.get(write.address);
-  return toResourcePath(kind, { id: assertDefined(id, `id of ${write.address}`) });
+/** Of a module that the resource itself does not show, the path of the module. */
+function createPath(kind: Kind, { address, ids: planned, module }: Write, ids: CreatedIds): string {
+  const known = planned ?? { id: assertDefined(ids.get(address), `id of ${address}`) };
+  return kind.role === 'attached' && module !== undefined
+    ? toModulePath(kind, known, module)
+    : toResourcePath(kind, known);
 }
 
 const METADATA = 'metadata';
@@ -147,53 +149,17 @@ interface CheckContext {
   readonly kind: Kind;
   readonly change: Change;
   readonly plan: Plan;
-}
-
-interface ResourceCheckContext extends CheckContext {
   readonly ids: CreatedIds;
   /** The writes of the plan to the same resource. */
   readonly siblings: readonly Write[];
 }
 
-function checkResource(write: Write, live: LiveResource, context: ResourceCheckContext): Write {
-  const { kind, change, plan } = context;
+function checkResource(write: Write, live: LiveResource, context: CheckContext): Write {
+  const { change, plan } = context;
   checkMark(write, live, context);
-  switch (write.type) {
-    case 'delete':
-      checkFields(
-        kind.specFields.map(([name]) => name),
-        live.spec,
-        context,
-      );
-      return write;
-    case 'remove-module':
-      checkFields([write.module], live.spec, context);
-      return write;
-    case 'release':
-      // Only the mark is removed, so every other value is sent as it is.
-      return rebuild(write, change, { live, stack: plan.stack });
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-      checkFields(listCarriedFields(write), live.spec, context);
-      return rebuild(write, change, { live, stack: plan.stack });
-    case 'deliver':
-    case 'redeliver':
-      return { ...write, mark: { ...write.mark, user: takeUserMetadata(write.mark, change, live.spec) } };
-    case 'create':
-    case 'set-module':
-    case 'vacate':
-      return write;
-    default:
-      return assertNever(write);
-  }
-}
-
-function checkModule(write: Extract<Write, { readonly module: string }>, live: Spec, context: CheckContext): Write {
-  checkFields([write.module], live, { ...context, ids: new Map(), siblings: [] });
-  return write.type === 'set-module'
-    ? rebuild(write, context.change, { live: { spec: live }, stack: context.plan.stack })
-    : write;
+  // A release changes only the mark, and nothing was planned of a resource that this run created.
+  if (change.action !== 'release' && write.ids !== undefined) checkFields(write, live.spec, context);
+  return write.method === 'DELETE' ? write : rebuild(write, change, { live, stack: plan.stack });
 }
 
 /** Computes a write again, with the values that the plan leaves alone as they are now. */
@@ -229,21 +195,15 @@ function takeSent(left: readonly string[], sent: Spec, live: Spec): Spec {
   return takeIgnoredParts(inner ?? [], omitIgnoredParts(whole ?? [], sent), live);
 }
 
-function takeUserMetadata({ user }: MarkDraft, change: Change, live: Spec): string | JsonObject {
-  const taken = takeIgnoredParts(listLeftAlone(change), { [METADATA]: user }, live)[METADATA];
-  return typeof taken === 'string' || isJsonObject(taken) ? taken : '';
-}
-
 /** Throws unless the mark is as planned, or as a write of this plan sets it. */
-function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, siblings }: ResourceCheckContext): void {
-  const drafts = siblings.flatMap((one) => ('mark' in one && one.mark !== undefined ? [one.mark] : []));
-  const own = drafts
+function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, siblings }: CheckContext): void {
+  const own = siblings
+    .flatMap((one) => one.mark ?? [])
     .filter(({ pending }) => listUnresolvedAddresses(kind, pending).every((address) => ids.has(address)))
     .map((draft) => completeMarkDraft(kind, draft, ids));
-  const isOfCreation = write.type === 'deliver' || write.type === 'redeliver';
-  const known: readonly (Mark | undefined)[] = isOfCreation ? own : [change.live?.mark, ...own];
+  const known: readonly (Mark | undefined)[] = write.ids === undefined ? own : [change.live?.mark, ...own];
   const isKnown = known.some((one) => isEqualMark(one, mark) || isDeliveredSince(write, one, mark));
-  if (isKnown || (write.type === 'release' && mark === undefined)) return;
+  if (isKnown || (change.action === 'release' && mark === undefined)) return;
   const isNowProtected = mark?.protect === true && known.every((one) => one?.protect !== true);
   throw new StaleStateError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);
 }
@@ -253,14 +213,18 @@ function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, si
  * that this plan replaces as undelivered. The delete is sent all the same, and the new token is delivered once more
  * afterwards: see `DeliverOrRedeliverWrite`.
  */
-function isDeliveredSince({ type }: Write, planned: Mark | undefined, mark: Mark | undefined): boolean {
-  if (type !== 'delete' || planned === undefined || mark === undefined || planned.delivered) return false;
+function isDeliveredSince(write: Write, planned: Mark | undefined, mark: Mark | undefined): boolean {
+  if (!isDelete(write) || planned === undefined || mark === undefined || planned.delivered) return false;
   return isEqualMark({ ...planned, delivered: true }, mark);
 }
 
-/** Throws unless each field is as planned, or as a write of this plan sets it. Parts that are left alone may differ. */
-function checkFields(names: readonly string[], live: Spec, context: ResourceCheckContext): void {
+/**
+ * Throws unless each field that a write sets or deletes is as planned, or as a write of this plan sets it. Parts that
+ * are left alone may differ.
+ */
+function checkFields(write: Write, live: Spec, context: CheckContext): void {
   const { kind, change } = context;
+  const names = isDelete(write) ? kind.specFields.map(([name]) => name) : listSentFieldNames(write);
   // A delete has no manifest that says what is left to others.
   const left = [...listLeftAlone(change), ...listIgnoredInMark(change.live?.mark)];
   for (const name of names) {
@@ -280,13 +244,11 @@ function show(value: Json): string {
 }
 
 /** The planned, the desired and the sent values of a field, in normal form. A delete desires none. */
-function listKnownValues(name: string, { kind, change, ids, siblings }: ResourceCheckContext): readonly Json[] {
+function listKnownValues(name: string, { kind, change, ids, siblings }: CheckContext): readonly Json[] {
   const planned = change.live?.spec?.[name] ?? fillAllOmittedFields(kind, {})[name];
   const isDeleted = change.action === 'delete' || change.action === 'replace';
   const desired = isDeleted ? undefined : change.desired?.[name];
-  const sent = siblings.flatMap((one) =>
-    'body' in one && one.type !== 'set-module' ? [one.body[name]].filter((value) => value !== undefined) : [],
-  );
+  const sent = siblings.flatMap((one) => getSentFields(one)[name] ?? []);
   const later = [...(desired === undefined ? [] : [desired]), ...(name === METADATA ? [] : sent)].map((value) => {
     const resolved = mapReferences(kind, { [name]: value }, (one) => ids.get(one.value) ?? one.value)[name] ?? null;
     const field = kind.fields[name];

@@ -8,7 +8,7 @@ import { ApiError, assertDefined, NetworkError, StaleStateError } from '../model
 import { isJsonArray, isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
 import { isEqualMark, renderMetadata } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
-import { findResourceIdOfWrite, type RecordDeliveryWrite, type RedeliverWrite, type Write } from '../model/write.ts';
+import type { MarkWrite, Write } from '../model/write.ts';
 import type { ResolvedWrite } from './check-response.ts';
 import { type CreatedResource, type DuplicateSearchContext, listUnplannedResourcesWithMark } from './duplicates.ts';
 import { type JournalEntry, type JournalWriter, journalAfter, journalBefore, sendWithJournal } from './journal.ts';
@@ -57,7 +57,7 @@ export interface ApplyRequests {
    */
   readonly record: (write: Write, id: string, recording: Recording) => Promise<JsonObject | null>;
   /** Marks a credential as undelivered. `write`: the write to which the journal assigns the request. */
-  readonly markUndelivered: (write: DeliverOrRedeliverWrite, marked: LiveResource) => Promise<void>;
+  readonly markUndelivered: (write: MarkWrite, marked: LiveResource) => Promise<void>;
 }
 
 interface Recording {
@@ -195,9 +195,8 @@ async function sendAside<T>(
 }
 
 function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
-  const { id, address } = write;
-  const resourceId = findResourceIdOfWrite(write);
-  const known = resourceId === undefined ? {} : { id: resourceId };
+  const { id, address, ids } = write;
+  const known = ids === undefined ? {} : { id: ids.id };
   return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
 }
 
@@ -218,9 +217,6 @@ function findId(answer: JsonObject | null): string | undefined {
  * undelivered, so that the next apply replaces it.
  */
 
-/** A write that records in a mark that a token was delivered. */
-export type DeliverOrRedeliverWrite = RecordDeliveryWrite | RedeliverWrite;
-
 export function isNotFoundError(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
 }
@@ -235,7 +231,7 @@ interface LostDeliveryContext {
  * message about the replacements. Rejects as the client does.
  */
 export async function markReplacementsUndelivered(
-  write: DeliverOrRedeliverWrite,
+  write: MarkWrite,
   { duplicates, markUndelivered }: LostDeliveryContext,
 ): Promise<string> {
   const delivered = (await listUnplannedResourcesWithMark(write, duplicates)).filter(

@@ -1,9 +1,7 @@
-import { assertNever } from '../model/errors.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
-import type { Write } from '../model/write.ts';
+import type { Write, WriteMethod } from '../model/write.ts';
 import type { Field } from './field.ts';
 import { getEmptyValue, isUnset } from './normalize.ts';
-import { METHODS, type OperationAction } from './operations.ts';
 import { toModulePath, toResourcePath, UNKNOWN_ID_PLACEHOLDER } from './paths.ts';
 import { getKind } from './tables/registry.ts';
 
@@ -37,7 +35,7 @@ export function keepServiceChoices({ type }: Field, value: Json, live: Json | un
 }
 
 export interface WriteRequestLine {
-  readonly method: (typeof METHODS)[WriteAction];
+  readonly method: WriteMethod;
   /** The path relative to the base URL. `{id}` is the placeholder for an id that is known only after apply. */
   readonly path: string;
 }
@@ -47,53 +45,12 @@ export type CreatedIds = ReadonlyMap<string, string>;
 
 /** Returns method and path of the request for a write. Throws `InvariantError` if an id in the path is invalid. */
 export function createWriteRequestLine(write: Write, created: CreatedIds = new Map()): WriteRequestLine {
-  return { method: METHODS[toOperationAction(write)], path: createPath(write, created) };
+  return { method: write.method, path: createWritePath(write, created) };
 }
 
-type WriteAction = Exclude<OperationAction, 'list' | 'get' | 'get-module'>;
-
-function toOperationAction({ type }: Write): WriteAction {
-  switch (type) {
-    case 'create':
-      return 'create';
-    case 'deliver':
-    case 'redeliver':
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-    case 'release':
-    case 'vacate':
-      return 'update';
-    case 'delete':
-      return 'delete';
-    case 'set-module':
-      return 'replace-module';
-    case 'remove-module':
-      return 'delete-module';
-    default:
-      return assertNever(type);
-  }
-}
-
-function createPath(write: Write, created: CreatedIds): string {
+function createWritePath(write: Write, created: CreatedIds): string {
   const kind = getKind(write.kind);
-  switch (write.type) {
-    case 'create':
-      return kind.path;
-    case 'deliver':
-    case 'redeliver':
-      return toResourcePath(kind, { id: created.get(write.address) ?? UNKNOWN_ID_PLACEHOLDER });
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-    case 'release':
-    case 'vacate':
-    case 'delete':
-      return toResourcePath(kind, { id: write.resourceId });
-    case 'set-module':
-    case 'remove-module':
-      return toModulePath(kind, write.ids, write.module);
-    default:
-      return assertNever(write);
-  }
+  if (write.method === 'POST') return kind.path;
+  const ids = write.ids ?? { id: created.get(write.address) ?? UNKNOWN_ID_PLACEHOLDER };
+  return write.module === undefined ? toResourcePath(kind, ids) : toModulePath(kind, ids, write.module);
 }

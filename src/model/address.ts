@@ -37,7 +37,7 @@ export function stripDuplicateId(shown: string): string {
 export interface ResourceIdentity {
   readonly address: Address;
   /** Only for a duplicate: the id of the resource that keeps the address. */
-  readonly duplicateOf?: string;
+  readonly duplicateOf?: string | undefined;
   readonly id?: string | undefined;
 }
 

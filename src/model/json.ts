@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
+import { InvariantError } from './errors.ts';
 
 /** Any JSON value. Source: RFC 8259. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -14,6 +15,11 @@ export interface JsonObject {
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function assertJsonObject(value: unknown): JsonObject {
+  if (isJsonObject(value)) return value;
+  throw new InvariantError('Expected an object');
 }
 
 export function isJsonArray(value: unknown): value is readonly Json[] {

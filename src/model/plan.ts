@@ -7,7 +7,7 @@ import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, ManifestFileDigest } from './state.ts';
 import type { Write } from './write.ts';
 
-export const PLAN_FORMAT = 4;
+export const PLAN_FORMAT = 5;
 
 /** A file that an apply of the plan writes as a whole. */
 export interface PlannedFile {

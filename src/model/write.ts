@@ -1,5 +1,4 @@
 import { type Address, formatAddress } from './address.ts';
-import { assertNever } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { MarkDraft } from './mark.ts';
 
@@ -8,175 +7,138 @@ export type WriteId = string & { readonly [BRAND]: true };
 
 declare const BRAND: unique symbol;
 
-/** The parts of a write that its id depends on. */
-type WriteSubject =
-  | { readonly type: 'create' | 'deliver' | 'redeliver' | 'update' | 'adopt' | 'take-over'; readonly address: Address }
-  | {
-      readonly type: 'delete' | 'release';
-      readonly address: Address;
-      readonly resourceId: string;
-      /** Only for a duplicate: the id of the resource that keeps the address. */
-      readonly duplicateOf?: string;
-    }
-  | { readonly type: 'set-module' | 'remove-module'; readonly address: Address; readonly module: string }
-  | { readonly type: 'vacate'; readonly address: Address; readonly field: string };
-
-interface WriteBase {
-  readonly id: WriteId;
-  /** The address of the change that this write is part of. */
-  readonly address: Address;
-  readonly kind: string;
-  /** Writes that must succeed before this one. */
-  readonly dependsOn: readonly WriteId[];
-  /** True: the write starts after all writes with `last: false` have ended, successful or not. */
-  readonly last: boolean;
-  /** The reason for the write, for readers of the plan. */
-  readonly reason: string;
-}
-
-export interface CreateWrite extends WriteBase {
-  readonly type: 'create';
-  /** The request body without metadata. Contains addresses where ids are known only after apply. */
-  readonly body: JsonObject;
-  readonly mark: MarkDraft;
-  /** Milliseconds for which the created resource is valid. An apply computes start and end when it sends the write. */
-  readonly validForMs?: number;
-  /** The request has no start of the validity, because `lifecycle.ignore` leaves the start to others. */
-  readonly omitsStart?: true;
-}
-
-/** Records in the mark that the token of a new credential was delivered. */
-export interface RecordDeliveryWrite extends WriteBase {
-  readonly type: 'deliver';
-  readonly mark: MarkDraft;
-}
-
-/** Delivers a token again, and records the delivery in the mark. */
-export interface RedeliverWrite extends WriteBase {
-  readonly type: 'redeliver';
-  readonly mark: MarkDraft;
-}
-
-/** Changes fields of a resource of this stack. */
-export interface UpdateWrite extends WriteBase {
-  readonly type: 'update';
-  readonly resourceId: string;
-  /** The request body without metadata. Contains addresses where ids are known only after apply. */
-  readonly body: JsonObject;
-  /** Absent: the mark stays as it is. */
-  readonly mark?: MarkDraft;
-}
-
-/**
- * Writes the mark of this stack to an existing resource that has no mark (`adopt`) or that of another stack
- * (`take-over`), and changes fields that differ.
- */
-export interface AdoptWrite extends WriteBase {
-  readonly type: 'adopt' | 'take-over';
-  readonly resourceId: string;
-  readonly body: JsonObject;
-  readonly mark: MarkDraft;
-}
-
 /** The ids in a URL path: `id`, and for modules attached to an edge or route, also the ids of that edge and route. */
 export interface PathIds {
   readonly id: string;
   readonly [name: string]: string;
 }
 
-/** Replaces a whole module, which has its own URL path. */
-export interface SetModuleWrite extends WriteBase {
-  readonly type: 'set-module';
-  readonly ids: PathIds;
-  readonly module: string;
-  /** The fields of the module. Contains addresses where ids are known only after apply. */
+/**
+ * Why a write is sent: one word of this list.
+ * - `create`: creates a resource.
+ * - `deliver`: records in the mark that the token of a new credential was delivered.
+ * - `redeliver`: delivers that token again, and records it.
+ * - `update`: changes fields of a resource of this stack, sets a module or removes one.
+ * - `adopt`, `take-over`: writes the mark of this stack to an existing resource that has no mark, or that of another
+ *   stack, and changes fields that differ.
+ * - `release`: removes the mark, and leaves the resource as it is.
+ * - `vacate`: frees unique values: removes list members that the resource gives up. A later write adds the new members.
+ * - `delete`: deletes a resource.
+ */
+export const WRITE_PURPOSES = [
+  'create',
+  'deliver',
+  'redeliver',
+  'update',
+  'adopt',
+  'take-over',
+  'release',
+  'vacate',
+  'delete',
+] as const;
+
+export type WritePurpose = (typeof WRITE_PURPOSES)[number];
+
+/** The method of a write. POST creates, PATCH changes fields, PUT sets a module, DELETE deletes a resource or module. */
+export const WRITE_METHODS = ['POST', 'PATCH', 'PUT', 'DELETE'] as const;
+
+export type WriteMethod = (typeof WRITE_METHODS)[number];
+
+/** What a request changes. `createWriteRequestLine` finds its path. */
+interface WriteTarget {
+  readonly kind: string;
+  readonly method: WriteMethod;
+  /** Absent: the plan creates the resource, so its id is known only after apply. */
+  readonly ids?: PathIds | undefined;
+  /** A module that has its own URL path. Absent: the resource itself. */
+  readonly module?: string | undefined;
+}
+
+/** What a request sends. */
+interface WriteContent {
+  /** Without metadata if there is a mark. Contains addresses where ids are known only after apply. */
+  readonly body?: JsonObject | undefined;
+  /** The mark that the request sets, as the metadata of the body. */
+  readonly mark?: MarkDraft | undefined;
+  /** Milliseconds for which the created resource is valid. An apply computes start and end when it sends the write. */
+  readonly validForMs?: number | undefined;
+  /** The request has no start of the validity, because `lifecycle.ignore` leaves the start to others. */
+  readonly omitsStart?: true | undefined;
+}
+
+/** A request that changes something at the service: what is sent, for which change and why, after which writes. */
+export interface Write extends WriteTarget, WriteContent {
+  readonly id: WriteId;
+  /** The address of the change that this write is part of. */
+  readonly address: Address;
+  /** Only for a duplicate: the id of the resource that keeps the address. */
+  readonly duplicateOf?: string | undefined;
+  readonly purpose: WritePurpose;
+  /** The reason for the write, for readers of the plan. */
+  readonly reason: string;
+  /** Writes that must succeed before this one. */
+  readonly dependsOn: readonly WriteId[];
+  /** True: the write starts after all writes with `last: false` have ended, successful or not. */
+  readonly last: boolean;
+}
+
+/** A write that creates a resource. */
+export interface CreateWrite extends Write {
   readonly body: JsonObject;
+  readonly mark: MarkDraft;
 }
 
-/** Removes a module, which has its own URL path. */
-export interface RemoveModuleWrite extends WriteBase {
-  readonly type: 'remove-module';
-  readonly ids: PathIds;
-  readonly module: string;
+/** A write that sets a mark. */
+export interface MarkWrite extends Write {
+  readonly mark: MarkDraft;
 }
 
-export interface DeleteWrite extends WriteBase {
-  readonly type: 'delete';
-  readonly resourceId: string;
-  readonly duplicateOf?: string;
+export function isCreate(write: Write): write is CreateWrite {
+  return write.method === 'POST' && write.body !== undefined && hasMark(write);
 }
 
-/** Removes the mark, and leaves the resource as it is. */
-export interface ReleaseWrite extends WriteBase {
-  readonly type: 'release';
-  readonly resourceId: string;
-  readonly duplicateOf?: string;
-  /** The metadata of the user, without the mark. */
-  readonly body: JsonObject;
+export function hasMark(write: Write): write is MarkWrite {
+  return write.mark !== undefined;
 }
 
-/** Frees unique values: removes list members that the resource gives up. A later write adds the new members. */
-export interface VacateWrite extends WriteBase {
-  readonly type: 'vacate';
-  readonly resourceId: string;
-  readonly field: string;
-  readonly body: JsonObject;
+/** Whether a write deletes a resource, not only a module. */
+export function isDelete({ method, module }: Pick<Write, 'method' | 'module'>): boolean {
+  return method === 'DELETE' && module === undefined;
 }
 
-/** A request that changes something at the service. `createWriteRequestLine` finds the method and path. */
-export type Write =
-  | CreateWrite
-  | RecordDeliveryWrite
-  | RedeliverWrite
-  | UpdateWrite
-  | AdoptWrite
-  | SetModuleWrite
-  | RemoveModuleWrite
-  | DeleteWrite
-  | ReleaseWrite
-  | VacateWrite;
+/** The fields of the spec that a request sets, without the metadata of a mark. A removed module is null. */
+export function getSentFields({ module, body }: Pick<Write, 'module' | 'body'>): JsonObject {
+  return module === undefined ? (body ?? {}) : { [module]: body ?? null };
+}
 
-/** The type of a write, such as `create` or `set-module`. */
-export type WriteType = Write['type'];
-
-/** The id of the resource that a write changes. `undefined` if the plan creates the resource. */
-export function findResourceIdOfWrite(write: Write): string | undefined {
-  if ('resourceId' in write) return write.resourceId;
-  return 'ids' in write ? write.ids.id : undefined;
+/** The names of the fields that a request sets. A mark is sent together with the user's metadata. */
+export function listSentFieldNames(write: Pick<Write, 'module' | 'body' | 'mark'>): readonly string[] {
+  const names = Object.keys(getSentFields(write));
+  return write.mark === undefined ? names : [...names, 'metadata'];
 }
 
 /** Formats the address of the written resource: `Kind/name`, or `Kind/name@id` for a duplicate. */
-export function formatWriteAddress(write: WriteSubject): string {
-  const isLone = write.type !== 'delete' && write.type !== 'release';
-  return isLone ? write.address : formatAddress({ ...write, id: write.resourceId });
+export function formatWriteAddress({
+  address,
+  duplicateOf,
+  ids,
+}: Pick<Write, 'address' | 'duplicateOf' | 'ids'>): string {
+  return formatAddress({ address, id: ids?.id, duplicateOf });
 }
+
+/** The parts of a write that its id depends on. */
+type WriteSubject = Pick<Write, 'purpose' | 'address' | 'duplicateOf' | 'ids' | 'module' | 'body'> &
+  Partial<Pick<Write, 'method'>>;
 
 export function toWriteId(subject: WriteSubject): WriteId {
   return formatWriteId(subject) as WriteId; // only this function creates ids
 }
 
 function formatWriteId(subject: WriteSubject): string {
-  const { address } = subject;
-  switch (subject.type) {
-    case 'create':
-    case 'deliver':
-    case 'update':
-    case 'adopt':
-      return `${subject.type} ${address}`;
-    case 'take-over':
-      return `take over ${address}`;
-    case 'redeliver':
-      return `deliver ${address} again`;
-    case 'delete':
-    case 'release':
-      return `${subject.type} ${formatWriteAddress(subject)}`;
-    case 'set-module':
-      return `set ${subject.module} of ${address}`;
-    case 'remove-module':
-      return `remove ${subject.module} of ${address}`;
-    case 'vacate':
-      return `vacate ${subject.field} of ${address}`;
-    default:
-      return assertNever(subject);
-  }
+  const { purpose, method, module, body = {} } = subject;
+  const address = formatWriteAddress(subject);
+  if (module !== undefined) return `${method === 'DELETE' ? 'remove' : 'set'} ${module} of ${address}`;
+  if (purpose === 'vacate') return `vacate ${Object.keys(body).join(', ')} of ${address}`;
+  if (purpose === 'redeliver') return `deliver ${address} again`;
+  return `${purpose === 'take-over' ? 'take over' : purpose} ${address}`;
 }

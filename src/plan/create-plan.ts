@@ -5,7 +5,7 @@ import { isOwnedBy } from '../model/ownership.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STATE_MS } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
-import type { Write } from '../model/write.ts';
+import { isDelete, type Write } from '../model/write.ts';
 import { listClaimViolations } from './claims.ts';
 import { createChange } from './create-change.ts';
 import { computeChangesWithDangers } from './dangers.ts';
@@ -179,8 +179,8 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
   const deleted = new Set<string>();
   const createdAfterDelete = new Set<string>();
   for (const write of writes) {
-    if (write.type === 'delete' && write.duplicateOf === undefined) deleted.add(write.address);
-    if (write.type === 'create' && deleted.has(write.address)) createdAfterDelete.add(write.address);
+    if (isDelete(write) && write.duplicateOf === undefined) deleted.add(write.address);
+    if (write.purpose === 'create' && deleted.has(write.address)) createdAfterDelete.add(write.address);
   }
   const isDeletedFirst = ({ action, address, reason }: Change) =>
     action === 'replace' && reason === undefined && createdAfterDelete.has(address);

@@ -16,7 +16,7 @@ import type { Plan } from '../model/plan.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { describeTokenSink } from '../model/token-sink.ts';
-import { formatWriteAddress, type Write } from '../model/write.ts';
+import { formatWriteAddress, isDelete, type Write } from '../model/write.ts';
 import { readFieldTime } from './validity.ts';
 
 type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & {
@@ -275,8 +275,8 @@ function createFindGap({ writes, settings }: DangerSource): DangerContext['findG
   const gaps = new Map<string, number>();
   for (const [index, write] of writes.entries()) {
     const address = formatWriteAddress(write);
-    if (write.type === 'delete') deleted.set(address, index);
-    const start = write.type === 'create' ? deleted.get(address) : undefined;
+    if (isDelete(write)) deleted.set(address, index);
+    const start = write.purpose === 'create' ? deleted.get(address) : undefined;
     if (start !== undefined) gaps.set(address, index - start);
   }
   const limit = parseRateLimit(settings.rateLimit);

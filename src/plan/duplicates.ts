@@ -7,7 +7,7 @@ import { getAddressName, toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
-import type { CreateWrite, Write } from '../model/write.ts';
+import { type CreateWrite, isCreate, isDelete, type Write } from '../model/write.ts';
 import type { ChangeDecision } from './decide.ts';
 import { diffSpecs } from './diff.ts';
 
@@ -265,7 +265,7 @@ function isInBraces({ excerpt }: SourcePlace): boolean {
  * does not reject the second creation.
  */
 export function isCreateWithoutClaims(write: Write): write is CreateWrite {
-  return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
+  return isCreate(write) && listClaims(getKind(write.kind), write.body).length === 0;
 }
 
 export interface DuplicateCheckCountInput {
@@ -305,11 +305,10 @@ function countPages(
     checks,
   }: { readonly writes: readonly Write[]; readonly held: DuplicateCheckCountInput; readonly checks: number },
 ): RequestCount {
-  const count = (type: Write['type']): number =>
-    writes.filter((write) => write.type === type && write.kind === kind.name).length;
+  const ofKind = writes.filter((write) => write.kind === kind.name);
   const countPagesOf = (resources: number): number => Math.max(1, Math.ceil(resources / held.pageSize));
   const before = held.live.resources.get(kind.name)?.length ?? 0;
-  const [created, deleted] = [count('create'), count('delete')];
+  const [created, deleted] = [ofKind.filter(isCreate).length, ofKind.filter(isDelete).length];
   if (kind.oneTimeFields.length === 0) return { least: countPagesOf(before + created - deleted), isOpen: false };
   const least = countPagesOf(before + 1 - deleted);
   return { least, isOpen: checks > 1 || least !== countPagesOf(before + created) };

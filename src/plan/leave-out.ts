@@ -54,7 +54,7 @@ function listWriteTies(writes: readonly Write[]): readonly Tie[] {
   return writes.flatMap((write) => {
     const address = formatWriteAddress(write);
     // A write to a duplicate depends on the change of the resource that is kept.
-    const kept = 'duplicateOf' in write && write.duplicateOf !== undefined ? [write.address] : [];
+    const kept = write.duplicateOf === undefined ? [] : [write.address];
     return [...write.dependsOn.flatMap((id) => addresses.get(id) ?? []), ...kept].map((needed) => ({
       address,
       needed,

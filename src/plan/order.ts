@@ -2,20 +2,12 @@ import { listClaims } from '../kinds/claims.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, formatChangeAddress, isAdoptOrTakeOverAction } from '../model/change.ts';
-import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
+import { type Change, formatChangeAddress } from '../model/change.ts';
+import { assertDefined, InvariantError } from '../model/errors.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
-import {
-  type AdoptWrite,
-  type RedeliverWrite,
-  toWriteId,
-  type UpdateWrite,
-  type VacateWrite,
-  type Write,
-  type WriteId,
-} from '../model/write.ts';
+import { getSentFields, isDelete, toWriteId, type Write, type WriteId } from '../model/write.ts';
 import { listUnresolvedAddresses } from './desired-form.ts';
-import { type DraftWrite, listWritesOfChange } from './writes.ts';
+import { createDraft, type DraftWrite, listWritesOfChange } from './writes.ts';
 
 /**
  * Returns the writes of a plan in an order in which they can be sent one after another. The writes depend only on the
@@ -130,40 +122,21 @@ function insert(index: Map<WriteId, Set<WriteId>>, key: WriteId, value: WriteId)
 
 /** A write that refers to a resource by address depends on the creation of that resource. */
 function addReferenceDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
-  for (const { kind, writes } of planned) {
+  const creations = new Map<string, WriteId>();
+  for (const { writes } of planned)
+    for (const { method, address, id } of writes) if (method === 'POST') creations.set(address, id);
+  for (const { kind, writes } of planned)
     for (const write of writes)
-      for (const address of listAwaitedAddresses(kind, write))
-        dependencies.add(write.id, toWriteId({ type: 'create', address }));
-  }
-}
-
-function listAwaitedAddresses(kind: Kind, write: DraftWrite) {
-  switch (write.type) {
-    case 'create':
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-      return listUnresolvedAddresses(kind, { ...write.mark?.pending, ...write.body });
-    case 'deliver':
-    case 'redeliver':
-      return listUnresolvedAddresses(kind, write.mark.pending);
-    case 'set-module':
-      return listUnresolvedAddresses(kind, { [write.module]: write.body });
-    case 'vacate':
-      return listUnresolvedAddresses(kind, write.body);
-    case 'remove-module':
-    case 'delete':
-    case 'release':
-      return [];
-    default:
-      return assertNever(write);
-  }
+      for (const address of listUnresolvedAddresses(kind, { ...write.mark?.pending, ...getSentFields(write) })) {
+        const creation = creations.get(address);
+        if (creation !== undefined) dependencies.add(write.id, creation);
+      }
 }
 
 /** A delete depends on each write that removes a reference to the resource. */
 function addDereferenceDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const all = planned.flatMap(({ writes }) => writes);
-  const deletes = new Map(all.flatMap((write) => (write.type === 'delete' ? [[write.resourceId, write.id]] : [])));
+  const deletes = new Map(all.filter(isDelete).map(({ ids, id }) => [ids?.id, id]));
   if (deletes.size === 0) return;
   for (const { change, kind, writes } of planned) {
     if (change.live?.spec === undefined || writes.length === 0) continue;
@@ -176,25 +149,7 @@ function addDereferenceDependencies(planned: readonly Planned[], dependencies: D
 }
 
 function removesReference(write: DraftWrite, field: string): boolean {
-  switch (write.type) {
-    case 'delete':
-      return true;
-    case 'set-module':
-    case 'remove-module':
-      return write.module === field;
-    case 'update':
-    case 'adopt':
-    case 'take-over':
-    case 'release':
-    case 'vacate':
-      return write.body[field] !== undefined;
-    case 'create':
-    case 'deliver':
-    case 'redeliver':
-      return false;
-    default:
-      return assertNever(write);
-  }
+  return isDelete(write) || (write.method !== 'POST' && Object.hasOwn(getSentFields(write), field));
 }
 
 /**
@@ -205,7 +160,7 @@ function addDuplicateDependencies(planned: readonly Planned[], dependencies: Dep
   for (const { change, kind, writes } of planned) {
     if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
     const kept = planned.find(({ change: other }) => isKept(other) && other.address === change.address);
-    const needed = kept?.writes.filter(({ type }) => type !== 'delete' && type !== 'redeliver') ?? [];
+    const needed = kept?.writes.filter((write) => !isDelete(write) && write.purpose !== 'redeliver') ?? [];
     for (const { id } of writes) for (const write of needed) dependencies.add(id, write.id);
   }
 }
@@ -224,13 +179,18 @@ function addClaimDependencies(planned: readonly Planned[], dependencies: Depende
       const vacate = vacating.get(key);
       if (vacate === undefined) continue;
       dependencies.addClaim(claim.id, vacate);
-      if (writes.some(({ type, id }) => type === 'delete' && id === vacate)) dependencies.remove(vacate, claim.id);
+      if (writes.some((write) => isDelete(write) && write.id === vacate)) dependencies.remove(vacate, claim.id);
     }
   }
 }
 
-function isClaim({ type }: DraftWrite): boolean {
-  return type === 'create' || type === 'update' || isAdoptOrTakeOverAction(type);
+function isClaim(write: DraftWrite): boolean {
+  return write.method === 'POST' || isPatchOfFields(write);
+}
+
+/** Whether a write changes fields of a resource that exists, and so may claim and free unique values. */
+function isPatchOfFields({ method, ids, purpose }: DraftWrite): boolean {
+  return method === 'PATCH' && ids !== undefined && purpose !== 'release';
 }
 
 /**
@@ -238,8 +198,8 @@ function isClaim({ type }: DraftWrite): boolean {
  * resource, even those that the new resource claims.
  */
 function listVacated({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
-  const removal = writes.find(({ type }) => type === 'delete');
-  const write = removal ?? writes.find(({ type }) => type === 'update' || isAdoptOrTakeOverAction(type));
+  const removal = writes.find(isDelete);
+  const write = removal ?? writes.find(isPatchOfFields);
   if (change.live?.spec === undefined || write === undefined) return [];
   const kept = removal === undefined ? listClaims(kind, change.desired ?? {}) : [];
   const keys = new Set(kept.map(({ key }) => key));
@@ -279,14 +239,14 @@ function breakCycle(cycle: readonly WriteId[], breaking: BreakContext): void {
 
 /** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */
 function deleteFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
-  const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.type === 'delete';
-  if (!isOfReplace) return false;
+  const draft = drafts.get(id);
+  if (draft === undefined || !isDelete(draft) || owners.get(id)?.change.action !== 'replace') return false;
   for (const needed of [...dependencies.of(id)]) if (isOfCreation(drafts.get(needed))) dependencies.remove(id, needed);
   return true;
 }
 
 function isOfCreation(draft: DraftWrite | undefined): boolean {
-  return draft?.type === 'create' || draft?.type === 'deliver';
+  return draft?.purpose === 'create' || draft?.purpose === 'deliver';
 }
 
 /**
@@ -295,9 +255,8 @@ function isOfCreation(draft: DraftWrite | undefined): boolean {
  */
 function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
   const draft = drafts.get(id);
-  const isPatch = draft?.type === 'update' || draft?.type === 'adopt' || draft?.type === 'take-over';
   const owner = owners.get(id);
-  const vacate = isPatch && owner !== undefined ? createVacateWrite(owner, draft) : undefined;
+  const vacate = draft && owner && isPatchOfFields(draft) ? createVacateWrite(owner, draft) : undefined;
   if (vacate === undefined || drafts.has(vacate.id)) return false;
   drafts.set(vacate.id, vacate);
   dependencies.moveClaims(id, vacate.id);
@@ -309,25 +268,19 @@ function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext
  * Creates a PATCH that removes from a list the unique values that a later PATCH of the same resource replaces.
  * `undefined` if the later PATCH sends no list of unique values.
  */
-function createVacateWrite(
-  { change, kind }: Planned,
-  { address, resourceId, body }: DraftWrite<UpdateWrite | AdoptWrite>,
-): DraftWrite<VacateWrite> | undefined {
+function createVacateWrite({ change, kind }: Planned, { ids, body = {} }: DraftWrite): DraftWrite | undefined {
   const field = Object.keys(body).find((key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list');
   if (field === undefined || change.live?.spec === undefined) return undefined;
   const after = listMembers(change.desired?.[field]);
   const kept = listMembers(change.live.spec[field]).filter((member) => after.includes(member));
-  return {
-    type: 'vacate',
-    id: toWriteId({ type: 'vacate', address, field }),
-    address,
-    kind: kind.name,
-    resourceId,
-    field,
+  return createDraft(change, {
+    purpose: 'vacate',
+    method: 'PATCH',
+    ids,
     body: { [field]: kept },
     dependsOn: [],
     reason: `frees ${field}, which another resource claims, before this one claims values of others`,
-  };
+  });
 }
 
 function listMembers(value: Json | undefined): readonly Json[] {
@@ -400,20 +353,14 @@ function addRedeliveries(planned: readonly Planned[]): readonly Planned[] {
   });
 }
 
-function createRedelivery(
-  { change, writes }: Planned,
-  abandoned: readonly Planned[],
-): DraftWrite<RedeliverWrite> | undefined {
-  const { address } = change;
-  const first = writes.find((write) => write.type === 'deliver');
-  const deletes = abandoned.flatMap((other) =>
-    other.writes.filter(({ type }) => type === 'delete').map(({ id }) => id),
-  );
+function createRedelivery({ writes }: Planned, abandoned: readonly Planned[]): DraftWrite | undefined {
+  const first = writes.find(({ purpose }) => purpose === 'deliver');
+  const deletes = abandoned.flatMap((other) => other.writes.filter(isDelete).map(({ id }) => id));
   if (first === undefined || deletes.length === 0) return undefined;
   return {
     ...first,
-    type: 'redeliver',
-    id: toWriteId({ type: 'redeliver', address }),
+    purpose: 'redeliver',
+    id: toWriteId({ ...first, purpose: 'redeliver' }),
     dependsOn: [first.id, ...deletes],
     reason: 'delivers the token again and records it, in case another apply was delivering the deleted one',
   };

@@ -8,8 +8,15 @@ import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kin
 import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName } from '../model/address.ts';
 import { type Change, isAdoptOrTakeOverAction } from '../model/change.ts';
-import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
-import { computeUtf8ByteLength, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import { assertDefined, assertNever } from '../model/errors.ts';
+import {
+  assertJsonObject,
+  computeUtf8ByteLength,
+  isJsonObject,
+  isSameJson,
+  type Json,
+  type JsonObject,
+} from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
   type Mark,
@@ -19,24 +26,12 @@ import {
   toFieldDigest,
 } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
-import {
-  type AdoptWrite,
-  type CreateWrite,
-  type DeleteWrite,
-  type RecordDeliveryWrite,
-  type ReleaseWrite,
-  type RemoveModuleWrite,
-  type SetModuleWrite,
-  toWriteId,
-  type UpdateWrite,
-  type Write,
-  type WriteId,
-} from '../model/write.ts';
+import { toWriteId, type Write } from '../model/write.ts';
 import type { DesiredSpecForms } from './desired-form.ts';
 import { computeMarkDigests } from './differences.ts';
 
 /** A write before its position in the order is known. `dependsOn` contains only writes of the same change. */
-export type DraftWrite<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
+export type DraftWrite = Omit<Write, 'last'>;
 
 /** Returns the writes of a change, as few as possible. Each attached module has its own write. */
 export function listWritesOfChange(change: Change, stack: string): readonly DraftWrite[] {
@@ -64,73 +59,61 @@ export function listWritesOfChange(change: Change, stack: string): readonly Draf
   }
 }
 
+/** Adds to the request of a write which change it is part of, and the id that follows from both. */
+export function createDraft(
+  { address, kind, duplicateOf }: Pick<Change, 'address' | 'kind' | 'duplicateOf'>,
+  request: Omit<DraftWrite, 'id' | 'address' | 'kind' | 'duplicateOf'>,
+): DraftWrite {
+  const draft = { address, kind, duplicateOf, ...request };
+  return { id: toWriteId(draft), ...draft };
+}
+
 function listCreateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
-  const { address, action, ignored = [], validForMs } = change;
+  const { action, ignored = [], validForMs } = change;
   const mark = createMarkDraft(change, stack);
-  const base = { address, kind: kind.name };
-  const create: DraftWrite<CreateWrite> = {
-    type: 'create',
-    ...base,
-    id: toWriteId({ type: 'create', address }),
+  const create = createDraft(change, {
+    purpose: 'create',
+    method: 'POST',
     body: createPostBody(kind, change),
     mark,
-    ...(validForMs !== undefined && { validForMs }),
-    ...(validForMs !== undefined && ignored.includes(kind.validity?.after ?? '') && { omitsStart: true }),
+    validForMs,
+    omitsStart: validForMs !== undefined && ignored.includes(kind.validity?.after ?? '') ? true : undefined,
     dependsOn: [],
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
-  };
+  });
   if (kind.oneTimeFields.length === 0) return [create];
-  const deliver: DraftWrite<RecordDeliveryWrite> = {
-    type: 'deliver',
-    ...base,
-    id: toWriteId({ type: 'deliver', address }),
+  const deliver = createDraft(change, {
+    purpose: 'deliver',
+    method: 'PATCH',
     mark: { ...mark, delivered: true, ...(action === 'replace' && { replaces: getLive(change).id }) },
     dependsOn: [create.id],
     reason: 'records that the token was delivered',
-  };
+  });
   return [create, deliver];
 }
 
-/** The properties of a write that identify its resource. The id is needed if several resources have the same mark. */
-function pickSubject(change: Change) {
-  const { address, duplicateOf } = change;
-  return { address, resourceId: getLive(change).id, ...(duplicateOf !== undefined && { duplicateOf }) };
-}
-
-function createDeleteWrite(
-  change: Change,
-  { dependsOn, reason }: { readonly dependsOn: readonly WriteId[]; readonly reason: string },
-): DraftWrite<DeleteWrite> {
-  const subject = pickSubject(change);
-  return {
-    type: 'delete',
-    ...subject,
-    kind: change.kind,
-    id: toWriteId({ type: 'delete', ...subject }),
-    dependsOn,
-    reason,
-  };
+function createDeleteWrite(change: Change, order: Pick<DraftWrite, 'dependsOn' | 'reason'>): DraftWrite {
+  return createDraft(change, { purpose: 'delete', method: 'DELETE', ids: { id: getLive(change).id }, ...order });
 }
 
 /** Creates a write that removes the mark: it sends only the user's part of the metadata. */
-function createReleaseWrite(kind: Kind, change: Change): DraftWrite<ReleaseWrite> {
-  const subject = pickSubject(change);
-  const spec = getLive(change).spec ?? {};
+function createReleaseWrite(kind: Kind, change: Change): DraftWrite {
+  const { id, spec = {} } = getLive(change);
   const user = spec['metadata'];
   const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
-  return {
-    type: 'release',
-    ...subject,
-    kind: kind.name,
-    id: toWriteId({ type: 'release', ...subject }),
+  return createDraft(change, {
+    purpose: 'release',
+    method: 'PATCH',
+    ids: { id },
     body: { ...pickAlwaysSent(kind, {}, spec), metadata },
     dependsOn: [],
     reason: 'removes the mark',
-  };
+  });
 }
 
 function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
-  const { mark: liveMark } = getLive(change);
+  const { id, mark: liveMark } = getLive(change);
+  const { action } = change;
   const changed = listChangedFields(kind, change);
   const removed = changed.filter((name) => isRemoval(kind, change, name));
   const removals = removed.map((module) => createRemoveWrite(kind, change, module));
@@ -139,35 +122,24 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const isMarked = changed.includes('metadata') || isCopy || !isSameMark(mark, liveMark);
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
-  const parts = { body: createPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
-  if (!isAdoptOrTakeOverAction(change.action)) {
-    const dependsOn = removals.map(({ id }) => id);
-    return [...removals, createPatchWrite(change, { ...parts, dependsOn })];
-  }
+  const purpose = isAdoptOrTakeOverAction(action) ? action : 'update';
+  const patch = createDraft(change, {
+    purpose,
+    method: 'PATCH',
+    ids: { id },
+    body: createPatchBody(kind, change, patched),
+    mark: isMarked ? mark : undefined,
+    dependsOn: purpose === 'update' ? removals.map((removal) => removal.id) : [],
+    reason: describePatch(change, patched),
+  });
+  if (purpose === 'update') return [...removals, patch];
   // Modules are removed only after the resource has the mark of this stack.
-  const marking = createPatchWrite(change, { ...parts, dependsOn: [] });
-  return [marking, ...removals.map((removal) => ({ ...removal, dependsOn: [marking.id] }))];
-}
-
-interface Patch extends Pick<DraftWrite<AdoptWrite>, 'body' | 'dependsOn'> {
-  readonly mark: AdoptWrite['mark'] | undefined;
-  readonly patched: readonly string[];
-}
-
-function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): DraftWrite<UpdateWrite | AdoptWrite> {
-  const { address, kind } = change;
-  const base = { address, kind, resourceId: getLive(change).id, ...parts };
-  const { action } = change;
-  if (isAdoptOrTakeOverAction(action)) {
-    const id = toWriteId({ type: action, address });
-    const reason = patched.length === 0 ? 'sets its mark' : `sets its mark and ${patched.join(', ')}`;
-    return { type: action, id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
-  }
-  const id = toWriteId({ type: 'update', address });
-  return { type: 'update', id, ...base, ...(mark !== undefined && { mark }), reason: describePatch(change, patched) };
+  return [patch, ...removals.map((removal) => ({ ...removal, dependsOn: [patch.id] }))];
 }
 
 function describePatch(change: Change, patched: readonly string[]): string {
+  if (isAdoptOrTakeOverAction(change.action))
+    return ['sets its mark', patched.join(', ')].filter(Boolean).join(' and ');
   if (patched.length > 0) return `sets ${patched.join(', ')}`;
   if (change.differences.some(({ path }) => path === 'mark.id')) return 'marks it with its own id';
   const { name } = assertDefined(getLive(change).mark, `mark of ${change.address}`);
@@ -177,38 +149,33 @@ function describePatch(change: Change, patched: readonly string[]): string {
 }
 
 function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[] {
-  return listChangedFields(kind, change).map((module): DraftWrite => {
+  return listChangedFields(kind, change).map((module) => {
     if (isRemoval(kind, change, module)) return createRemoveWrite(kind, change, module);
-    const { address } = change;
     const live = getLive(change);
     const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
-    const set: DraftWrite<SetModuleWrite> = {
-      type: 'set-module',
-      id: toWriteId({ type: 'set-module', address, module }),
-      address,
-      kind: kind.name,
+    return createDraft(change, {
+      purpose: 'update',
+      method: 'PUT',
       ids: getPathIdsOfResource(kind, live),
       module,
-      body: assertObject(keepServiceChoices(field, findSentValue(module, field, change) ?? null, live.spec?.[module])),
+      body: assertJsonObject(
+        keepServiceChoices(field, findSentValue(module, field, change) ?? null, live.spec?.[module]),
+      ),
       dependsOn: [],
       reason: `sets ${module}`,
-    };
-    return set;
+    });
   });
 }
 
-function createRemoveWrite(kind: Kind, change: Change, module: string): DraftWrite<RemoveModuleWrite> {
-  const { address } = change;
-  return {
-    type: 'remove-module',
-    id: toWriteId({ type: 'remove-module', address, module }),
-    address,
-    kind: kind.name,
+function createRemoveWrite(kind: Kind, change: Change, module: string): DraftWrite {
+  return createDraft(change, {
+    purpose: 'update',
+    method: 'DELETE',
     ids: getPathIdsOfResource(kind, getLive(change)),
     module,
     dependsOn: [],
     reason: `removes ${module}`,
-  };
+  });
 }
 
 /** Top-level fields with a difference, each once, in the order of the kind's table. */
@@ -228,11 +195,6 @@ function isRemoval(kind: Kind, { desired }: Change, name: string): boolean {
 
 function getLive({ live, address }: Change) {
   return assertDefined(live, `live ${address}`);
-}
-
-function assertObject(value: unknown): JsonObject {
-  if (isJsonObject(value)) return value;
-  throw new InvariantError('Expected an object');
 }
 
 /** The parts of a change from which sent values are computed. */

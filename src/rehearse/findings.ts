@@ -13,7 +13,7 @@ import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
-import { formatWriteAddress, type Write } from '../model/write.ts';
+import { formatWriteAddress, isDelete, type Write } from '../model/write.ts';
 import { describeRejectionConsents, listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 import { createHandOverCheck } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
@@ -100,7 +100,7 @@ function createRejectedWrite(
   const { code, message: said } = simulated.refusals.get(message) ?? { code: '', message };
   const refusal = { write, code, said, field };
   if (!SPECIFIED.has(code)) return { ...refusal, doubt: `${CORRECT} Services may be more liberal than the rehearsal.` };
-  const isKept = code === 'in_use' && write.type === 'delete' && referrers.areInRun(write.resourceId);
+  const isKept = code === 'in_use' && isDelete(write) && referrers.areInRun(write.ids?.id ?? '');
   return isKept ? { ...refusal, doubt: DELETED_LATER, until: ' while stacks of this run refer to it' } : refusal;
 }
 
@@ -129,8 +129,8 @@ function createRejection(
   { desired, referrers, plan }: RehearsedPlan,
 ): CertainRejection {
   const { place } = locatePlace(write.address, desired, field);
-  const isDeleted = code === 'in_use' && write.type === 'delete';
-  const help = isDeleted ? referrers.formatRemedy(write.resourceId) : (REMEDIES[code] ?? CORRECT);
+  const isDeleted = code === 'in_use' && isDelete(write);
+  const help = isDeleted ? referrers.formatRemedy(write.ids?.id ?? '') : (REMEDIES[code] ?? CORRECT);
   const violation: SafetyViolation = {
     rule: 'rejected-write',
     message: `The service will reject the request to ${write.id}: ${said}.`,
@@ -393,9 +393,9 @@ interface AddressedResource {
 }
 
 export function canWriteAffectAnyGap(write: Write): boolean {
-  if (write.type !== 'update' && write.type !== 'adopt' && write.type !== 'take-over') return true;
+  if (write.method !== 'PATCH') return true;
   const { fields } = getKind(write.kind);
-  return Object.keys(write.body).some((name) => {
+  return Object.keys(write.body ?? {}).some((name) => {
     const field = fields[name];
     return field === undefined || field.unique || canBeMissing(field);
   });

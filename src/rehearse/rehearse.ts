@@ -7,7 +7,7 @@ import type { ApplyResult } from '../model/outcome.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { formatWriteAddress, type Write } from '../model/write.ts';
+import { formatWriteAddress, getSentFields, type Write } from '../model/write.ts';
 import { createChange } from '../plan/create-change.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type DecidedPlan, decideChanges, decidePlan } from '../plan/decide-plan.ts';
@@ -184,11 +184,6 @@ function applyToCopy(plan: Plan, { client }: SimulatedAccount, now: Date): Promi
 const SINK = { test: async () => [], deliver: async () => 'nowhere' };
 const NO_SINKS: TokenSinks = { find: () => SINK, rescue: SINK };
 
-function listWrittenFields(write: Write): readonly string[] {
-  if (write.type === 'set-module' || write.type === 'remove-module') return [write.module];
-  return 'body' in write ? Object.keys(write.body) : [];
-}
-
 /**
  * Marks fields of a resource in the copy as unknown if the service does not show them and none of the writes to the
  * resource sets them.
@@ -199,7 +194,7 @@ function restoreUnknown(
   writes: readonly Write[] = [],
 ): LiveResource {
   if (like === undefined) return found;
-  const written = new Set(writes.flatMap(listWrittenFields));
+  const written = new Set(writes.flatMap((write) => Object.keys(getSentFields(write))));
   const unknown = kind.specFields.filter(
     ([name, { type }]) => !written.has(name) && isValueHidden(type, like.spec[name]),
   );

@@ -2,7 +2,7 @@ import { isReferable, listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Plan } from '../model/plan.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
-import type { Write, WriteId } from '../model/write.ts';
+import { isDelete, type Write, type WriteId } from '../model/write.ts';
 import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 import { StackError } from '../stack/host.ts';
 import { refersToStack } from './read-changes.ts';
@@ -94,8 +94,7 @@ export function computeWriteRounds(plans: readonly Plan[]): ReadonlyMap<Plan, Ro
     const needed = (held.find((one) => one.plan === plan)?.writes ?? []).filter(({ id }) =>
       write.dependsOn.includes(id),
     );
-    const others =
-      write.type === 'delete' ? (removals.get(write.resourceId) ?? []).filter((one) => one.plan !== plan) : [];
+    const others = isDelete(write) ? (removals.get(write.ids?.id ?? '') ?? []).filter((one) => one.plan !== plan) : [];
     const round = Math.max(
       1,
       ...needed.map((other) => find(plan, other)),
@@ -117,8 +116,8 @@ function listHeldBack(plan: Plan): readonly Write[] {
   for (const { id, address, dependsOn } of writes)
     if (lateClaims.has(address) || dependsOn.some((needed) => held.has(needed))) held.add(id);
   const needed = new Set(writes.flatMap(({ id, dependsOn }) => (held.has(id) ? [] : dependsOn)));
-  for (const { type, kind, id } of writes)
-    if (type === 'delete' && isReferable(getKind(kind)) && !needed.has(id)) held.add(id);
+  for (const write of writes.filter(isDelete))
+    if (isReferable(getKind(write.kind)) && !needed.has(write.id)) held.add(write.id);
   return writes.filter(({ id }) => held.has(id));
 }
 

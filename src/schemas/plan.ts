@@ -8,7 +8,7 @@ import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { PLAN_FORMAT } from '../model/plan.ts';
 import { PLAN_INDEX_FORMAT, type PlanIndexFile } from '../model/stack-tree.ts';
-import type { WriteId } from '../model/write.ts';
+import { WRITE_METHODS, WRITE_PURPOSES, type WriteId } from '../model/write.ts';
 
 /**
  * The schema of a plan file, which `edgewise plan -o` writes and `edgewise apply` reads. The compiler checks that the
@@ -199,53 +199,34 @@ const markDraft = z
   })
   .describe('The mark after the write. It is sent as the metadata of the body.');
 
-const common = {
-  id: writeId.describe('Id of the write, such as `create Kind/name`. Unique in the plan.'),
-  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For information: `type` determines the method.'),
-  path: z.string().describe('For information: the path, relative to the base URL. `{id}` is known after apply.'),
-  address,
-  kind,
-  dependsOn: z.array(writeId).describe('Ids of the writes that must succeed first.'),
-  last: z.boolean().describe('Whether the write starts only after all other writes have ended.'),
-  reason: z.string(),
-};
-const resourceId = { resourceId: z.string().describe('Id of the resource that the write changes.') };
 const duplicateOf = optional(z.string()).describe(
   'Only for a duplicate: id of the live resource that keeps the address.',
 );
-const body = {
-  body: spec.describe(
+
+const write: z.ZodType<PlanFileWrite> = z.strictObject({
+  id: writeId.describe('Id of the write, such as `create Kind/name`. Unique in the plan.'),
+  address,
+  kind,
+  duplicateOf,
+  purpose: z.enum(WRITE_PURPOSES).describe('Why the write is sent.'),
+  reason: z.string(),
+  method: z.enum(WRITE_METHODS),
+  path: z.string().describe('For information: the path, relative to the base URL. `{id}` is known after apply.'),
+  ids: optional(z.looseObject({ id: z.string() }).catchall(z.string())).describe(
+    'The ids in the path. Absent: the plan creates the resource.',
+  ),
+  module: optional(z.string()).describe(
+    'The module that the write sets or removes. Absent: it writes the resource itself.',
+  ),
+  body: optional(spec).describe(
     'The body of the request, without metadata if there is a mark. Addresses stand for ids that are known after apply.',
   ),
-};
-const module = {
-  ids: z.looseObject({ id: z.string() }).catchall(z.string()).describe('The ids in the path.'),
-  module: z.string(),
-};
-
-const writes = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('create'),
-    ...common,
-    ...body,
-    mark: markDraft,
-    validForMs: optional(validForMs),
-    omitsStart: optional(z.literal(true)).describe('The service chooses the start of the validity.'),
-  }),
-  z.strictObject({ type: z.literal('deliver'), ...common, mark: markDraft }),
-  z.strictObject({ type: z.literal('redeliver'), ...common, mark: markDraft }),
-  z.strictObject({ type: z.literal('update'), ...common, ...resourceId, ...body, mark: optional(markDraft) }),
-  z.strictObject({ type: z.enum(['adopt', 'take-over']), ...common, ...resourceId, ...body, mark: markDraft }),
-  z.strictObject({ type: z.literal('set-module'), ...common, ...module, ...body }),
-  z.strictObject({ type: z.literal('remove-module'), ...common, ...module }),
-  z.strictObject({ type: z.literal('delete'), ...common, ...resourceId, duplicateOf }),
-  z.strictObject({ type: z.literal('release'), ...common, ...resourceId, duplicateOf, ...body }),
-  z.strictObject({ type: z.literal('vacate'), ...common, ...resourceId, field: z.string(), ...body }),
-]);
-
-/** A write type without a schema is a compile error, because every saved plan must be readable. */
-type MissingType = Exclude<PlanFileWrite['type'], z.infer<typeof writes>['type']>;
-const write: [MissingType] extends [never] ? z.ZodType<PlanFileWrite> : MissingType = writes;
+  mark: optional(markDraft),
+  validForMs: optional(validForMs),
+  omitsStart: optional(z.literal(true)).describe('The service chooses the start of the validity.'),
+  dependsOn: z.array(writeId).describe('Ids of the writes that must succeed first.'),
+  last: z.boolean().describe('Whether the write starts only after all other writes have ended.'),
+});
 
 const file = z.strictObject({
   address: z.string().describe('The resource whose value the file contains.'),

@@ -30,7 +30,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
 
 /** Leaves out what a plan file has for readers. */
 function toPlan({ totals: _, dangers: __, writes, ...plan }: PlanFileContent): Plan {
-  return { ...plan, writes: writes.map(({ method: _, path: __, ...write }): Write => write) };
+  return { ...plan, writes: writes.map(({ path: _, ...write }): Write => write) };
 }
 
 /** The first message of the report. */

@@ -13,7 +13,7 @@ import type { Plan } from '../model/plan.ts';
 import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
 import { fillStackNameInPath, type TokenSettings } from '../model/stack.ts';
-import type { CreateWrite, Write } from '../model/write.ts';
+import { type CreateWrite, isCreate, type Write } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import { type Host, StackError } from './host.ts';
 
@@ -117,7 +117,7 @@ export async function confirmAndApplyPlan(
 /** Refuses writes that need the value of a variable that is not set, or not offered. */
 function refuseUnknownSecrets(writes: readonly Write[]): void {
   const found = writes.flatMap((write) => {
-    const secrets = 'body' in write ? listConcealed(write.body).filter(isSecretValue) : [];
+    const secrets = listConcealed(write.body ?? {}).filter(isSecretValue);
     const names = secrets.filter(({ $hidden }) => $hidden === undefined).flatMap((one) => listSecretNames(one.$secret));
     return [...new Set(names)].map((name) => ({ name, message: `${write.address} needs the value of ${name}` }));
   });
@@ -215,7 +215,7 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<SecretRedactor, 'fi
 
 /** Whether a write creates a token that the service shows only once. */
 function isTokenCreatingWrite(write: Write): write is CreateWrite {
-  return write.type === 'create' && getKind(write.kind).oneTimeFields.length > 0;
+  return isCreate(write) && getKind(write.kind).oneTimeFields.length > 0;
 }
 
 function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {

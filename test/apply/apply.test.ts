@@ -21,8 +21,9 @@ const MARK: MarkDraft = {
 };
 
 const CREATE: Write = {
-  type: 'create',
-  id: toWriteId({ type: 'create', address: 'Credential/agent' }),
+  purpose: 'create',
+  method: 'POST',
+  id: toWriteId({ purpose: 'create', address: 'Credential/agent' }),
   address: 'Credential/agent',
   kind: 'Credential',
   body: {},
@@ -33,8 +34,9 @@ const CREATE: Write = {
 };
 
 const DELIVER: Write = {
-  type: 'deliver',
-  id: toWriteId({ type: 'deliver', address: 'Credential/agent' }),
+  purpose: 'deliver',
+  method: 'PATCH',
+  id: toWriteId({ purpose: 'deliver', address: 'Credential/agent' }),
   address: 'Credential/agent',
   kind: 'Credential',
   mark: { ...MARK, delivered: true },

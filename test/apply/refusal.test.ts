@@ -40,8 +40,9 @@ test('the number of a member of a set is left out: it was sorted before it was s
 test('the field of a module that is set alone stands inside of that module', () => {
   const [address, module] = ['HTTPSEdgeRoute/a', 'circuit_breaker'] as const;
   const write: Write = {
-    type: 'set-module',
-    id: toWriteId({ type: 'set-module', address, module }),
+    purpose: 'update',
+    method: 'PUT',
+    id: toWriteId({ purpose: 'update', address, module }),
     address,
     kind: 'HTTPSEdgeRoute',
     ids: { edge_id: 'edghts_1', id: 'edghtsrt_1' },

@@ -6,8 +6,9 @@ import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
 
 const WRITE: CreateWrite = {
-  type: 'create',
-  id: toWriteId({ type: 'create', address: 'WeightedBackend/pool' }),
+  purpose: 'create',
+  method: 'POST',
+  id: toWriteId({ purpose: 'create', address: 'WeightedBackend/pool' }),
   kind: 'WeightedBackend',
   address: 'WeightedBackend/pool',
   body: {},

@@ -68,7 +68,7 @@ describe('two applies at once, whatever the order of their requests', () => {
         const tokens = applied.flatMap(({ result }) => result.tokens);
         expect(tokens, order).toHaveLength(1);
         const delivered = applied.flatMap(({ result }) =>
-          result.outcomes.filter(({ outcome, write }) => outcome === 'applied' && write.type === 'create'),
+          result.outcomes.filter(({ outcome, write }) => outcome === 'applied' && write.purpose === 'create'),
         );
         expect(delivered, order).toMatchObject([{ id: kept[0]?.['id'] }]);
         expect(first && listTouched(await first.world.plan([CREDENTIAL])), order).toEqual([]);

@@ -25,7 +25,7 @@ describe('adopting what is as its manifest says', () => {
       expect(plan.changes.map(({ action, differences }) => [action, differences])).toEqual(
         stack.map(() => ['adopt', []]),
       );
-      expect(plan.writes.map(({ type }) => type)).toEqual(stack.map(() => 'adopt'));
+      expect(plan.writes.map(({ purpose }) => purpose)).toEqual(stack.map(() => 'adopt'));
       expect(withoutMetadata(world.resources())).toEqual(withoutMetadata(before));
       expect(listTouched(await world.plan(adopting))).toEqual([]);
       expect(listTouched(await world.plan(stack))).toEqual([]);

@@ -64,7 +64,7 @@ describe('exporting an account that nobody manages', () => {
       expect(plan.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
       expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
       expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
-      expect(plan.writes.every(({ type }) => type === 'adopt')).toBe(true);
+      expect(plan.writes.every(({ purpose }) => purpose === 'adopt')).toBe(true);
     });
     await holds(property, 40);
   });

@@ -272,7 +272,7 @@ describe('a part of a module that is never shown', () => {
         for (let times = 0; times < 2; times += 1) {
           const plan = await world.migrate([first]);
           expect(plan.changes.filter(isHiddenChange), `apply ${times}`).toHaveLength(1);
-          expect(plan.writes.map(({ type }) => type)).toEqual(['set-module']);
+          expect(plan.writes.map(({ method }) => method)).toEqual(['PUT']);
         }
         world.interpose();
         expect(listTouched(await world.plan([first]))).toEqual([]);

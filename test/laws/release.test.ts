@@ -23,11 +23,11 @@ describe('what is released', () => {
         targets: owned.map(({ kind, name }) => toAddress(kind, name)),
       });
       const adopting = withIds(stack, plan);
-      expect(plan.writes.map(({ type }) => type)).toEqual(owned.map(() => 'release'));
+      expect(plan.writes.map(({ purpose }) => purpose)).toEqual(owned.map(() => 'release'));
       expect(listHeld(world)).toEqual(held);
       expect(listMarks(world)).toEqual([]);
       const again = await world.migrate(adopting);
-      expect(again.writes.map(({ type }) => type)).toEqual(owned.map(() => 'adopt'));
+      expect(again.writes.map(({ purpose }) => purpose)).toEqual(owned.map(() => 'adopt'));
       expect(
         again.changes.flatMap(({ differences }) => differences).filter(({ path }) => path !== 'lifecycle.protect'),
       ).toEqual([]);

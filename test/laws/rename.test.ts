@@ -22,7 +22,7 @@ describe('resources with new names that say the old ones', () => {
       const held = withoutMetadata(world);
       const plan = await world.migrate(after);
       expect(listPaths(plan)).toEqual(new Set(isAnyRenamed(after) ? ['mark.name'] : []));
-      expect(plan.writes.filter((write) => write.type !== 'update' || write.mark === undefined)).toEqual([]);
+      expect(plan.writes.filter((write) => write.purpose !== 'update' || write.mark === undefined)).toEqual([]);
       expect(plan.writes).toHaveLength(after.filter(({ lifecycle }) => lifecycle.renamedFrom !== undefined).length);
       expect(withoutMetadata(world)).toEqual(held);
       expect(listTouched(await world.plan(after))).toEqual([]);
@@ -66,7 +66,7 @@ describe('a stack that is taken over by one of another name', () => {
       expect(taken.map(({ differences }) => differences.map(({ path }) => path))).toEqual(
         owned.map(() => ['mark.stack']),
       );
-      expect(plan.writes.map((write) => [write.type, write.type === 'take-over' && write.mark.stack])).toEqual(
+      expect(plan.writes.map((write) => [write.purpose, write.mark?.stack])).toEqual(
         owned.map(() => ['take-over', 'heir']),
       );
       expect(withoutMetadata(world)).toEqual(held);

@@ -89,7 +89,7 @@ describe('the requests of a run', () => {
         if (atLeast === '') expect(sent, sentence).toBeLessThanOrEqual(most);
         // Tokens of a kind are looked after while other writes are under way: nothing else makes the number a minimum.
         const tokens = Map.groupBy(
-          plan.writes.filter(({ type }) => type === 'deliver'),
+          plan.writes.filter(({ purpose }) => purpose === 'deliver'),
           ({ kind }) => kind,
         );
         const deliveries = Math.max(0, ...[...tokens.values()].map((group) => group.length));

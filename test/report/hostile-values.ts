@@ -112,7 +112,7 @@ const change: fc.Arbitrary<Change> = fc.record(
 );
 
 const writeIds: fc.Arbitrary<readonly WriteId[]> = fc.array(
-  address.map((name) => toWriteId({ type: 'create', address: name })),
+  address.map((name) => toWriteId({ purpose: 'create', address: name })),
   { maxLength: 2 },
 );
 

@@ -2,13 +2,12 @@ import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
-import { assertNever } from '../../src/model/errors.ts';
 import { parsePath } from '../../src/model/field-path.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { MarkDraft } from '../../src/model/mark.ts';
 import { PLAN_FORMAT, type Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { toWriteId, type Write, type WriteId, type WriteType } from '../../src/model/write.ts';
+import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { TextStyleOptions } from '../../src/report/report.ts';
 
 /** Plans made by hand, so that what a renderer makes of a plan is seen beside the plan itself. */
@@ -76,27 +75,21 @@ export interface WriteParts extends Partial<Pick<Write, 'dependsOn' | 'last' | '
 
 /** A write that does something to `Kind/name`. */
 export function makeWrite(
-  act: Extract<WriteType, 'create' | 'update' | 'adopt' | 'delete'>,
+  purpose: 'create' | 'update' | 'adopt' | 'delete',
   address: Address,
   { resourceId = 'edgtcp_2a', body = {}, mark = MARK, ...parts }: WriteParts = {},
 ): Write {
+  const target = purpose === 'create' ? {} : { ids: { id: resourceId } };
+  const content = purpose === 'delete' ? {} : { body, mark };
   const base = { address, kind: toKindName(address), dependsOn: [], last: false, reason: 'because', ...parts };
-  switch (act) {
-    case 'create':
-      return { type: act, ...base, id: toWriteId({ type: act, address }), body, mark };
-    case 'update':
-    case 'adopt':
-      return { type: act, ...base, id: toWriteId({ type: act, address }), resourceId, body, mark };
-    case 'delete':
-      return { type: act, ...base, id: toWriteId({ type: act, address, resourceId }), resourceId };
-    default:
-      return assertNever(act);
-  }
+  return { id: toWriteId({ purpose, address }), purpose, method: METHODS[purpose], ...target, ...content, ...base };
 }
+
+const METHODS = { create: 'POST', update: 'PATCH', adopt: 'PATCH', delete: 'DELETE' } as const;
 
 /** The ids of creations. */
 export function toCreateIds(...addresses: readonly Address[]): readonly WriteId[] {
-  return addresses.map((address) => toWriteId({ type: 'create', address }));
+  return addresses.map((address) => toWriteId({ purpose: 'create', address }));
 }
 
 const MARK: MarkDraft = { stack: 's', name: 'a', protect: false, delivered: false, user: '', fields: {}, pending: {} };
@@ -212,8 +205,8 @@ export const EVERYTHING: Plan = makePlan({
     makeWrite('delete', 'WeightedBackend/old-pool', {
       resourceId: 'bkdwd_2aaa',
       dependsOn: [
-        toWriteId({ type: 'update', address: EDGE }),
-        toWriteId({ type: 'delete', address: 'TCPEdge/legacy', resourceId: 'edgtcp_2aaa' }),
+        toWriteId({ purpose: 'update', address: EDGE }),
+        toWriteId({ purpose: 'delete', address: 'TCPEdge/legacy' }),
       ],
       reason: 'no longer in the manifests',
     }),

@@ -168,7 +168,7 @@ export function makeHostilePlan(): Plan {
 }
 
 function listFirst([address]: readonly Address[]): readonly WriteId[] {
-  return address === undefined ? [] : [toWriteId({ type: 'update', address })];
+  return address === undefined ? [] : [toWriteId({ purpose: 'update', address })];
 }
 
 /** A plan of many changes that depend on each other by fours. */

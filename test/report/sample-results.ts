@@ -42,10 +42,10 @@ export const MIXED: ApplyResult = makeResult(
     makeFailed(makeWrite('create', 'TCPEdge/redis'), 'the service did not answer in 30 s', { isUnknown: true }),
     makeSkipped(
       makeWrite('delete', 'WeightedBackend/old-pool'),
-      toWriteId({ type: 'update', address: 'TCPEdge/postgres' }),
-      toWriteId({ type: 'delete', address: 'TCPEdge/older', resourceId: 'edgtcp_2a' }),
+      toWriteId({ purpose: 'update', address: 'TCPEdge/postgres' }),
+      toWriteId({ purpose: 'delete', address: 'TCPEdge/older' }),
     ),
-    makeSkipped(makeWrite('delete', 'TCPEdge/older'), toWriteId({ type: 'update', address: 'TCPEdge/postgres' })),
+    makeSkipped(makeWrite('delete', 'TCPEdge/older'), toWriteId({ purpose: 'update', address: 'TCPEdge/postgres' })),
     makeSkipped(makeWrite('update', 'IPRestriction/api')),
   ],
   {

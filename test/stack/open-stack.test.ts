@@ -193,7 +193,7 @@ describe('a stack', () => {
     });
     expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
     const { outcomes } = await stack.apply(plan, { allowProtected: ['TCPEdge/b'] });
-    expect(outcomes).toMatchObject([{ outcome: 'applied', write: { type: 'delete' } }]);
+    expect(outcomes).toMatchObject([{ outcome: 'applied', write: { purpose: 'delete' } }]);
   });
 
   it('asks before the first write when it is told whom', async () => {

@@ -4,6 +4,7 @@ import { assertDefined } from '../../model/errors.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../../model/outcome.ts';
 import { isEmptyWork, isSamePlan, type Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
+import { isDelete } from '../../model/write.ts';
 import {
   createEventBody,
   createEventStream,
@@ -391,7 +392,7 @@ function createPassage(
  * delete because of a reference that only a waiting stack removes.
  */
 function letsOthersContinue({ outcome, write }: Outcome, { mode }: ApplyRun): boolean {
-  return outcome === 'applied' || (mode === 'apply' && write.type === 'delete');
+  return outcome === 'applied' || (mode === 'apply' && isDelete(write));
 }
 
 /** Lists the created ids that cross-stack references of the plan need, with the addresses of the references. */
@@ -401,7 +402,7 @@ function listCreatedIds(
   outcomes: readonly Outcome[],
 ): readonly (readonly [string, string])[] {
   const made = outcomes.flatMap((one) =>
-    one.outcome === 'applied' && one.write.type === 'create' && one.id !== undefined
+    one.outcome === 'applied' && one.write.purpose === 'create' && one.id !== undefined
       ? [[one.write.address, one.id] as const]
       : [],
   );

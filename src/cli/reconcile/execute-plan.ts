@@ -3,6 +3,7 @@ import type { LocateManifest } from '../../model/diagnostic.ts';
 import type { ApplyResult, ResourceWaitResult } from '../../model/outcome.ts';
 import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { isDelete } from '../../model/write.ts';
 import {
   createEventBody,
   createEventStream,
@@ -94,7 +95,7 @@ async function waitForApplied(
 export function listPendingResourcesOfApply({ outcomes }: ApplyResult): readonly PendingResource[] {
   return listAsynchronousResources(
     outcomes.flatMap((one) => {
-      if (one.outcome !== 'applied' || one.id === undefined || one.write.type === 'delete') return [];
+      if (one.outcome !== 'applied' || one.id === undefined || isDelete(one.write)) return [];
       const { kind, address } = one.write;
       return [{ kind, address, id: one.id }];
     }),

@@ -4,7 +4,7 @@ import { type Address, getAddressName } from '../../model/address.ts';
 import type { Change } from '../../model/change.ts';
 import { hasMarkOf } from '../../model/ownership.ts';
 import { listKnownIds, type Plan, type SafetyViolation } from '../../model/plan.ts';
-import type { CreateWrite } from '../../model/write.ts';
+import { type CreateWrite, isCreate } from '../../model/write.ts';
 import { computeChangesWithDangers } from '../dangers.ts';
 
 /**
@@ -15,7 +15,7 @@ import { computeChangesWithDangers } from '../dangers.ts';
 export function restoreCreationsOfAbandonedResources(plan: Plan, approved: Plan): Plan {
   const known = listKnownIds(approved);
   const creations = new Map<Address, CreateWrite>(
-    approved.writes.flatMap((write) => (write.type === 'create' ? [[write.address, write] as const] : [])),
+    approved.writes.filter(isCreate).map((write) => [write.address, write]),
   );
   const isAbandoned = (change: Change): boolean =>
     isRenewal(change) &&

@@ -220,9 +220,9 @@ function isSetInBetween(
   if (field === undefined) return false;
   return approved.writes.some(
     (write) =>
-      write.type === 'vacate' &&
+      write.purpose === 'vacate' &&
       write.address === address &&
-      isSame(normalizeField(field, write.body[path]), normalizeField(field, from)),
+      isSame(normalizeField(field, write.body?.[path]), normalizeField(field, from)),
   );
 }
 

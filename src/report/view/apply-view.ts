@@ -237,7 +237,7 @@ function formatAgainStep(mode: Plan['mode']): string {
  * NS records of its domain to …`.
  */
 function listFollowUps(outcome: Outcome): readonly string[] {
-  if (outcome.outcome !== 'applied' || outcome.write.type !== 'create') return [];
+  if (outcome.outcome !== 'applied' || outcome.write.purpose !== 'create') return [];
   const { write, computed = {} } = outcome;
   return Object.entries(getKind(write.kind).fields).flatMap(([name, { createdTask }]) => {
     const value = computed[name] ?? [];

@@ -11,7 +11,7 @@ import {
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
 import type { Plan, SafetyViolation, SuppressedDelete } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Write } from '../../model/write.ts';
+import { isDelete, type Write } from '../../model/write.ts';
 import type { FormatOptions } from '../report.ts';
 import { type ChangeView, createChangeView, listPlanParts, type PlanPart } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
@@ -153,10 +153,10 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
  * a delete after the resources that refer to it.
  */
 function hasSurprisingOrder(writes: readonly Write[]): boolean {
-  const deletes = new Set(writes.flatMap(({ type, id }) => (type === 'delete' ? [id] : [])));
+  const deletes = new Set(writes.filter(isDelete).map(({ id }) => id));
   return writes.some(
-    ({ type, last, dependsOn }) =>
-      type === 'vacate' || last || (type !== 'delete' && dependsOn.some((id) => deletes.has(id))),
+    (write) =>
+      write.purpose === 'vacate' || write.last || (!isDelete(write) && write.dependsOn.some((id) => deletes.has(id))),
   );
 }
 

@@ -191,8 +191,10 @@ function formatWriteReason({ action, kind: name }: Change, writes: readonly Writ
   const kind = findKind(name);
   if (action === 'replace') return 'a replace';
   if (action === 'create' && kind !== undefined) return `a new ${kind.title}`;
-  if (writes.some(({ type }) => type === 'vacate')) return 'a resource that frees a value first';
-  return writes.some(({ type }) => type === 'remove-module') ? 'a removed module' : 'a resource with several modules';
+  if (writes.some(({ purpose }) => purpose === 'vacate')) return 'a resource that frees a value first';
+  return writes.some(({ method, module }) => method === 'DELETE' && module !== undefined)
+    ? 'a removed module'
+    : 'a resource with several modules';
 }
 
 /** The result of the rehearsal, and what it could not check. Empty if the plan has no writes. */

@@ -3,7 +3,6 @@ import type { Change, Difference } from '../../model/change.ts';
 import type { Drift, OwnedResource, ResourceDrift, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
-import type { MarkDraft } from '../../model/mark.ts';
 import type { ExtraChanges, Plan, PlanComparison } from '../../model/plan.ts';
 import {
   createHiddenNumbers,
@@ -59,7 +58,7 @@ function numberSides<T extends { readonly from?: Json; readonly to?: Json }>(sid
 }
 
 function numberWrite(write: Write, { inObject }: HiddenNumbers): Write {
-  return 'body' in write ? { ...write, body: inObject(write.body) } : write;
+  return write.body === undefined ? write : { ...write, body: inObject(write.body) };
 }
 
 /** Removes one-time fields from both plans and their differences. */
@@ -180,29 +179,13 @@ function redactChange(change: Change): Change {
 
 function redactWrite(write: Write): Write {
   const secrets = listSecrets(write.kind);
+  const { body, mark } = write;
   if (secrets.length === 0) return write;
-  const without = (spec: Spec): Spec => redactSpec(spec, secrets);
-  const unmarked = (mark: MarkDraft): MarkDraft => ({ ...mark, pending: without(mark.pending) });
-  switch (write.type) {
-    case 'create':
-    case 'adopt':
-    case 'take-over':
-      return { ...write, body: without(write.body), mark: unmarked(write.mark) };
-    case 'update':
-      return { ...write, body: without(write.body), ...(write.mark !== undefined && { mark: unmarked(write.mark) }) };
-    case 'deliver':
-    case 'redeliver':
-      return { ...write, mark: unmarked(write.mark) };
-    case 'release':
-    case 'vacate':
-      return { ...write, body: without(write.body) };
-    case 'set-module':
-    case 'remove-module':
-    case 'delete':
-      return write;
-    default:
-      return assertNever(write);
-  }
+  return {
+    ...write,
+    body: body && redactSpec(body, secrets),
+    mark: mark && { ...mark, pending: redactSpec(mark.pending, secrets) },
+  };
 }
 
 /** The one-time fields of a kind. If the kind is unknown, the one-time fields of all kinds. */

@@ -79,6 +79,7 @@ export type RoundByWriteId = ReadonlyMap<WriteId, number>;
  * is at least one round after each write of another plan that may remove a reference to the resource.
  */
 export function computeWriteRounds(plans: readonly Plan[]): ReadonlyMap<Plan, RoundByWriteId> {
+  if (plans.length < 2) return new Map();
   const held = plans.map((plan) => ({ plan, writes: listHeldBack(plan) }));
   const removals = Map.groupBy(
     held.flatMap(({ plan, writes }) => listRemovals(plan, writes)),

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { coalesceListRequests } from '../apply/duplicates.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
@@ -8,7 +7,7 @@ import type { ExportResult } from '../export/export-live.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, StackInventory } from '../model/drift.ts';
-import { InvariantError } from '../model/errors.ts';
+import { ApiError, InvariantError } from '../model/errors.ts';
 import type { Send } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
@@ -157,47 +156,49 @@ export interface SharedAccount {
   readonly close: () => Promise<void>;
 }
 
-interface ReadOnce<T> {
-  readonly value: T;
-  readonly requests: number;
-}
-
-/** Shared results of reads. `lists`: by the name of a kind. `modules`: by path. */
-interface Readings {
-  readonly lists: Map<string, Promise<ReadOnce<readonly JsonObject[]>>>;
-  readonly modules: Map<string, Promise<ReadOnce<JsonObject | null>>>;
-}
-
-function createReadings(): Readings {
-  return { lists: new Map(), modules: new Map() };
-}
-
-/**
- * Creates an account for several stacks. `interrupt` aborts every read. So does closing: if one read of a stack fails, its
- * other reads may still be under way, and nobody waits for them.
- */
-export function createSharedAccount(parts: AccountInput, host: Host, interrupt: AbortSignal): SharedAccount {
-  const closing = new AbortController();
-  const signal = AbortSignal.any([interrupt, closing.signal]);
-  const { notices, countSent, countReads } = createCounter(parts);
-  const account = createAccount({ ...parts, notices }, host);
-  let readings = createReadings();
+export function createSharedAccount({ notices = {}, ...parts }: AccountInput, host: Host): SharedAccount {
+  const prefix = URL.parse(parts.settings.baseUrl)?.pathname.replace(/[/]$/, '') ?? '';
+  const sent = new Map<string, number>();
+  const count = (path: string): number => sent.get(`${prefix}${path}`) ?? 0;
+  const onRequest = (notice: AttemptNotice): void => {
+    const [path = ''] = notice.path.split('?');
+    if (notice.event === 'sent') sent.set(path, (sent.get(path) ?? 0) + 1);
+    notices.onRequest?.(notice);
+  };
+  const account = createAccount({ ...parts, notices: { ...notices, onRequest } }, host);
   const write = coalesceListsOfAccount(account.write);
+  let readings = createReadings();
+  let reads = 0;
+  const readOnce: ReadOnce = (known, path, read) => {
+    const found = known.get(path);
+    if (found !== undefined) return found;
+    const before = count(path);
+    const reading = read().then((value) => ({ value, requests: count(path) - before }));
+    known.set(path, reading);
+    reading.then(
+      ({ requests }) => {
+        reads += requests;
+      },
+      // A failed read is not kept, because it also ends other reads, unless the key was refused.
+      (error: unknown) => {
+        if (!(error instanceof ApiError && error.isAuthentication)) known.delete(path);
+      },
+    );
+    return reading;
+  };
   return {
-    toView: (settings) => {
-      const open = async (): Promise<ReadingClient> =>
-        createOwnReader(await account.open(), { readings, countSent, signal });
-      return { ...account, settings, open, write };
-    },
+    toView: (settings) => ({
+      ...account,
+      settings,
+      open: async () => createOwnReader(await account.open(), readings, readOnce),
+      write,
+    }),
     write,
-    countReads,
+    countReads: () => reads,
     forget: () => {
       readings = createReadings();
     },
-    close: async () => {
-      closing.abort();
-      await account.close();
-    },
+    close: account.close,
   };
 }
 
@@ -212,76 +213,37 @@ function coalesceListsOfAccount(write: Account['write']): Account['write'] {
   return (task) => write((client) => task(getShared(client)));
 }
 
-/** Runs a read. Returns its result, and the number of requests that it sent. */
-type CountSent = <T>(read: () => Promise<T>) => Promise<ReadOnce<T>>;
+/** The result of a read, and the number of requests that it took. */
+type Reading<T> = Promise<{ readonly value: T; readonly requests: number }>;
 
-/**
- * The read that the current code belongs to. Reads run concurrently, so a request is counted for the read that sent it.
- * One storage for all stacks: until Node 24, each storage that was ever used slows down every promise of the process.
- */
-const CURRENT_READ = new AsyncLocalStorage<{ sent: number }>();
+/** Results by path. */
+type Known<T> = Map<string, Reading<T>>;
 
-/** Counts the requests of each read. */
-function createCounter({ notices = {} }: AccountInput): {
-  readonly notices: NonNullable<AccountInput['notices']>;
-  readonly countSent: CountSent;
-  readonly countReads: () => number;
-} {
-  let all = 0;
-  const onRequest = (notice: AttemptNotice): void => {
-    const count = CURRENT_READ.getStore();
-    if (count !== undefined && notice.event === 'sent') {
-      count.sent += 1;
-      all += 1;
-    }
-    notices.onRequest?.(notice);
-  };
-  return {
-    notices: { ...notices, onRequest },
-    countReads: () => all,
-    countSent: async (read) => {
-      const count = { sent: 0 };
-      const value = await CURRENT_READ.run(count, read);
-      return { value, requests: count.sent };
-    },
-  };
+type ReadOnce = <T>(known: Known<T>, path: string, read: () => Promise<T>) => Reading<T>;
+
+interface Readings {
+  readonly lists: Known<readonly JsonObject[]>;
+  readonly modules: Known<JsonObject | null>;
 }
 
-interface Sharing {
-  readonly readings: Readings;
-  readonly countSent: CountSent;
-  readonly signal: AbortSignal;
+function createReadings(): Readings {
+  return { lists: new Map(), modules: new Map() };
 }
 
 /** Creates the client of one stack. It uses the shared reads, and counts requests as if no other stack had read. */
-function createOwnReader(client: ReadingClient, { readings, countSent, signal }: Sharing): ReadingClient {
+function createOwnReader(client: ReadingClient, { lists, modules }: Readings, readOnce: ReadOnce): ReadingClient {
   let requests = 0;
-  const take = async <T>(reading: Promise<ReadOnce<T>>): Promise<T> => {
+  const take = async <T>(reading: Reading<T>): Promise<T> => {
     const { value, requests: taken } = await reading;
     requests += taken;
     return value;
   };
-  const own = () => createController(signal);
   return {
     ...client,
-    list: (kind: Kind) => take(readOnce(readings.lists, kind.name, () => countSent(() => client.list(kind, own())))),
-    readModule: (path) => take(readOnce(readings.modules, path, () => countSent(() => client.readModule(path, own())))),
+    list: (kind, stop) => take(readOnce(lists, kind.path, () => client.list(kind, stop))),
+    readModule: (path, stop) => take(readOnce(modules, path, () => client.readModule(path, stop))),
     requestCount: () => requests,
   };
-}
-
-function readOnce<T>(known: Map<string, Promise<T>>, name: string, read: () => Promise<T>): Promise<T> {
-  const found = known.get(name) ?? read();
-  known.set(name, found);
-  return found;
-}
-
-/** Creates a controller for one read. If all reads had the same controller, a failed read would abort the others. */
-function createController(signal: AbortSignal): AbortController {
-  const stop = new AbortController();
-  if (signal.aborted) stop.abort(signal.reason);
-  else signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
-  return stop;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -56,8 +56,14 @@ export function listScenarios(): readonly Scenario[] {
     .sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
+/**
+ * How the stack of a scenario is named: `files`, as the scenario says; `folder`, by a folder with the same files; `recursive`, as the only
+ * stack of a run over many.
+ */
+export type Form = 'files' | 'folder' | 'recursive';
+
 /** Plays a scenario from what the service holds at first to the plan after everything. */
-export async function playScenario({ folder }: Scenario): Promise<Played> {
+export async function playScenario({ folder }: Scenario, form: Form = 'files'): Promise<Played> {
   const setup = await readSetup(folder);
   const cwd = await mkdtemp(join(tmpdir(), 'edgewise-scenario-'));
   try {
@@ -66,27 +72,51 @@ export async function playScenario({ folder }: Scenario): Promise<Played> {
     const copy = (from: string, name: string) => cp(join(from, name), join(cwd, name), { recursive: true });
     const shared = names.includes('stack.yaml') ? [] : [copy(ROOT, 'stack.yaml')];
     await Promise.all([...names.map((name) => copy(folder, name)), ...shared]);
-    return await play(setup, { cwd, given: new Set([...names, 'stack.yaml']) });
+    if (form !== 'files') await gatherStack(setup, cwd);
+    return await play(setup, { cwd, form, given: new Set([...names, 'stack.yaml']) });
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }
 }
 
+/** Moves what a scenario plans into a folder of its own, with a copy of everything that is no manifest. */
+async function gatherStack(setup: Setup, cwd: string): Promise<void> {
+  const { paths } = toSubjects(setup, cwd);
+  const others = (await readdir(cwd)).filter((name) => !/[.]ya?ml$/.test(name) && !paths.includes(name));
+  await mkdir(join(cwd, ONE));
+  for (const name of paths) await rename(join(cwd, name), join(cwd, ONE, name));
+  for (const name of others) await cp(join(cwd, name), join(cwd, ONE, name), { recursive: true });
+}
+
+/** The folder of the only stack. */
+const ONE = 'one';
+
+/** The words of a step of another form: plans name their own manifests there. */
+function toForm(form: Form, words: readonly string[]): readonly string[] {
+  if (form === 'files') return words;
+  const plans = form === 'recursive' ? 'plans' : 'plan.json';
+  return words
+    .filter((_, index) => !isOfPlanFile(words, index))
+    .map((word) => (word === 'plan.json' ? plans : word.replace(/^(?:stack|manifest)[.]yaml$/, `${ONE}/$&`)));
+}
+
 interface Place {
   readonly cwd: string;
+  readonly form: Form;
   /** Names of what stood there before. */
   readonly given: ReadonlySet<string>;
 }
 
-async function play(setup: Setup, { cwd, given }: Place): Promise<Played> {
-  const stage = new Stage(setup, cwd);
+async function play(setup: Setup, { cwd, form, given }: Place): Promise<Played> {
+  const stage = new Stage(setup, cwd, form);
   await stage.take(setup.steps);
   const beforePlan = stage.service.listResources();
   const plan = await stage.plan(setup.faults);
   const markdown = setup.markdown ? await stage.plan(setup.faults, ['--format', 'markdown']) : undefined;
   await stage.take(setup.between);
   const beforeApply = stage.service.listResources();
-  const apply = await stage.apply(setup.between === undefined ? undefined : 'plan.json', setup.faults);
+  const saved = form === 'recursive' ? 'plans' : 'plan.json';
+  const apply = await stage.apply(setup.between === undefined ? undefined : saved, setup.faults);
   stage.service.wait(60);
   const again = setup.again ? await stage.apply() : undefined;
   const finalPlan = await stage.plan();
@@ -100,9 +130,11 @@ class Stage {
   readonly service: Service;
   readonly #setup: Setup;
   readonly #cwd: string;
+  readonly #form: Form;
   readonly #wire = new Wire();
 
-  constructor(setup: Setup, cwd: string) {
+  constructor(setup: Setup, cwd: string, form: Form) {
+    this.#form = form;
     this.service = createService(setup);
     this.#setup = setup;
     this.#cwd = cwd;
@@ -111,7 +143,7 @@ class Stage {
   /** Before a saved plan is applied, it is saved; a destroy shows its plan and is declined. */
   async plan(faults: readonly Fault[] = [], more: readonly string[] = []): Promise<Act> {
     const { command = 'plan', words = [], plan = [], between } = this.#setup;
-    const saved = between === undefined ? [] : ['-o', 'plan.json'];
+    const saved = between === undefined ? [] : ['-o', this.#form === 'recursive' ? 'plans' : 'plan.json'];
     const line = [command, ...this.#paths(), ...words, ...saved, ...plan, ...more];
     return this.#edgewise(line, { faults, ...(command === 'destroy' && { answers: ['no'] }) });
   }
@@ -121,7 +153,8 @@ class Stage {
     const { command = 'apply', words = [], apply = [], answers } = this.#setup;
     const subject = planFile === undefined ? [...this.#paths(), ...words] : [planFile];
     const consent = answers === undefined ? ['--yes'] : [];
-    const flags = planFile === undefined ? apply.filter((_, index) => !isOfPlanFile(apply, index)) : apply;
+    const isWithManifests = planFile !== undefined && this.#form === 'files';
+    const flags = isWithManifests ? apply : apply.filter((_, index) => !isOfPlanFile(apply, index));
     const line = [command, ...subject, ...consent, ...flags];
     return this.#edgewise(line, { faults: faults ?? [], ...(answers !== undefined && { answers }) });
   }
@@ -135,6 +168,8 @@ class Stage {
   }
 
   #paths(): readonly string[] {
+    if (this.#form === 'folder') return [ONE];
+    if (this.#form === 'recursive') return ['-R', ONE, '--stack', 'shop'];
     const { paths, isTree } = toSubjects(this.#setup, this.#cwd);
     return isTree ? ['-R', ...paths] : paths;
   }
@@ -142,7 +177,8 @@ class Stage {
   async #take(step: Step): Promise<void> {
     if ('request' in step) return this.service.call(step.request, step.body);
     if ('wait' in step) return this.service.wait(step.wait);
-    const { line, exits, faults } = 'apply' in step ? toEarlierApply(step.apply) : toCommand(step);
+    const { line: words, exits, faults } = 'apply' in step ? toEarlierApply(step.apply) : toCommand(step);
+    const line = toForm(this.#form, words);
     const { exitCode, stdout, stderr } = await this.#edgewise(line, { faults });
     if (exitCode !== exits) throw new Error(`${line.join(' ')} exited with ${exitCode}:\n${stdout}${stderr}`);
   }

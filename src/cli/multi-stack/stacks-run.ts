@@ -112,7 +112,7 @@ async function runWithSelectedStacks(
   for (const line of listFilesWithoutStackLines(createListing(selected)))
     context.stderr.write(`${toPrintable(line)}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
-  const pool = createAccountPool(context, signal);
+  const pool = createAccountPool(context);
   try {
     return await task({
       selected,
@@ -400,8 +400,8 @@ interface Entry extends PooledAccount {
   readonly end: () => void;
 }
 
-/** Creates the accounts of a run. `signal` aborts reads. */
-function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
+/** Creates the accounts of a run. */
+function createAccountPool(context: Context): AccountPool {
   const entries = new Map<string, Promise<Entry>>();
   const accounts: SharedAccount[] = [];
   const open = async (settings: ServiceSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
@@ -414,7 +414,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
       onConnected: ({ warning }: { readonly warning: string | undefined }) =>
         printConnectionNotices(settings, warning, context),
     };
-    const account = createSharedAccount(parts, context, signal);
+    const account = createSharedAccount(parts, context);
     accounts.push(account);
     return { account, setLineWriter, end, file, settings };
   };

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Act, type Form, listScenarios, type Played, playScenario, type Scenario } from './scenario.ts';
+import { TREE } from './setup.ts';
+
+/** Scenarios of one stack. */
+const SCENARIOS = listScenarios().filter(({ folder }) => !existsSync(join(folder, TREE)));
+
+describe('a stack alone, and as the only one of a run over many', () => {
+  it.each(SCENARIOS)('sends the same requests and ends in the same way: $name', async (scenario) => {
+    const [alone, ofMany] = [await play(scenario, 'folder'), await play(scenario, 'recursive')];
+    expect(ofMany).toEqual(alone);
+  });
+});
+
+async function play(scenario: Scenario, form: Form): Promise<readonly object[]> {
+  const { plan, apply, again, finalPlan, finalApply }: Played = await playScenario(scenario, form);
+  return [plan, apply, again, finalPlan, finalApply].flatMap((act) => (act === undefined ? [] : [summarize(act)]));
+}
+
+/** What was sent, how it ended, and what was found. */
+function summarize({ exitCode, requests, stdout, stderr }: Act): object {
+  const sent = requests.map(({ method, path, body, status }) => ({ method, path, body, status }));
+  return { exitCode, sent, found: listFindings(`${stdout}\n${stderr}`) };
+}
+
+/** The codes of the diagnostics that were shown, sorted. */
+function listFindings(shown: string): readonly string[] {
+  return Array.from(shown.matchAll(/^ *((?:error|warning)\[[a-z-]+\])/gm), ([, code = '']) => code).sort();
+}

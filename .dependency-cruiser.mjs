@@ -92,6 +92,7 @@ const EFFECTS = [
   'server/listen',
   'server/seed',
   'stack/process-host',
+  'explain/page-text',
   'stack/render',
   'stack/process-host',
   'stack/run-plan',

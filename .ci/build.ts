@@ -1,5 +1,5 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
-import { build } from 'vite';
+import { build, type Plugin } from 'vite';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
 
 /**
@@ -8,6 +8,15 @@ import { renderBillOfMaterials } from './bill-of-materials.ts';
  * types (tsconfig.lib.json).
  */
 
+/** Puts the page that `explain` shows into the bundle, so that the program reads no file for it. */
+const pageText: Plugin = {
+  name: 'page-text',
+  load: async (id) =>
+    id.endsWith('/src/explain/page-text.ts')
+      ? `export const getDiagnosticsPage = () => ${JSON.stringify(await readFile('docs/diagnostics.md', 'utf8'))};`
+      : undefined,
+};
+
 const LICENSES = 'THIRD_PARTY_LICENSES';
 
 await rm('dist', { recursive: true, force: true });
@@ -15,6 +24,7 @@ await build({
   configFile: false,
   logLevel: 'warn',
   publicDir: false,
+  plugins: [pageText],
   ssr: { noExternal: true },
   build: {
     ssr: 'src/cli/main.ts',

@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { hasSession, refreshSession } from './console-session.ts';
+import { EXAMPLES_PAGE } from './run-example.ts';
 
-/** What is generated in the documents, by file: the text that the whole file must have. */
+/** What is generated in the documents, by file: the text that the whole file must have. `refreshExamples` writes the page of examples. */
 export const DOC_FILES: ReadonlyMap<string, () => string> = new Map(
   ['README.md', ...globSync('{docs,examples}/**/*.md').sort()]
-    .filter((file) => hasSession(readFileSync(file, 'utf8')))
+    .filter((file) => file !== EXAMPLES_PAGE && hasSession(readFileSync(file, 'utf8')))
     .map((file) => [file, () => refreshSession(readFileSync(file, 'utf8'), file)]),
 );

@@ -1,18 +1,28 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import {
-  type ConcurrentRequest,
-  getExampleFileText,
-  type RunnableExample,
-  renderExampleSeedFile,
-} from '../src/explain/explanation.ts';
+import { parseExample } from '../src/explain/code-section.ts';
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
 import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
 import { FOREIGN_IDS } from '../test/foreign-ids.ts';
 
-/** What an example comes to. */
+/** The page of diagnostics. Each section has an example with its own files and its own service. */
+export const EXAMPLES_PAGE = 'docs/diagnostics.md';
+
+/** A command with its own folder of files and its own service. */
+interface RunnableExample {
+  /** The command line without the name of the program. */
+  readonly command: string;
+  /** Maps the names of files to their content. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** A seed file: the resources of the account. */
+  readonly live: string | undefined;
+  readonly faults: string | undefined;
+  /** A request of another user, sent right before the first request of edgewise with the same method and path. */
+  readonly concurrent: { readonly line: string; readonly body: string } | undefined;
+}
+
 export interface ExampleResult {
   readonly exitCode: number;
   /** Both outputs, as a terminal shows them. */
@@ -24,28 +34,68 @@ const API_KEY = 'dev';
 /** Of a pipeline. An example may have it where it should not be. */
 const TOKEN = 'ghs_not-a-real-token';
 
-/** Runs an example as a user would: its command line, in a folder with its files, in front of the bundled server. */
+/** Reads an example of docs/diagnostics.md. A line of text above a code block says what it is. */
+export function readExample(example: string): RunnableExample {
+  const blocks = parseExample(example);
+  const codes = blocks.flatMap(({ text, language }, index) =>
+    language === undefined ? [] : [{ text, language, title: blocks[index - 1]?.text ?? '' }],
+  );
+  const session = codes.find(({ language }) => language === 'console')?.text ?? '';
+  const named = codes.flatMap(({ text, title }) => {
+    const [, name, encoding] = /^`([\w./-]+)`(.*):$/.exec(title) ?? [];
+    return name === undefined
+      ? []
+      : [{ name, text, encoding: encoding === ', in ISO-8859-1' ? 'latin1' : 'utf8' } as const];
+  });
+  const other = codes.find(({ title }) => title.startsWith('Another user'));
+  return {
+    command: /^\$ edgewise (.*)$/m.exec(session)?.[1] ?? '',
+    files: new Map(
+      named
+        .filter(({ name }) => name !== LIVE && name !== FAULTS)
+        .map(({ name, text, encoding }) => [name, Buffer.from(text, encoding)]),
+    ),
+    live: named.find(({ name }) => name === LIVE)?.text,
+    faults: named.find(({ name }) => name === FAULTS)?.text,
+    concurrent: other && { line: /`(.*?)`/.exec(other.title)?.[1] ?? '', body: other.text },
+  };
+}
+
+const LIVE = 'live.json';
+const FAULTS = 'faults.yaml';
+
+/** Returns the document in which each example shows what its command prints now. */
+export async function refreshExamples(document: string): Promise<string> {
+  const sections = document.split(/^(?=### )/m).map(async (section) => {
+    if (!section.startsWith('### ')) return section;
+    const { output } = await runExample(readExample(section));
+    return section.replace(/(?<=^```console\n\$ .*\n)[\s\S]*?(?=^```$)/m, () => `${output.trimEnd()}\n`);
+  });
+  return (await Promise.all(sections)).join('');
+}
+
+/** Runs an example as a user would: its command line, in a folder with its files, with the bundled server. */
 export async function runExample({
   command,
   files,
   live,
   faults,
-  concurrentRequest,
+  concurrent,
 }: RunnableExample): Promise<ExampleResult> {
   const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
   try {
-    for (const [name, file] of Object.entries(files)) {
+    for (const [name, content] of files) {
       mkdirSync(dirname(join(cwd, name)), { recursive: true });
-      writeFileSync(join(cwd, name), getExampleFileText(file), typeof file === 'string' ? 'utf8' : 'latin1');
+      writeFileSync(join(cwd, name), content);
     }
     const server = createServer({
       now: () => NOW,
       idSeed: 'example',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(renderExampleSeedFile(live))) },
+      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(live)) },
     });
     const { handle } = faults === undefined ? server : withFaults(server, parseServerFaults(faults));
-    const transport = concurrentRequest === undefined ? handle : withConcurrentRequest(handle, concurrentRequest);
+    const transport = concurrent === undefined ? handle : withConcurrentRequest(handle, concurrent);
     let output = '';
     const onWrite = (text: string): void => {
       output += text;
@@ -62,20 +112,21 @@ export async function runExample({
   }
 }
 
-/** A transport on which somebody else's request goes before the first that is like it says. */
-function withConcurrentRequest(handle: Transport, { before, request: line, body }: ConcurrentRequest): Transport {
-  let isDone = false;
+/** A transport that sends the request of another user right before the first one with the same method and path. */
+function withConcurrentRequest(handle: Transport, { line, body }: { line: string; body: string }): Transport {
+  let isSent = false;
   return async (request) => {
-    if (!isDone && before === `${request.method} ${new URL(request.url).pathname}`) {
-      isDone = true;
+    if (!isSent && line === `${request.method} ${new URL(request.url).pathname}`) {
+      isSent = true;
       const [method = '', path = ''] = line.split(' ');
       const headers = {
         authorization: `Bearer ${API_KEY}`,
         'service-version': '2',
         'content-type': 'application/json',
       };
-      const answer = await handle(new Request(`${BASE_URL}${path}`, { method, headers, body }));
-      if (answer.status >= 300) throw new Error(`${line} was answered with ${answer.status}: ${await answer.text()}`);
+      const response = await handle(new Request(`${BASE_URL}${path}`, { method, headers, body }));
+      if (response.status >= 300)
+        throw new Error(`${line} has the response ${response.status}: ${await response.text()}`);
     }
     return handle(request);
   };

@@ -1,11 +1,11 @@
 import { type Field, getNestedFields } from '../kinds/field.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
+import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
+import { findCodeSection } from './code-section.ts';
 import {
   type CodePage,
-  createCodePage,
   createFieldPage,
   createKindLifecycleFieldPage,
   createKindPage,
@@ -48,7 +48,8 @@ interface UnknownTopic {
 
 /** Explains a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`, whose kind may be omitted. */
 export function explain(topic: string): ExplanationPage | UnknownTopic {
-  if (isDiagnosticCode(topic)) return createCodePage(topic);
+  const section = Object.hasOwn(DIAGNOSTIC_CODES, topic) ? findCodeSection(topic) : undefined;
+  if (section !== undefined) return { about: 'code', code: topic, ...section };
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
   if (!DOCUMENT_KINDS.includes(kind)) return explainByName(topic, [kind, ...steps]);
   const found = createPage(kind, steps);
@@ -74,10 +75,6 @@ export function createTopicsPage(): TopicsPage {
     return { name, sentence: 'description' in page ? page.description : '' };
   });
   return { about: 'topics', kinds, codes };
-}
-
-function isDiagnosticCode(text: string): text is DiagnosticCode {
-  return Object.hasOwn(DIAGNOSTIC_CODES, text);
 }
 
 /**

@@ -9,97 +9,18 @@ import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listKindsOfReferenceType } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import { createManifestJsonSchema } from '../schemas/manifest.ts';
 import { inlineDefs } from '../schemas/text.ts';
-import {
-  type ConcurrentRequest,
-  createCorrectedExample,
-  getExampleFileText,
-  type RunnableExample,
-  renderExampleSeedFile,
-} from './explanation.ts';
-import { EXPLANATIONS } from './explanations.ts';
-import OUTPUTS from './outputs.json' with { type: 'json' };
+import type { CodeSection } from './code-section.ts';
 
-export interface CodePage {
+export interface CodePage extends CodeSection {
   readonly about: 'code';
-  readonly code: DiagnosticCode;
-  readonly sentence: string;
-  readonly meaning: string;
-  readonly remedy: string;
-  readonly example: ShownExample & { readonly output: string };
-  /** The parts of the corrected example that differ from `example`. */
-  readonly fixed: ShownExample;
-}
-
-/**
- * An example, or the changed parts of a corrected example. `removed`: names of removed files. `seed`: the text of a
- * seed file with the live resources.
- */
-export interface ShownExample {
-  readonly command: string;
-  readonly files: readonly ShownFile[];
-  readonly removed: readonly string[];
-  readonly seed?: string;
-  readonly faults?: string;
-  readonly concurrentRequest?: ConcurrentRequest;
-}
-
-export interface ShownFile {
-  readonly name: string;
-  readonly text: string;
-  /** Absent if the encoding is UTF-8. */
-  readonly encoding?: string;
+  readonly code: string;
 }
 
 const SECRET_CLAUSE = `, which may contain \`\${secret:NAME}\``;
-
-/** Maps a code to the output of its example, which `npm run docs` creates. A code without output is a compile error. */
-const TEXTS: Readonly<Record<DiagnosticCode, string>> = OUTPUTS;
-
-export function createCodePage(code: DiagnosticCode): CodePage {
-  const explanation = EXPLANATIONS[code];
-  const { meaning, remedy, bad } = explanation;
-  const fixed = createCorrectedExample(explanation);
-  return {
-    about: 'code',
-    code,
-    sentence: DIAGNOSTIC_CODES[code],
-    meaning,
-    remedy,
-    example: { ...createShownExample(bad), output: TEXTS[code] },
-    fixed: createDifference(bad, fixed),
-  };
-}
-
-function createShownExample({ command, files, live, faults, concurrentRequest }: RunnableExample): ShownExample {
-  return {
-    command,
-    files: Object.entries(files).map(([name, file]) => ({
-      name,
-      text: getExampleFileText(file),
-      ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
-    })),
-    removed: [],
-    ...(live !== undefined && { seed: renderExampleSeedFile(live) }),
-    ...(faults !== undefined && { faults }),
-    ...(concurrentRequest !== undefined && { concurrentRequest }),
-  };
-}
-
-/** Returns the parts of the corrected example that differ from the example. */
-function createDifference(bad: RunnableExample, fixed: RunnableExample): ShownExample {
-  const { seed, faults: _, concurrentRequest: __, ...rest } = createShownExample(fixed);
-  return {
-    ...rest,
-    files: rest.files.filter(({ name }) => bad.files[name] !== fixed.files[name]),
-    removed: Object.keys(bad.files).filter((name) => fixed.files[name] === undefined),
-    ...(seed !== undefined && bad.live !== fixed.live && { seed }),
-  };
-}
 
 /** The page of a kind, a field or a setting. */
 export interface KindOrFieldPage {

@@ -1,8 +1,9 @@
 import { renderPrintableJson } from '../report/machine/json.ts';
 import type { TextStyleOptions } from '../report/report.ts';
 import { createPainter, wrapProse, wrapWithPrefix } from '../report/text/layout.ts';
+import { parseExample } from './code-section.ts';
 import type { ExplanationPage, TopicSummary } from './explain.ts';
-import type { CodePage, FieldRow, KindOrFieldPage, ShownExample, ShownFile } from './pages.ts';
+import type { CodePage, FieldRow, KindOrFieldPage } from './pages.ts';
 
 export function renderPageText(page: ExplanationPage, options: TextStyleOptions): string {
   return `${renderPage(page, options).join('\n').trimEnd()}\n`;
@@ -11,7 +12,7 @@ export function renderPageText(page: ExplanationPage, options: TextStyleOptions)
 function renderPage(page: ExplanationPage, options: TextStyleOptions): readonly string[] {
   switch (page.about) {
     case 'code':
-      return renderCodeSpan(page, options);
+      return renderCode(page, options);
     case 'fields':
       return [...renderHeading(`${page.name}, in several places`, options), ...renderTopics(page.fields, options)];
     case 'topics':
@@ -39,19 +40,18 @@ function renderTopics(topics: readonly TopicSummary[], { width }: TextStyleOptio
   });
 }
 
-function renderCodeSpan(page: CodePage, options: TextStyleOptions): readonly string[] {
-  const { code, sentence, meaning, remedy, example, fixed } = page;
+function renderCode(page: CodePage, options: TextStyleOptions): readonly string[] {
+  const { code, sentence, meaning, example, remedy } = page;
   return [
     ...renderHeading(code, options),
     ...renderProse(`${sentence} ${meaning}`, options),
     '',
     ...renderHeading('Example', options),
-    ...renderExample(example),
-    ...indent(`$ edgewise ${example.command}\n${example.output}`),
-    '',
+    ...parseExample(example).flatMap(({ text, language }) =>
+      language === undefined ? renderProse(text, options) : [...indent(text, language === 'console' ? 2 : 4), ''],
+    ),
     ...renderHeading('What to do', options),
     ...renderProse(remedy, options),
-    ...renderFixed(page.example, fixed),
   ];
 }
 
@@ -59,36 +59,7 @@ function renderProse(text: string, { width }: TextStyleOptions): readonly string
   return wrapProse(text, width, { first: 2, rest: 2 }).map((line) => `  ${line}`);
 }
 
-function renderExample({ files, seed, faults, concurrentRequest }: ShownExample): readonly string[] {
-  return [
-    ...files.flatMap(renderFile),
-    ...(seed === undefined ? [] : renderFile({ name: 'live.json, which the service was seeded with', text: seed })),
-    ...(faults === undefined ? [] : renderFile({ name: 'faults.yaml, which the service runs with', text: faults })),
-    ...(concurrentRequest === undefined
-      ? []
-      : [
-          `  another user sends, right before ${concurrentRequest.before}:`,
-          ...indent(`${concurrentRequest.request}\n${concurrentRequest.body}`, 4),
-          '',
-        ]),
-  ];
-}
-
-function renderFixed(example: ShownExample, { command, files, removed, seed }: ShownExample): readonly string[] {
-  const isOther = command !== example.command;
-  return [
-    '',
-    ...renderExample({ command, files, removed, ...(seed !== undefined && { seed }) }),
-    ...removed.map((name) => `  ${name} is removed`),
-    ...(isOther ? [`  $ edgewise ${command}`] : []),
-  ];
-}
-
-function renderFile({ name, text, encoding }: ShownFile): readonly string[] {
-  return [`  ${name}${encoding === undefined ? '' : `, in ${encoding}`}:`, ...indent(text, 4), ''];
-}
-
-function indent(text: string, columns = 2): readonly string[] {
+function indent(text: string, columns: number): readonly string[] {
   return text
     .trimEnd()
     .split('\n')

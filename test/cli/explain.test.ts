@@ -32,7 +32,7 @@ describe('edgewise explain', () => {
         A manifest has a field that its kind does not have. The kind has no field with this name at this place. If it were ignored, its author would rely on a field without effect, so it is an error.
 
       Example
-        edge.yaml:
+        \`edge.yaml\`:
           apiVersion: edgewise/v1
           kind: TCPEdge
           metadata:
@@ -55,16 +55,6 @@ describe('edgewise explain', () => {
 
       What to do
         Correct the name. \`edgewise explain TCPEdge\` lists the fields of a kind. Remove fields that only the service sets.
-
-        edge.yaml:
-          apiVersion: edgewise/v1
-          kind: TCPEdge
-          metadata:
-            name: postgres
-          spec:
-            hostports: ["1.tcp.example.net:20001"]
-            backend:
-              backend_id: bkdhr_blue
       "
     `);
   });

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { EXAMPLES_PAGE } from '../../.ci/run-example.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { DOCUMENTS, listCodeBlocks } from './documents.ts';
 
@@ -86,6 +87,8 @@ describe('the version', () => {
 describe('documents', () => {
   const lines = ['sh', 'console', 'yaml']
     .flatMap(listCodeBlocks)
+    .filter(({ place }) => !place.startsWith(EXAMPLES_PAGE)) // test/explain runs these
+
     .flatMap(({ place, text }) => text.split('\n').map((line) => ({ place, line })))
     .flatMap(({ place, line }) =>
       Array.from(

@@ -11,7 +11,6 @@ const NAMED: readonly (readonly [why: string, files: string])[] = [
     'src/server/{behaviours,*-behaviour,abuse-report-rules,ssh-certificate}.ts',
   ],
   ['what a seed says about such behaviour', 'src/{schemas,server}/{seed,service,server,behaviour}.ts'],
-  ['examples of manifests', 'src/explain/codes/*.ts'],
   ['an example of a manifest', 'src/manifest/starter.ts'],
 ];
 

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DOCUMENT_EXPLANATIONS, READING_EXPLANATIONS } from '../../src/explain/codes/manifests.ts';
-import { DOCUMENT_CONFLICT_EXPLANATIONS } from '../../src/explain/codes/running.ts';
+import { EXAMPLES_PAGE } from '../../.ci/run-example.ts';
 import { explain as explainTopic } from '../../src/explain/explain.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { explain } from './explain.ts';
@@ -18,6 +17,8 @@ const TOLD = /^\S+ \[.*\] ([a-z0-9-]+): /;
 
 /** The codes of manifests that the tests beside this one, or of many stacks, look at. */
 const ELSEWHERE: readonly string[] = [
+  'claimed-elsewhere',
+  'cross-stack-reference-missing',
   'duplicate-stack',
   'file-not-utf8',
   'file-unreadable',
@@ -28,12 +29,15 @@ const ELSEWHERE: readonly string[] = [
   'render-not-allowed',
   'secret-misplaced',
   'too-long',
+  'untrusted-setting',
+  'used-elsewhere',
 ];
 
-/** The codes that reading and validating manifests gives. */
-const CODES = [READING_EXPLANATIONS, DOCUMENT_EXPLANATIONS, DOCUMENT_CONFLICT_EXPLANATIONS]
-  .flatMap(Object.keys)
-  .filter((code) => !ELSEWHERE.includes(code));
+/** The codes of reading and validating manifests: those of the first parts of the page. */
+const [PARTS = ''] = readFileSync(EXAMPLES_PAGE, 'utf8').split('\n## Options\n');
+const CODES = Array.from(PARTS.matchAll(/^### (.+)$/gm), ([, code = '']) => code).filter(
+  (code) => !ELSEWHERE.includes(code),
+);
 
 describe('manifests that are wrong', () => {
   it.each(TABLES)('are told of exactly as the table %s says', async (table) => {

@@ -11,10 +11,9 @@ import axe from 'axe-core';
 import fc from 'fast-check';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getExampleFileText } from '../../src/explain/explanation.ts';
-import { EXPLANATIONS } from '../../src/explain/explanations.ts';
-import OUTPUTS from '../../src/explain/outputs.json' with { type: 'json' };
-import type { Diagnostic } from '../../src/index.ts';
+import { readExample } from '../../.ci/run-example.ts';
+import { findCodeSection } from '../../src/explain/code-section.ts';
+import { DIAGNOSTIC_CODES, type Diagnostic } from '../../src/index.ts';
 import { ARTIFACTS, CHROMIUM } from '../end-to-end/browser.ts';
 import { findProgram } from '../end-to-end/openssh.ts';
 import { thinOutLikeRandom } from '../laws/properties.ts';
@@ -224,11 +223,12 @@ for (const { browser: name, path, args } of BROWSERS) {
       });
       await page.reload();
       const [told, printed]: [string[], string[]] = [[], []];
-      for (const [code, { bad }] of thinInFirefox(Object.entries(EXPLANATIONS))) {
-        if (!/^(?:plan|validate|lint)$/.test(bad.command) || bad.live !== undefined || bad.faults !== undefined)
-          continue;
+      for (const code of thinInFirefox(Object.keys(DIAGNOSTIC_CODES))) {
+        const { example = '' } = findCodeSection(code) ?? {};
+        const { command, files: contents, live, faults } = readExample(example);
+        if (!/^(?:plan|validate)$/.test(command) || live !== undefined || faults !== undefined) continue;
         if (NOT_OF_A_PAGE.has(code)) continue;
-        const files = Object.entries(bad.files).map(([file, text]) => ({ file, text: getExampleFileText(text) }));
+        const files = Array.from(contents, ([file, content]) => ({ file, text: content.toString() }));
         const isWithout = code !== 'no-stack' && !files.some(({ text }) => text.includes('kind: Stack'));
         const all = [...files, ...(isWithout ? [{ file: 'stack.yaml', text: STACK }] : [])];
         await page.evaluate((hash) => location.assign(hash), `#${toLink({ files: all })}`);
@@ -237,7 +237,7 @@ for (const { browser: name, path, args } of BROWSERS) {
         const { severity, message, remedy, place } = diagnostics.find((one) => one.code === code) ?? {};
         const where = place && `${place.file}:${place.line}:${place.column}`;
         told.push(`${severity}[${code}]: ${message} --> ${where} ${remedy?.split('\n')[0]}`);
-        const [, said, at, help] = SAYING.exec((OUTPUTS as Readonly<Record<string, string>>)[code] ?? '') ?? [];
+        const [, said, at, help] = SAYING.exec(example) ?? [];
         printed.push(`${said} --> ${at} ${help}`);
       }
       expect(told).toEqual(printed);

@@ -1,21 +1,14 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { EXPLANATIONS } from '../../explain/explanations.ts';
+import { findCodeSection } from '../../explain/code-section.ts';
 import { findRepository } from '../../files/boundary.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { type FormatName, loadReportRenderer, loadStacksReportRenderer } from '../../report/formats.ts';
-import type {
-  DiagnosticCodeDescription,
-  Failure,
-  FormatOptions,
-  Report,
-  StacksRunReport,
-  WrittenEvents,
-} from '../../report/report.ts';
+import type { Failure, FormatOptions, Report, StacksRunReport, WrittenEvents } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/diagnostics.ts';
 import { InvalidManifests, StackError, type StackNameAndLocator } from '../../stack/host.ts';
 import { type Context, VERSION } from '../context.ts';
@@ -68,7 +61,7 @@ type LoadRenderer = (name: FormatName) => Promise<(options: FormatOptions) => st
 
 async function publishAs(load: LoadRenderer, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
-  const host = { ...createRunOptions(publication, context), describeRule };
+  const host = { ...createRunOptions(publication, context), describeRule: findCodeSection };
   if (!isShown) {
     const render = await load(flags.format);
     const text = render({ ...getTextOptions(context.stdout, context, flags), ...host });
@@ -108,12 +101,6 @@ function createRunOptions(
     toRepositoryPath: (file) => makeRelative(root, file, cwd),
     toOriginPath: (path, stack) => makeRelative(root, resolveOrigin(path, stack, context), cwd),
   };
-}
-
-const MEANINGS: ReadonlyMap<string, DiagnosticCodeDescription> = new Map(Object.entries(EXPLANATIONS));
-
-function describeRule(id: string): DiagnosticCodeDescription | undefined {
-  return MEANINGS.get(id);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
-import { listRootsOfPaths, resolvePathWithin, searchRepository } from '../files/boundary.ts';
+import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, searchRepository } from '../files/boundary.ts';
 import {
   createTrustedOwners,
   DISTRUST_REMEDY,
@@ -53,7 +53,7 @@ export interface DefaultsStart {
 
 /**
  * Reads files with Defaults in folders and above them, up to the root of the repository. Skips files in `known`. Reports
- * Defaults that are not used because of their owner, so that no plan lacks settings in silence. `paths`: the paths of
+ * Defaults that are not used because of their owner or place, so that no plan lacks settings in silence. `paths`: the paths of
  * the command line, whose repositories count.
  */
 export function readDefaultsUpward(
@@ -165,39 +165,45 @@ function listEntries(folder: string, { distrust }: UpwardTrust): readonly Dirent
   }
 }
 
-/** Reads a file if it contains what is searched. Reports it instead if it is not trusted. */
+/** Reads a file if it contains what is searched. Reports it instead if it is not used. */
 function readSearchedFile({ shown, real }: Path, search: UpwardSearch, reading: UpwardReading): void {
-  const why = describeDistrust(real, search);
-  // Ignore a link that leaves `roots`, because its target may have nothing to do with edgewise.
-  if (why === undefined && 'finding' in resolvePathWithin(real, reading.roots)) return;
+  const refusal = findRefusal(real, search, reading);
   try {
     const stats = statSync(real, { throwIfNoEntry: false });
     if (stats?.isFile() !== true || stats.size > MAX_SEARCHED_BYTES) return;
     // A file of another user does not use up the budget of the manifests.
-    const { budget } = why === undefined ? reading : { budget: undefined };
+    const { budget } = refusal === undefined ? reading : { budget: undefined };
     const bytes = readInput(real, { maxBytes: MAX_SEARCHED_BYTES, budget });
     if (!search.isSearched(bytes)) return;
-    if (why === undefined) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
-    else reading.diagnostics.push(createDistrustedDiagnostic(shown, why));
+    if (refusal === undefined) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
+    else reading.diagnostics.push(createRefusedDiagnostic(shown, refusal));
   } catch (error) {
-    if (why === undefined) reading.diagnostics.push(createUnreadableDiagnostic(shown, error));
+    if (refusal === undefined) reading.diagnostics.push(createUnreadableDiagnostic(shown, error));
     else if (!(error instanceof Error)) throw error;
   }
 }
 
-/** Why a file is not used, as a clause. `undefined` if it is used. */
-function describeDistrust(file: string, { trusted, distrust }: UpwardTrust): string | undefined {
-  const finding = findDistrust(file, trusted);
-  if (finding !== undefined) return `it ${finding}`;
-  return distrust && `${distrust.path} ${distrust.finding}`;
+/** Why a file is not used, as a clause, and what to do. */
+interface Refusal {
+  readonly why: string;
+  readonly remedy: string;
 }
 
-function createDistrustedDiagnostic(file: string, why: string): Diagnostic {
+/** Returns why a file is not used: its owner, or a link that leaves the repository. `undefined` if it is used. */
+function findRefusal(file: string, { trusted, distrust }: UpwardTrust, { roots }: UpwardReading): Refusal | undefined {
+  const finding = findDistrust(file, trusted);
+  if (finding !== undefined) return { why: `it ${finding}`, remedy: DISTRUST_REMEDY };
+  if (distrust !== undefined) return { why: `${distrust.path} ${distrust.finding}`, remedy: DISTRUST_REMEDY };
+  const place = resolvePathWithin(file, roots);
+  return 'finding' in place ? { why: `it ${place.finding}`, remedy: BOUNDARY_REMEDY } : undefined;
+}
+
+function createRefusedDiagnostic(file: string, { why, remedy }: Refusal): Diagnostic {
   return {
     code: 'path-refused',
     severity: 'error',
     message: `${file} has Defaults for these manifests, but is not used, because ${why}`,
-    remedy: DISTRUST_REMEDY,
+    remedy,
   };
 }
 

@@ -152,16 +152,29 @@ describe('Defaults', () => {
     expect(changes.map(({ address }: { readonly address: string }) => address)).toEqual(['TCPEdge/a']);
   });
 
-  it('above the repository, and behind a link out of it, are not read', async () => {
+  it('above the repository are not read, and behind a link out of it are refused by name', async () => {
     const workspace = await createWorkspace({
       'repository/a/edgewise.yaml': toStack('a'),
       'defaults.yaml': toDefaults({ owner_label: 'outside' }),
     });
     const top = join(workspace.folder, 'repository');
     commitAll(top);
-    symlinkSync('../defaults.yaml', join(top, 'defaults.yaml'));
-    const { stdout } = await workspace.edgewise('explain settings a', { cwd: top });
+    const { exitCode, stdout } = await workspace.edgewise('explain settings a', { cwd: top });
+    expect(exitCode).toBe(0);
     expect(stdout).not.toContain('outside');
+    symlinkSync('../defaults.yaml', join(top, 'defaults.yaml'));
+    for (const line of ['validate a', 'plan a', 'plan a --untrusted', 'validate a/edgewise.yaml']) {
+      const refused = await workspace.edgewise(line, { cwd: top });
+      expect(refused.exitCode, line).toBe(3);
+      expect(refused.stdout + refused.stderr).toContain(
+        'defaults.yaml has Defaults for these manifests, but is not used, because it lies outside of the repository',
+      );
+    }
+    rmSync(join(top, 'defaults.yaml'));
+    for (const target of ['../other.yaml', '../gone.yaml', '/dev/zero'])
+      symlinkSync(target, join(top, `${target.replace(/\W/g, '')}.yaml`));
+    writeFileSync(join(workspace.folder, 'other.yaml'), 'a: 1\n');
+    expect((await workspace.edgewise('validate a', { cwd: top })).exitCode).toBe(0);
     rmSync(join(top, '.git'), { recursive: true });
     expect((await workspace.edgewise('explain settings repository/a')).stdout).toContain('outside');
   });

@@ -1,10 +1,13 @@
-import type { Field } from '../kinds/field.ts';
-import { isModule, type Kind } from '../kinds/kind.ts';
+import type { Field, FieldType } from '../kinds/field.ts';
+import { isModule, type Kind, toObjectTypeOfKind } from '../kinds/kind.ts';
 import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { alignLiveSpec, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
+import { findMemberType } from '../kinds/walk.ts';
+import type { ApiError } from '../model/errors.ts';
+import { formatPath, parsePath } from '../model/field-path.ts';
 import { assertJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import {
   type Mark,
@@ -16,7 +19,7 @@ import {
 } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import { alignMembers, formatConcealed, mapConcealed } from '../model/secret-value.ts';
-import type { LiveResource, Spec } from '../model/state.ts';
+import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { getSentFields, type Write } from '../model/write.ts';
 import { completeMarkDraft } from '../plan/writes.ts';
 
@@ -183,4 +186,35 @@ function createValidity({ kind, validForMs, omitsStart }: Write, now: Date): Jso
     ...(omitsStart !== true && { [validity.after]: formatTime(startMs) }),
     [validity.until]: formatTime(startMs + validForMs),
   };
+}
+
+/**
+ * Returns the path of the spec field that the service names in `details.field` of an error response, as far as the
+ * kind's table has it. `undefined` if it names none.
+ */
+export function findRejectedField(
+  { kind, module, body }: Write,
+  { response: { details } }: ApiError,
+): string | undefined {
+  const named = parsePath(details['field'] ?? '') ?? [];
+  const isInModule = module !== undefined && named[0] !== module;
+  const path = keepKnown(toObjectTypeOfKind(getKind(kind)), isInModule ? [module, ...named] : named);
+  const isFound = body !== undefined && path.length > (isInModule ? 1 : 0);
+  return isFound ? formatPath(path) : undefined;
+}
+
+/**
+ * Returns the leading steps of a path that exist in the types. Stops at an unordered list: its members were sorted
+ * before they were sent, so an index in the response does not match the manifest.
+ */
+function keepKnown(root: FieldType, path: FieldPath): FieldPath {
+  const known: (string | number)[] = [];
+  let type: FieldType | undefined = root;
+  for (const step of path) {
+    if (type.type === 'list' && type.unordered) break;
+    type = findMemberType(type, step);
+    if (type === undefined) break;
+    known.push(step);
+  }
+  return known;
 }

@@ -12,6 +12,7 @@ import type { LiveResource } from '../model/state.ts';
 import { type CreateWrite, hasMark, isCreate, type MarkWrite, type Write, type WriteId } from '../model/write.ts';
 import { formatTextAsFileContent } from '../plan/plan-input.ts';
 import {
+  findRejectedField,
   listUnacceptedFieldMessages,
   listUnacceptedFields,
   type ResolvedWrite,
@@ -30,7 +31,6 @@ import {
 } from './duplicates.ts';
 import { JournalWriteError } from './journal.ts';
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
-import { getRejectionFacts } from './rejected-field.ts';
 import type { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
 import {
@@ -475,7 +475,13 @@ function classifyFailure(write: Write, error: unknown, waited: string): Outcome 
   if (error instanceof ApiError) {
     if (write.method === 'DELETE' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.ids?.id };
-    return { ...createFailure(write, `${error.message}${waited}`), ...getRejectionFacts(write, error), isUnknown };
+    return {
+      ...createFailure(write, `${error.message}${waited}`),
+      isAuthentication: error.isAuthentication,
+      status: error.response.status,
+      field: findRejectedField(write, error),
+      isUnknown,
+    };
   }
   if (error instanceof NetworkError)
     return { ...createFailure(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };

@@ -22,7 +22,7 @@ export type Outcome =
       /** The HTTP status with which the service rejected the write. Absent if the failure has another cause. */
       readonly status?: number;
       /** The path of the spec field that the service names in its response, such as `policy.inbound[0].name`. */
-      readonly field?: string;
+      readonly field?: string | undefined;
       readonly isAuthentication: boolean;
       /** True for a POST without a response. If it took effect, the next plan finds the resource by its mark. */
       readonly isUnknown: boolean;

@@ -165,12 +165,11 @@ export interface Plan {
   readonly requests: {
     /** Number of requests sent to read the live state. */
     readonly read: number;
-    /** Number of requests of an apply: writes, and list requests to find duplicates that concurrent applies created. */
-    readonly apply: number;
     /**
-     * Whether an apply may send more requests, because the number of list pages is unknown. Absent: `apply` is exact.
+     * The least number of requests of an apply: the writes, and one list request for each kind in which a concurrent
+     * apply could create the same resource.
      */
-    readonly mayTakeMore?: boolean;
+    readonly apply: number;
     /**
      * Number of writes before which an apply reads the resource again, unless it has read it within the last five
      * seconds. Not part of `apply`. Absent if there are none.

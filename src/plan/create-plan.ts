@@ -11,7 +11,7 @@ import { createChange } from './create-change.ts';
 import { computeChangesWithDangers } from './dangers.ts';
 import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
-import { countDuplicateCheckRequests } from './duplicates.ts';
+import { isCreateWithoutClaims } from './duplicates.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
 import { listPlannedWriteToFiles, listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
@@ -137,13 +137,12 @@ function estimateRequests(
   { live, settings }: PlanInput,
 ): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
-  const { least, isOpen } = countDuplicateCheckRequests(writes, { live, pageSize: settings.pageSize });
-  const apply = writes.length + least;
+  // Each kind in which a concurrent apply could create the same resource is listed at least once.
+  const apply = writes.length + new Set(writes.filter(isCreateWithoutClaims).map(({ kind }) => kind)).size;
   const readAgain = countReliantWrites(writes, changes);
   return {
     read: live.requests,
     apply,
-    ...(isOpen && { mayTakeMore: true }),
     ...(readAgain > 0 && { readAgain }),
     leastMs: limit === undefined ? 0 : computeMinimumRequestTimeMs(apply + countCertainReads(readAgain, limit), limit),
   };

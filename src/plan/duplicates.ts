@@ -7,7 +7,7 @@ import { getAddressName, toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
-import { type CreateWrite, isCreate, isDelete, type Write } from '../model/write.ts';
+import { type CreateWrite, isCreate, type Write } from '../model/write.ts';
 import type { ChangeDecision } from './decide.ts';
 import { diffSpecs } from './diff.ts';
 
@@ -266,50 +266,4 @@ function isInBraces({ excerpt }: SourcePlace): boolean {
  */
 export function isCreateWithoutClaims(write: Write): write is CreateWrite {
   return isCreate(write) && listClaims(getKind(write.kind), write.body).length === 0;
-}
-
-export interface DuplicateCheckCountInput {
-  readonly live: LiveState;
-  readonly pageSize: number;
-}
-
-interface RequestCount {
-  readonly least: number;
-  /** Whether more than `least` requests may be needed. The exact number is known only after the apply. */
-  readonly isOpen: boolean;
-}
-
-/**
- * Counts the list requests with which an apply looks for duplicates that a concurrent apply created. An apply lists
- * only kinds in which it creates resources without unique values.
- */
-export function countDuplicateCheckRequests(writes: readonly Write[], held: DuplicateCheckCountInput): RequestCount {
-  const byKind = Map.groupBy(writes.filter(isCreateWithoutClaims), ({ kind }) => kind);
-  const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, checks: made.length }));
-  return {
-    least: counts.reduce((sum, { least }) => sum + least, 0),
-    isOpen: counts.some(({ isOpen }) => isOpen),
-  };
-}
-
-/**
- * Counts the list requests for one kind. A kind without a token is listed once, after all writes. A kind with a token
- * is listed before each delivery, when other writes may still be open, so the number of pages is uncertain. Concurrent
- * deliveries share a list.
- */
-function countPages(
-  kind: Kind,
-  {
-    writes,
-    held,
-    checks,
-  }: { readonly writes: readonly Write[]; readonly held: DuplicateCheckCountInput; readonly checks: number },
-): RequestCount {
-  const ofKind = writes.filter((write) => write.kind === kind.name);
-  const countPagesOf = (resources: number): number => Math.max(1, Math.ceil(resources / held.pageSize));
-  const before = held.live.resources.get(kind.name)?.length ?? 0;
-  const [created, deleted] = [ofKind.filter(isCreate).length, ofKind.filter(isDelete).length];
-  if (kind.oneTimeFields.length === 0) return { least: countPagesOf(before + created - deleted), isOpen: false };
-  const least = countPagesOf(before + 1 - deleted);
-  return { least, isOpen: checks > 1 || least !== countPagesOf(before + created) };
 }

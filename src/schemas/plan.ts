@@ -342,9 +342,8 @@ export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
       apply: z
         .int()
         .describe(
-          'Number of requests that an apply sends: the writes, and list requests to find duplicates by a concurrent apply.',
+          'The least number of requests that an apply sends: the writes, and list requests to find duplicates by a concurrent apply.',
         ),
-      mayTakeMore: optional(z.boolean()).describe('If true, `apply` is a minimum. If absent, it is exact.'),
       readAgain: optional(z.int()).describe(
         'Number of writes before which an apply reads the resource again, unless it has just read it. Not part of `apply`.',
       ),

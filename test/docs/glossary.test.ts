@@ -40,7 +40,6 @@ const RULED_OUT_IN_NAMES = ['take', 'takes', 'taken', 'make', 'makes', 'made', '
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['Made', 'the CEL type of `made`'],
   ['made', 'in plan files: when and from which commit a plan was made'],
-  ['mayTakeMore', 'in plan files: an apply may take more requests'],
   ['takes', 'in the list of stacks: resources to take over'],
   ['takenFrom', 'the stack that a resource is taken over from'],
   ['taken-elsewhere', 'a diagnostic: another stack takes the resource over'],

@@ -149,7 +149,7 @@ export function formatActionCounts(totals: Totals): string {
 }
 
 /**
- * The read requests and the requests needed to apply, such as `4 writes` or `at least 13 writes and 2 look-ups (10
+ * The read requests and the requests needed to apply, such as `4 writes` or `13 writes and at least 2 look-ups (10
  * changes: …)`. Adds the time that the rate limit costs, if any.
  */
 export function formatRequestSentence(
@@ -157,15 +157,13 @@ export function formatRequestSentence(
   { isApplied, isPart = false }: { readonly isApplied: boolean; readonly isPart?: boolean | undefined },
 ): string {
   const { requests, settings, writes } = plan;
-  const { read, apply, mayTakeMore = false, readAgain = 0, leastMs } = requests;
+  const { read, apply, readAgain = 0, leastMs } = requests;
   if (!isApplied) return isPart ? '' : formatReadRequestsSentence(read);
   const lookUps = apply - writes.length;
-  const sent = [formatCount(writes.length, 'write'), ...(lookUps > 0 ? [formatCount(lookUps, 'look-up')] : [])].join(
-    ' and ',
-  );
+  const sent = `${formatCount(writes.length, 'write')}${lookUps > 0 ? ` and at least ${formatCount(lookUps, 'look-up')}` : ''}`;
   const time = leastMs === 0 ? '' : `, at least ${formatWaitTime(leastMs)} at ${toPrintable(settings.rateLimit)}`;
   const again = readAgain === 0 ? '' : `, and up to ${formatCount(readAgain, 'read')} right before writes`;
-  const takes = `takes ${mayTakeMore ? 'at least ' : ''}${sent}${time}${formatWriteReasons(plan)}${again}`;
+  const takes = `takes ${sent}${time}${formatWriteReasons(plan)}${again}`;
   return isPart ? `Applying ${takes}.` : `Reading took ${formatCount(read, 'request')}; applying ${takes}.`;
 }
 

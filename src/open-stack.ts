@@ -6,47 +6,33 @@ import type { Transport } from './model/transport.ts';
 import { rehearsePlan } from './rehearse/rehearse.ts';
 import { listMissingManifests } from './repository/missing-manifests.ts';
 import { openTakeOverLookUp } from './repository/read-stack-tree.ts';
+import type { ServiceSettingOptions } from './settings/table.ts';
 import type { Host } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
 import { createRenderCommandRunner } from './stack/render.ts';
 import {
-  parseTimeoutMs,
   readManifestTrust,
   readSecretsNamedInEnvironment,
   refuseUntrustedRender,
   resolveSettingsFromManifests,
-  type ServiceSettingOverrides,
 } from './stack/settings.ts';
 import { createAccount, createStack, type Stack } from './stack/stack.ts';
 
-/** Manifests, service and callbacks of a stack. Every option is optional. */
-export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'> {
+/**
+ * Manifests, service and callbacks of a stack. Every option is optional. The settings of the service (`baseUrl`, `keyEnv`,
+ * `versionHeader`, `pageSize`, `concurrency`, `rateLimit`, `caFile` and the timeouts) have the values and defaults of
+ * `spec.api` of a Stack, and take precedence over the environment and the Stack.
+ */
+export interface StackOptions extends ServiceSettingOptions, Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'> {
   /** Files and folders with manifests. Default: the working folder, or none if `manifests` is given. */
   readonly paths?: readonly string[];
   /** Manifests in memory: `{ file, text }` or `{ file, bytes }`. */
   readonly manifests?: readonly ManifestContent[];
-  /**
-   * URL of the service. `embedded:` or `embedded:FILE` selects the bundled server instead. Default: EDGEWISE_BASE_URL,
-   * else `spec.api.base_url` of the Stack.
-   */
-  readonly baseUrl?: string;
   /** The API key. Default: EDGEWISE_API_KEY, else the content of the file that EDGEWISE_API_KEY_FILE names. */
   readonly apiKey?: string;
   /** Sends the requests. Default: a new transport with the proxies and certificates that environment variables name. */
   readonly transport?: Transport;
-  /** Name of the header that contains the API version. */
-  readonly versionHeader?: string;
-  /** The maximum number of resources per list request, 1 to 100. */
-  readonly pageSize?: number;
-  /** The maximum number of concurrent requests, 1 to 64. */
-  readonly concurrency?: number;
-  /** The maximum number of requests in any window of time: `120/60s` allows 120 in any 60 seconds. `none`: no limit. */
-  readonly rateLimit?: string;
-  /** Time limits for parts of a request and for the whole request, such as `30s`. */
-  readonly timeouts?: Readonly<Partial<Record<'connect' | 'headers' | 'body' | 'request' | 'conflict', string>>>;
-  /** PEM file of certificate authorities to trust in addition to those of the platform. */
-  readonly caFile?: string;
   /** Where to deliver the tokens of new credentials. Replaces `spec.tokens` of the Stack. */
   readonly tokens?: TokenSettings;
   /** Token sinks that the calling program implements. They replace `tokens` and `spec.tokens` of the Stack. */
@@ -73,11 +59,6 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
    * manifests.
    */
   readonly root?: string;
-  /**
-   * The environment variable that contains the API key. Its name must start with `EDGEWISE_API_KEY_`. Default:
-   * EDGEWISE_KEY_ENV, else the variable that the Stack names.
-   */
-  readonly keyEnv?: string;
   /** The base folder of relative paths. Default: the working folder of the process. */
   readonly cwd?: string;
   /**
@@ -99,7 +80,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const host = await createHost(options);
   const read = { lint: 'for-plan', manifests, policies: apart } as const;
   const { state, diagnostics, policies } = await readValidManifests(paths, host, read);
-  const settings = resolveSettingsFromManifests(parseGivenSettings(options), host, state.stack.api);
+  const settings = resolveSettingsFromManifests({ options }, host, state.stack.layers);
   const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
   const notices = {
     ...(onRetry !== undefined && { onRetry }),
@@ -122,30 +103,9 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
     ...(env !== undefined && { env }),
     ...(now !== undefined && { now }),
   };
-  const flags = { env: offered, ...(untrusted !== undefined && { untrusted }), ...(root !== undefined && { root }) };
   const { secrets, env: known } = readSecretsNamedInEnvironment(given);
   if (apiKey !== undefined) secrets.add('the API key', apiKey);
-  const host = { ...given, env: known, secrets, ...readManifestTrust(flags, given) };
+  const host = { ...given, env: known, secrets, ...readManifestTrust({ env: offered, untrusted, root }, given) };
   if (render) refuseUntrustedRender(host);
   return render ? { ...host, render: createRenderCommandRunner(host) } : host;
-}
-
-function parseGivenSettings({ timeouts = {}, ...options }: StackOptions): ServiceSettingOverrides {
-  const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, caFile, keyEnv } = options;
-  return {
-    baseUrl,
-    versionHeader,
-    pageSize,
-    concurrency,
-    rateLimit,
-    timeouts: {
-      connectMs: parseTimeoutMs('connect', timeouts.connect),
-      headersMs: parseTimeoutMs('headers', timeouts.headers),
-      bodyMs: parseTimeoutMs('body', timeouts.body),
-      requestMs: parseTimeoutMs('request', timeouts.request),
-      conflictMs: parseTimeoutMs('conflict', timeouts.conflict),
-    },
-    caFile,
-    keyEnv,
-  };
 }

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { readStream } from '../files/read-input.ts';
-import { sleepFor } from '../model/sleep.ts';
+import { createProcessHost } from '../stack/process-host.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { createStreamOutput, flushOutputs } from './output/output.ts';
@@ -21,16 +20,11 @@ function createContext(cwd: string): Context {
   return {
     stdout,
     stderr,
-    env: process.env,
-    cwd,
-    uid: process.getuid?.(),
-    now: () => new Date(),
-    sleep: sleepFor,
+    ...createProcessHost(cwd),
     after: (ms, act) => {
       const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
     },
-    readStdin: () => readStream(process.stdin),
     ask: (question) => createPrompt({ input: process.stdin, output: findTerminal(), onInterrupt })(question),
     onInterrupt,
     exitNow: (code) => process.exit(code),
@@ -38,7 +32,6 @@ function createContext(cwd: string): Context {
     listMissingManifests: async (...asked) =>
       (await import('../repository/missing-manifests.ts')).listMissingManifests(...asked),
     openNeighbours: async (...asked) => (await import('../repository/read-stack-tree.ts')).openTakeOverLookUp(...asked),
-    openTransport: async (settings) => (await import('../stack/process-host.ts')).openTransport(settings),
   };
 }
 

@@ -6,7 +6,12 @@ import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
 import type { StackNameAndLocator } from '../stack/host.ts';
-import { readManifestTrust, readSecretsNamedInEnvironment, refuseUntrustedRender } from '../stack/settings.ts';
+import {
+  readManifestTrust,
+  readSecretsNamedInEnvironment,
+  readSetting,
+  refuseUntrustedRender,
+} from '../stack/settings.ts';
 import { refuseOneDash } from './commands/one-dash.ts';
 import { addDefaultWaitToArgv } from './commands/options.ts';
 import { createProgramForArguments, isCompletion } from './commands/program.ts';
@@ -91,8 +96,9 @@ export function refuseToRun(error: CommandError, argv: readonly string[], host: 
   return showFailure(error, { flags: { ...readFlags(argv), report: [] } }, createRedactedContext(host, secrets));
 }
 
-function writesFiles({ report = [], out, journal }: RunFlags, { env }: Context): boolean {
-  return report.length > 0 || out !== undefined || (journal ?? env['EDGEWISE_JOURNAL'] ?? '') !== '';
+function writesFiles(flags: RunFlags, { env }: Context): boolean {
+  const { report = [], out } = flags;
+  return report.length > 0 || out !== undefined || readSetting('journal', { flags, env }) !== undefined;
 }
 
 /** A plan file is kept, and passed on to pipelines, so it never contains a secret. */

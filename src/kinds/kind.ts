@@ -208,9 +208,14 @@ export function toObjectTypeOfKind({ fields }: Kind): ObjectType {
   return objectOf(fields);
 }
 
+/** Whether the creation of a resource of this kind shows a token. */
+export function hasToken(kind: Kind): boolean {
+  return kind.oneTimeFields.length > 0;
+}
+
 /** Whether a resource may need replacement although it equals its manifest, because it expires or is rotated. */
 export function isRotatable(kind: Kind): boolean {
-  return kind.validity !== undefined || kind.oneTimeFields.length > 0;
+  return kind.validity !== undefined || hasToken(kind);
 }
 
 /** How the command line submits a resource of a submitted kind, and how the service decides about each part. */

@@ -9,8 +9,10 @@ import {
   sortDiagnosticsInSourceOrder,
   type TextRange,
 } from '../model/diagnostic.ts';
+import { assertDefined } from '../model/errors.ts';
 import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
+import { findInLayers } from '../settings/resolve.ts';
 import {
   type LintContext,
   type LintedResource,
@@ -89,10 +91,12 @@ function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<stri
 }
 
 /** Checks the token sinks of the Stack with the rule `placeholder-in-shell`. */
-function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly CheckedRule[]): readonly Finding[] {
+function lintSinks({ name, tokens, layers }: StackSettings, rules: readonly CheckedRule[]): readonly Finding[] {
   const checked = rules.find(({ rule }) => rule.id === 'placeholder-in-shell');
-  if (checked === undefined || locate === undefined) return [];
+  if (checked === undefined) return [];
   const { rule, severity } = checked;
+  const locate = (path: FieldPath) =>
+    assertDefined(findInLayers(path.slice(1), layers)?.layer, 'a document with sinks').locate(path);
   const resource = { address: toAddress('Stack', name), locate };
   return lintPlaceholdersInSinkCommands(tokens).map((finding) => ({ finding, rule, severity, resource }));
 }

@@ -4,7 +4,7 @@ import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import { isJsonArray, isJsonObject, isSameJson, type JsonObject } from '../model/json.ts';
+import { isJsonObject, isSameJson, type JsonObject } from '../model/json.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
@@ -16,7 +16,7 @@ import {
   getDocumentFolder,
   type ManifestDocument,
 } from './finding.ts';
-import { getDocumentThatSetsPath } from './stack-settings.ts';
+import { findSettingInStack } from './stack-settings.ts';
 
 /** Reports a second Defaults in one folder, because it is unclear which of the two is the nearest. */
 export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
@@ -104,10 +104,9 @@ export function listDisabledKindFindings(
   documents: readonly ManifestDocument[],
   stack: ManifestDocument | undefined,
 ): readonly DocumentFinding[] {
-  const spec = stack?.value['spec'];
-  const kinds = isJsonObject(spec) ? spec['kinds'] : undefined;
-  if (stack === undefined || !isJsonArray(kinds)) return [];
-  const { position } = getDocumentThatSetsPath(stack, ['spec', 'kinds']);
+  const { value: kinds, layer } = findSettingInStack('kinds', stack) ?? {};
+  if (layer === undefined || !Array.isArray(kinds)) return [];
+  const { position } = layer.document;
   const place = { position, path: ['spec', 'kinds'], target: 'value' } as const;
   return documents
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
@@ -129,10 +128,9 @@ export function listHandOversWithManifest(
   index: DocumentsByAddress,
   stack: ManifestDocument | undefined,
 ): readonly DocumentFinding[] {
-  const spec = stack?.value['spec'];
-  const handedOver = isJsonObject(spec) ? spec['handed_over'] : undefined;
-  if (stack === undefined || handedOver === undefined || !isJsonArray(handedOver)) return [];
-  return handedOver.flatMap((address, at): DocumentFinding[] => {
+  const { value: handedOver, layer } = findSettingInStack('handedOver', stack) ?? {};
+  if (layer === undefined || !Array.isArray(handedOver)) return [];
+  return handedOver.flatMap((address: unknown, at): DocumentFinding[] => {
     const described = typeof address === 'string' && isAddress(address) ? index.get(address) : undefined;
     if (described === undefined) return [];
     const finding = {
@@ -143,7 +141,7 @@ export function listHandOversWithManifest(
       target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;
-    return [{ document: getDocumentThatSetsPath(stack, ['spec', 'handed_over']), finding }];
+    return [{ document: layer.document, finding }];
   });
 }
 

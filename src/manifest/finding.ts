@@ -26,7 +26,7 @@ export interface ManifestDocument {
   readonly value: JsonObject;
   /** Whether all fields conform to the kind. */
   readonly isValid: boolean;
-  /** Set for a Stack whose `value` includes Defaults: the original Stack, then the Defaults, nearest first. */
+  /** Set for a Stack with Defaults: the Stack itself, then its Defaults, nearest first. */
   readonly layers?: readonly ManifestDocument[];
 }
 

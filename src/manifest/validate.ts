@@ -67,13 +67,7 @@ import { type ResolvedReferences, resolveReferences } from './references.ts';
 import { redactSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeManifestSource } from './stack-render.ts';
-import {
-  type EffectiveStackSetting,
-  listEffectiveStackSettings,
-  locateSetting,
-  mergeDefaultsIntoStack,
-  readStackSettings,
-} from './stack-settings.ts';
+import { addDefaultsToStack, locateSetting, readStackSettings } from './stack-settings.ts';
 
 /**
  * Turns the bytes of manifest files into the desired state. Pure and synchronous; never throws, for any bytes. Reports
@@ -109,8 +103,6 @@ interface FoundStack {
   readonly name?: string;
   /** Returns the position of a path in the document, by default of the document's start. */
   readonly locate: (path?: FieldPath) => SourcePlace;
-  /** Lists the settings of the `Stack`. Call it only if the `Stack` is valid. */
-  readonly listSettings: () => readonly EffectiveStackSetting[];
 }
 
 /** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
@@ -123,8 +115,8 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
   const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findStacksInSeveralFoldersError(stacks);
   if (several !== undefined) return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([]) };
-  const concealed = concealDocuments(mergeDefaultsIntoStack(written), { secrets: NO_OP_SECRET_REDACTOR, ...options });
-  const { documents } = concealed;
+  const concealed = concealDocuments(written, { secrets: NO_OP_SECRET_REDACTOR, ...options });
+  const documents = addDefaultsToStack(concealed.documents);
   const [stack] = documents.filter(({ kind }) => kind === 'Stack');
   const index = createIndex(documents);
   const references = resolveReferences(documents, index);
@@ -163,7 +155,6 @@ function toFoundStack(stack: ManifestDocument): FoundStack {
   return {
     ...(isResourceName(stack.name) && { name: stack.name }),
     locate: (path = []) => locateSetting(stack, path),
-    listSettings: () => listEffectiveStackSettings(stack),
   };
 }
 

@@ -4,8 +4,8 @@
  */
 export const KEY_VARIABLE = 'EDGEWISE_API_KEY';
 
-/** The form of a key variable that a Stack may name. `isAllowedKeyVariable` also rejects the suffix `_FILE`. */
-export const STACK_KEY_VARIABLE_PATTERN = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
+/** The form of a key variable. `isAllowedKeyVariable` also rejects the suffix `_FILE`. */
+export const KEY_VARIABLE_PATTERN = /^EDGEWISE_API_KEY(_[A-Z0-9_]*[A-Z0-9])?$/;
 
 /**
  * Whether a Stack may name this environment variable as the source of the API key. Only names of this form are allowed,
@@ -13,7 +13,7 @@ export const STACK_KEY_VARIABLE_PATTERN = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$
  */
 export function isAllowedKeyVariable(name: string): boolean {
   // A variable with the suffix `_FILE` contains a path, not a key.
-  return STACK_KEY_VARIABLE_PATTERN.test(name) && !name.endsWith('_FILE');
+  return KEY_VARIABLE_PATTERN.test(name) && !name.endsWith('_FILE');
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { LintCode, Severity, SourcePlace } from './diagnostic.ts';
+import type { JsonObject } from './json.ts';
 
 /** At most `requests` requests in any time window of `windowMs` milliseconds. */
 export interface RateLimit {
@@ -36,29 +37,38 @@ export function computeMinimumRequestTimeMs(count: number, { requests, windowMs 
  */
 export const RECENT_STATE_MS = 5_000;
 
+/** A `Stack` or `Defaults` document, as it sets settings. */
+export interface SettingsLayer {
+  readonly by: 'Stack' | 'Defaults';
+  readonly spec: JsonObject;
+  /** Returns the position of a path, which starts at `spec`. Parses the document again. */
+  readonly locate: (path: readonly (string | number)[]) => SourcePlace;
+  /** Turns a path relative to the folder of the document into a path relative to the working folder. */
+  readonly toPath: (path: string) => string;
+}
+
 /** The settings of a `Stack` document, with defaults filled in for all values that have one. */
 export interface StackSettings {
   /** The name of the stack. It is part of every mark. */
   readonly name: string;
-  readonly api: ApiSettings;
+  /** The documents with settings: the `Stack`, then its `Defaults`, nearest first. Empty without a `Stack`. */
+  readonly layers: readonly SettingsLayer[];
   /** The kinds that the stack uses. Other kinds are not read. Absent: all kinds. */
-  readonly kinds?: readonly string[];
+  readonly kinds?: readonly string[] | undefined;
   /** Addresses of resources that another stack takes over. This stack never deletes them. Absent if there are none. */
-  readonly handedOver?: readonly string[];
+  readonly handedOver?: readonly string[] | undefined;
   readonly guard: GuardSettings;
   readonly tokens: TokenSettings;
-  /** Finds the position of a setting. Parses its document again. Absent unless the manifests set token sinks. */
-  readonly locate?: (path: readonly (string | number)[]) => SourcePlace;
   readonly lint: LintSettings;
   /** The name of the label or annotation whose value is a resource's owner. */
-  readonly ownerLabel?: string;
+  readonly ownerLabel?: string | undefined;
   /** Labels and annotations of the `Stack` document. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** Paths of policies in addition to those among the manifests: files and folders, relative to the working folder. */
   readonly policies: readonly string[];
   /** Patterns of further files that affect the manifests, relative to the working folder. Absent if there are none. */
-  readonly inputs?: readonly string[];
+  readonly inputs?: readonly string[] | undefined;
 }
 
 export interface LintSettings {
@@ -72,32 +82,6 @@ export interface LintSettings {
 
 /** Severity of a rule's findings. `off`: the rule is not checked. */
 export type RuleSeverity = Severity | 'off';
-
-export interface ApiSettings {
-  /** `https://…`, or `embedded:[PATH]` for the bundled server. `undefined`: a flag or environment variable sets it. */
-  readonly baseUrl: string | undefined;
-  /** The environment variable of the API key. Absent: `EDGEWISE_API_KEY`. */
-  readonly keyEnv?: string;
-  readonly versionHeader: string;
-  /** Resources per list page, 1 to 100. */
-  readonly pageSize: number;
-  /** Maximum number of concurrent requests. */
-  readonly concurrency: number;
-  /** The rate limit of the service. `undefined`: a flag or environment variable must set it. */
-  readonly rateLimit: RateLimit | 'none' | undefined;
-  readonly timeouts: RequestTimeouts;
-  /** Path of a file with the certificates of additional certificate authorities, relative to the working folder. */
-  readonly caFile: string | undefined;
-  /** Fields in the document that take effect only if the user trusts the Stack. Absent if there are none. */
-  readonly given?: readonly TrustRequiringApiSetting[];
-}
-
-/** A field of `spec.api` that takes effect only if the user trusts the Stack. */
-export interface TrustRequiringApiSetting {
-  readonly name: 'base_url' | 'ca_file' | 'version_header' | 'key_env' | 'rate_limit';
-  /** Returns the position of the field. Parses the document again. */
-  readonly locate: () => SourcePlace;
-}
 
 /** Time limits of requests and their parts, in milliseconds. */
 export interface RequestTimeouts {
@@ -148,7 +132,7 @@ export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
 interface DirectorySinkSettings {
   readonly directory: string;
   /** Real paths of folders, one of which must contain `directory`. Absent unless a manifest sets `directory`. */
-  readonly within?: readonly string[];
+  readonly within?: readonly string[] | undefined;
 }
 
 /** A command that reads the token on its standard input. */
@@ -156,7 +140,7 @@ export interface CommandSinkSettings {
   /** Program and arguments, run without a shell. Edgewise replaces `{name}`, `{address}`, `{id}` and `{stack}`. */
   readonly command: readonly string[];
   /** A command that succeeds if tokens can be delivered now. Absent: edgewise tests only whether the program exists. */
-  readonly test?: readonly string[];
+  readonly test?: readonly string[] | undefined;
   readonly timeoutMs: number;
 }
 

@@ -89,7 +89,7 @@ export interface SettingRow {
   /** Source of the value: `--rate-limit`, `EDGEWISE_RATE_LIMIT`, `Stack`, `Defaults` or `default`. */
   readonly from: string;
   /** The line that sets the value, such as `live/defaults.yaml:4`. Absent if no document sets it. */
-  readonly place?: string;
+  readonly place?: string | undefined;
 }
 
 /** The style of text for people. The caller detects it, so that renderers depend only on their arguments. */

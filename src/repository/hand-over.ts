@@ -11,10 +11,10 @@ import {
   type TakingOverStack,
   type UnreadableManifest,
 } from '../model/stack-tree.ts';
+import { isEmbedded } from '../settings/base-url.ts';
 import { createAccountKeyContainingSecret, findApiKey } from '../stack/account-key.ts';
 import { type Host, StackError } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
-import { isEmbedded } from '../stack/settings.ts';
 
 /** Matches words that can be the name of a stack or a resource. */
 const WORD = /[\w.-]+/g;

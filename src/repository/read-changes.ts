@@ -10,6 +10,7 @@ import {
   type StackTree,
   type TreeChanges,
 } from '../model/stack-tree.ts';
+import { getDocumentSetting } from '../settings/resolve.ts';
 import { type Host, StackError } from '../stack/host.ts';
 import { readManifests } from '../stack/read-manifests.ts';
 import { type CommitCheckout, openCommitCheckout } from './commit-checkout.ts';
@@ -253,7 +254,7 @@ async function listNamedFiles(stack: StackFolder, top: string, host: Host): Prom
     if (isInside(path)) named.add(path);
   };
   const { state } = await readManifests([stack.folder], { ...quiet, onInput: add });
-  const { caFile } = state?.stack.api ?? {};
+  const caFile = getDocumentSetting('caFile', state?.stack.layers ?? []);
   if (caFile !== undefined) add(caFile);
   return named;
 }

@@ -9,7 +9,7 @@ import {
   parseReadableFileDocuments,
   type ReadableFileDocuments,
 } from '../manifest/stack-folders.ts';
-import { listDefaultsNearestFirst, mergeSettingsLayers } from '../manifest/stack-settings.ts';
+import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -20,9 +20,11 @@ import {
   type StackTree,
   type TakenOverResource,
 } from '../model/stack-tree.ts';
+import { normalizeUrl } from '../settings/base-url.ts';
+import { findSetting } from '../settings/resolve.ts';
+import type { SettingName } from '../settings/table.ts';
 import { toServiceId } from '../stack/account-key.ts';
 import { type Host, InvalidManifests, type OpenTakeOverLookUp } from '../stack/host.ts';
-import { normalizeUrl } from '../stack/settings.ts';
 import { findManifestFileError, findPossibleTakeOverStack } from './hand-over.ts';
 
 /**
@@ -217,20 +219,17 @@ function createStackFolder(
     { folder, spec: toMapping(spec) },
     ...listDefaultsNearestFirst(folder, defaults, (one) => one.folder),
   ];
-  const { api, render } = mergeSettingsLayers(layers.map((layer) => layer.spec));
-  const { base_url: stated, key_env: statedKey } = toMapping(api);
-  const given = baseUrl ?? (env['EDGEWISE_BASE_URL'] || undefined) ?? (typeof stated === 'string' ? stated : undefined);
-  const key =
-    keyEnv ?? (env['EDGEWISE_KEY_ENV'] || undefined) ?? (typeof statedKey === 'string' ? statedKey : undefined);
+  const find = (setting: SettingName) => findSetting(setting, { flags: { baseUrl, keyEnv }, env, layers })?.value;
+  const [given, key] = [find('baseUrl'), find('keyEnv')];
   return {
     name: typeof name === 'string' ? name : '',
     folder,
     file: file.file,
-    ...(given !== undefined && { baseUrl: normalizeUrl(given), serviceId: toServiceId(given, { cwd }) }),
-    ...(key !== undefined && key !== KEY_VARIABLE && { keyEnv: key }),
+    ...(typeof given === 'string' && { baseUrl: normalizeUrl(given), serviceId: toServiceId(given, { cwd }) }),
+    ...(typeof key === 'string' && key !== KEY_VARIABLE && { keyEnv: key }),
     inputs: listPaths('inputs', folder, layers),
     policies: listPaths('policies', folder, layers),
-    isRendered: render !== undefined,
+    isRendered: find('render') !== undefined,
     ...mergeDependencies(members),
   };
 }
@@ -239,8 +238,8 @@ function toMapping(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-function listTexts(value: Json | undefined): readonly string[] {
-  return value !== undefined && isJsonArray(value) ? value.filter((one) => typeof one === 'string') : [];
+function listTexts(value: unknown): readonly string[] {
+  return isJsonArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
 /** Returns the paths in a setting, relative to the stack's folder. Uses only the nearest document with the setting. */
@@ -249,10 +248,10 @@ function listPaths(
   folder: string,
   layers: readonly SettingsLayer[],
 ): readonly string[] {
-  const layer = layers.find(({ spec }) => Object.hasOwn(spec, setting));
+  const { value, layer } = findSetting(setting, { layers }) ?? {};
   if (layer === undefined) return [];
   const way = relative(folder, layer.folder);
-  return listTexts(layer.spec[setting]).map((path) => (isAbsolute(path) ? path : join(way, path)));
+  return listTexts(value).map((path) => (isAbsolute(path) ? path : join(way, path)));
 }
 
 /**

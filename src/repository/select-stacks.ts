@@ -4,7 +4,6 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import {
   createValidShard,
-  parseShard,
   SHARD_SYNTAX,
   type Shard,
   type StackFolder,
@@ -13,6 +12,7 @@ import {
 } from '../model/stack-tree.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
+import { readSetting } from '../stack/settings.ts';
 import { readChangedStacks } from './read-changes.ts';
 import { parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
 
@@ -114,8 +114,8 @@ const VARIABLES = [
  * GitLab's `parallel`. Throws for invalid values: if they were ignored, every machine would process all stacks.
  */
 function findShard(env: Environment): Shard | undefined {
-  const text = env['EDGEWISE_SHARD'] ?? '';
-  if (text !== '') return parseShard(text, 'EDGEWISE_SHARD') ?? refuse(`EDGEWISE_SHARD is ${JSON.stringify(text)}`);
+  const whole = readSetting('shard', { env });
+  if (whole !== undefined) return whole;
   const pair = VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
   if (pair === undefined) return undefined;
   const [index = '', total = ''] = [env[pair.index], env[pair.total]];

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { resolveLinks } from '../files/real-path.ts';
+import { isEmbedded, normalizeUrl, parseEmbeddedDataFile } from '../settings/base-url.ts';
 import { type Host, StackError } from './host.ts';
-import { isEmbedded, normalizeUrl, parseEmbeddedDataFile, readApiKey } from './settings.ts';
+import { readApiKey } from './settings.ts';
 
 /**
  * Which stacks share a service or an account. An account is what one API key can see at one service. Everything that

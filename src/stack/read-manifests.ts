@@ -12,7 +12,6 @@ import {
   type ManifestContent,
   readManifestFiles,
 } from '../manifest/load.ts';
-import type { EffectiveStackSetting } from '../manifest/stack-settings.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
 import {
   type Diagnostic,
@@ -29,9 +28,10 @@ import { checkManifests } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { compilePolicies } from '../policy/read-policies.ts';
 import { runPolicyCases } from '../policy/run-cases.ts';
+import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
+import { getDocumentSetting } from '../settings/resolve.ts';
 import { type Host, InvalidManifests, StackError, type StackNameAndLocator } from './host.ts';
 import { loadStackManifestSources, nameStackAround, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
-import { isEmbedded, parseEmbeddedDataFile } from './settings.ts';
 
 /** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
 interface ReadManifests {
@@ -41,8 +41,6 @@ interface ReadManifests {
   readonly files: number;
   /** The stack and the positions in its manifests, as far as they could be read. */
   readonly subject: StackNameAndLocator & Required<Pick<StackNameAndLocator, 'locate'>>;
-  /** Lists the settings of the Stack. Empty if there is no Stack. May be called only if the manifests are valid. */
-  readonly listSettings: () => readonly EffectiveStackSetting[];
 }
 
 interface ReadOptions {
@@ -108,7 +106,6 @@ export async function readManifests(
     policies: rules.policies,
     files: loaded.sources.length,
     subject,
-    listSettings: () => validated.stack?.listSettings() ?? [],
   };
 }
 
@@ -219,8 +216,8 @@ interface NamedPath {
 }
 
 function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
-  const { api, policies, inputs = [], tokens } = stack;
-  const { baseUrl = '', caFile } = api;
+  const { layers, policies, inputs = [], tokens } = stack;
+  const [baseUrl = '', caFile] = [getDocumentSetting('baseUrl', layers), getDocumentSetting('caFile', layers)];
   const file = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : '';
   const named: readonly NamedPath[] = [
     ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file, written: 'file' as const }]),

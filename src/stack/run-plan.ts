@@ -16,6 +16,7 @@ import { fillStackNameInPath, type TokenSettings } from '../model/stack.ts';
 import { type CreateWrite, isCreate, type Write } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import { type Host, StackError } from './host.ts';
+import { readSetting } from './settings.ts';
 
 /** Callbacks of an apply, and options for its requests. */
 export interface ApplyRunOptions {
@@ -140,8 +141,8 @@ async function startJournal(
   given: string | undefined,
   { cwd, env, now, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
 ): Promise<JournalFile | undefined> {
-  const file = given ?? env['EDGEWISE_JOURNAL'] ?? '';
-  if (file === '') return undefined;
+  const file = readSetting('journal', { options: { journal: given }, env });
+  if (file === undefined) return undefined;
   try {
     return await openJournal(file, plan, { now, redact: secrets.redact, cwd, root, uid });
   } catch (cause) {

@@ -65,7 +65,10 @@ describe('edgewise init', () => {
     expect(await edgewise('init network')).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('--name') });
     expect(await edgewise('init network --name Shop_')).toMatchObject({ exitCode: 3 });
     const wrong = await edgewise('init network --name shop --base-url api.test');
-    expect(wrong).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('api.test is not an absolute URL') });
+    expect(wrong).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('the base URL must be an http or https URL'),
+    });
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -1,12 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HELP_TOPICS } from '../../src/cli/commands/help-topics.ts';
-import { CONNECTION_SETTINGS, OTHER_SETTINGS } from '../../src/cli/connection/settings-table.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit-code.ts';
 import { DANGER_NAMES } from '../../src/model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 import { DRIFT_STATES } from '../../src/model/drift.ts';
 import { NON_DIAGNOSTIC_RULES } from '../../src/report/machine/annotations.ts';
+import type { Setting } from '../../src/settings/setting.ts';
+import { NAMED_SETTINGS } from '../../src/settings/table.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { DOCUMENTS } from './documents.ts';
 
@@ -38,16 +39,23 @@ describe('the help', () => {
   });
 
   it('has every way to set each setting', () => {
-    for (const { flag, environment = [], stack } of [...CONNECTION_SETTINGS, ...OTHER_SETTINGS])
-      for (const way of [flag?.split(' ')[0], ...environment, stack])
-        if (way !== undefined) expect(help.topics).toContain(way);
+    for (const setting of NAMED_SETTINGS) for (const way of listWays(setting)) expect(help.topics).toContain(way);
   });
 
-  it('describes every environment variable that the command line reads, and no other', () => {
-    const source = globSync('src/cli/**/*.ts').map((file) => readFileSync(file, 'utf8'));
-    expect(listVariables(help.topics)).toEqual(listVariables(source.join('\n')));
+  it('describes every environment variable of the table of settings, and no other', () => {
+    const known = NAMED_SETTINGS.flatMap(({ variables = [], variableParts = [] }: Setting) => [
+      ...variables,
+      ...variableParts,
+    ]);
+    expect(listVariables(help.topics)).toEqual(listVariables(known.join(' ')));
   });
 });
+
+/** The ways to set a setting that the help lists. */
+function listWays({ help: topic, flag, variables = [], variableParts = [], stack }: Setting): readonly string[] {
+  if (topic === undefined) return flag === undefined ? [] : [flag];
+  return [flag, ...variables, ...variableParts, stack].filter((way) => way !== undefined);
+}
 
 /** Inline code and code blocks of a document. */
 function listCode(document: string): readonly string[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toTransport } from '../../src/model/transport.ts';
-import { openTransport } from '../../src/stack/process-host.ts';
+import { openTransport } from '../../src/stack/open-transport.ts';
 import { findClosedPort } from '../client/raw-server.ts';
 import { holds, LONG } from '../laws/properties.ts';
 import { API_KEY, applyEverything, createEverything, createFolder, feed, openServer, readExample } from './fuzzing.ts';

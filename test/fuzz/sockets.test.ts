@@ -2,7 +2,7 @@ import { createServer, type Server as NetServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toTransport } from '../../src/model/transport.ts';
-import { openTransport } from '../../src/stack/process-host.ts';
+import { openTransport } from '../../src/stack/open-transport.ts';
 import { holds, LONG } from '../laws/properties.ts';
 import { createEverything, feed } from './fuzzing.ts';
 import { anyBytes, mutatedText } from './mutations.ts';

@@ -80,7 +80,7 @@ const QUESTIONS: readonly Question[] = [
     ...INIT,
     line: 'edgewise init fresh --name fresh',
     prompt: 'Base URL of the service',
-    answer: (said) => (said === '' ? ['edgewise validate fresh', 0] : [`${said} is not an absolute URL`, 3]),
+    answer: (said) => (said === '' ? ['edgewise validate fresh', 0] : ['the base URL must be an http or https URL', 3]),
     rest: [],
   },
 ];

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { assertDefined } from '../../src/model/errors.ts';
 import type { DesiredState } from '../../src/model/state.ts';
+import { getDocumentSetting } from '../../src/settings/resolve.ts';
 import { type Files, toMarked, validate } from './explain.ts';
 
 const EVERYTHING = readFileSync(new URL('fixtures/everything.yaml', import.meta.url), 'utf8');
@@ -19,7 +20,6 @@ function toSpec(state: DesiredState, address: string) {
 
 const STACK_ONLY = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: test }\n';
 const DAY_MS = 86_400_000;
-const TIMEOUTS = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000, conflictMs: 60_000 };
 
 describe('valid manifests', () => {
   it('give the resources of every kind, in the order of the files', () => {
@@ -107,20 +107,7 @@ describe('valid manifests', () => {
   it('give the settings of their Stack', () => {
     expect(toState(EVERYTHING).stack).toEqual({
       name: 'production',
-      locate: expect.any(Function),
-      api: {
-        baseUrl: 'embedded:',
-        versionHeader: 'Service-Version',
-        pageSize: 50,
-        concurrency: 4,
-        rateLimit: undefined,
-        timeouts: TIMEOUTS,
-        caFile: undefined,
-        given: [
-          { name: 'base_url', locate: expect.any(Function) },
-          { name: 'version_header', locate: expect.any(Function) },
-        ],
-      },
+      layers: [expect.objectContaining({ by: 'Stack' })],
       guard: { maxDeletes: 2, maxDeleteShare: 0.5 },
       tokens: { default: { directory: './tokens' }, credentials: {} },
       lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },
@@ -132,15 +119,6 @@ describe('valid manifests', () => {
 
   it('give defaults for what a Stack does not say, and no name without one', () => {
     const defaults = {
-      api: {
-        baseUrl: undefined,
-        versionHeader: 'Service-Version',
-        pageSize: 100,
-        concurrency: 8,
-        rateLimit: undefined,
-        timeouts: TIMEOUTS,
-        caFile: undefined,
-      },
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
       tokens: { default: undefined, credentials: {} },
       lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },
@@ -149,9 +127,9 @@ describe('valid manifests', () => {
       policies: [],
     };
     const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n';
-    expect(toState(stack).stack).toEqual({ name: 's', ...defaults });
+    expect(toState(stack).stack).toEqual({ name: 's', layers: [expect.objectContaining({ spec: {} })], ...defaults });
     expect(toState(`${stack}spec: { tokens: {} }\n`).stack.tokens).toEqual({ default: undefined, credentials: {} });
-    expect(toState('').stack).toEqual({ name: '', ...defaults });
+    expect(toState('').stack).toEqual({ name: '', layers: [], ...defaults });
   });
 
   it('give a command for tokens, with its time limit, for one credential', () => {
@@ -167,7 +145,7 @@ describe('valid manifests', () => {
     'may have the base URL %s',
     (url) => {
       const stack = `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\nspec: { api: { base_url: "${url}" } }\n`;
-      expect(toState(stack).stack.api.baseUrl).toBe(url);
+      expect(getDocumentSetting('baseUrl', toState(stack).stack.layers)).toBe(url);
     },
   );
 

@@ -1,9 +1,6 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeSettingsLayers } from '../../src/manifest/stack-settings.ts';
-import type { JsonObject } from '../../src/model/json.ts';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { commitAll, toRepository, toStack } from './tree.ts';
 
@@ -265,45 +262,5 @@ describe('Defaults', () => {
     }
     expect(await edgewise('validate -R live', { env: ENV })).toMatchObject({ exitCode: 3 }); // both examples listen at one address
     expect(await edgewise('validate live/b --strict', { env: ENV })).toMatchObject({ exitCode: 0 });
-  });
-
-  it('merge so that each setting is the first that is stated', () => {
-    const leaf = fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()), fc.constant({ whole: true }));
-    const layer = fc.record(
-      {
-        owner_label: leaf,
-        policies: leaf,
-        guard: fc.record({ max_deletes: leaf, max_delete_share: leaf }, { requiredKeys: [] }),
-        api: fc.record(
-          { base_url: leaf, timeouts: fc.record({ connect: leaf, body: leaf }, { requiredKeys: [] }) },
-          { requiredKeys: [] },
-        ),
-        tokens: fc.record({ default: leaf, credentials: fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), leaf) }),
-      },
-      { requiredKeys: [] },
-    );
-    const paths = [
-      ['owner_label'],
-      ['policies'],
-      ['guard', 'max_deletes'],
-      ['guard', 'max_delete_share'],
-      ['api', 'base_url'],
-      ['api', 'timeouts', 'connect'],
-      ['tokens', 'default'],
-      ['tokens', 'credentials', 'a'],
-      ['tokens', 'credentials', '__proto__'],
-    ];
-    const find = (value: unknown, [step, ...rest]: readonly string[]): unknown => {
-      if (step === undefined) return value;
-      const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
-      return isThere ? find(Reflect.get(value, step), rest) : undefined;
-    };
-    fc.assert(
-      fc.property(fc.array(layer, { maxLength: 4 }), (layers) => {
-        const merged = mergeSettingsLayers(layers as readonly JsonObject[]);
-        for (const path of paths)
-          expect(find(merged, path)).toEqual(layers.map((one) => find(one, path)).find((one) => one !== undefined));
-      }),
-    );
   });
 });

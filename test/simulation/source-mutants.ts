@@ -153,7 +153,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     metBy: ['repository/many-plans'],
   },
   'a URL in capitals is another account': {
-    file: 'src/stack/settings.ts',
+    file: 'src/settings/base-url.ts',
     from: 'URL.canParse(baseUrl) ? new URL(baseUrl).href : baseUrl',
     to: 'baseUrl',
     noticedAs: /sends more than/,

@@ -44,7 +44,7 @@ describe('a stack', () => {
       'spec: { api: { concurrency: 3, page_size: 50, timeouts: { headers: 6s, request: 7s } }, guard: { max_deletes: 1 } }\n';
     const workspace = await createWorkspace({ 'edgewise.yaml': `${STACK}${spec}${toEdge('a', 20001)}` });
     const env = { ...ENV, EDGEWISE_TIMEOUT: '4s' };
-    const stack = await openStack(toOptions(workspace, { env, timeouts: { connect: '2s' } }));
+    const stack = await openStack(toOptions(workspace, { env, connectTimeout: '2s' }));
     expect(stack.settings).toEqual({
       baseUrl: BASE_URL,
       versionHeader: 'Service-Version',

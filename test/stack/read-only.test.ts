@@ -20,7 +20,7 @@ it('a stack sends nothing but GETs outside of an apply, whatever reads', async (
     ...client,
     list: async () => [(await client.send('POST', '/edges/tcp', {})) ?? {}],
   });
-  const settings = resolveServiceSettings({}, env, {});
+  const settings = resolveServiceSettings({ env });
   const account = createAccount({ settings, given: { transport: recorder.transport }, watch }, host);
   const parts = { state, diagnostics: [], tokens: state.stack.tokens, version: '1.0.0' };
   const stack = createStack(parts, account, host);
@@ -36,7 +36,7 @@ it('what only reads gets no function that writes, from a service as from the emb
     ['embedded:', undefined],
   ] as const) {
     const account = createAccount(
-      { settings: resolveServiceSettings({ baseUrl }, env, {}), given: { transport } },
+      { settings: resolveServiceSettings({ options: { baseUrl }, env }), given: { transport } },
       host,
     );
     const names = Object.keys(await account.open());

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { type Drift, hasDrift, isEveryTargetCompared } from '../../model/drift.ts';
 import { listFormatNames } from '../../report/formats.ts';
+import type { ConnectionFlags } from '../../settings/table.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
-import { type ConnectionFlags, withStack } from '../connection/stack-session.ts';
+import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { showDriftOfStacks } from '../multi-stack/read-stacks.ts';

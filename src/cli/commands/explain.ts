@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createTopicsPage, explain } from '../../explain/explain.ts';
+import { listSettingRows } from '../../explain/list-settings.ts';
 import { renderPageJson, renderPageText } from '../../explain/render-page.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { renderSettingsJson } from '../../report/machine/json.ts';
@@ -9,7 +10,6 @@ import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import { InvalidManifests } from '../../stack/host.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
-import { listSettingsWithOrigins } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
@@ -48,9 +48,9 @@ export function configureExplainCommand(command: Command, act: CommandBodyRunner
 }
 
 async function printSettings(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { state, diagnostics, listSettings } = await readManifests(paths, context, { isRendered: false });
+  const { state, diagnostics } = await readManifests(paths, context, { isRendered: false });
   if (state === undefined) throw new InvalidManifests(diagnostics);
-  const rows = listSettingsWithOrigins(listSettings(), { ...flags }, context.env);
+  const rows = listSettingRows({ flags, env: context.env, layers: state.stack.layers });
   context.stdout.write(
     flags.format === 'json'
       ? renderSettingsJson(rows)

@@ -5,6 +5,7 @@ import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
+import type { ConnectionFlags } from '../../settings/table.ts';
 import {
   type AttachableResource,
   createExportRequest,
@@ -12,7 +13,7 @@ import {
   parseAttachedResourceIdPath,
 } from '../../stack/export-resources.ts';
 import { resolveServiceSettings } from '../../stack/settings.ts';
-import { type ConnectionFlags, createSettingOverrides, withAccount } from '../connection/stack-session.ts';
+import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
@@ -68,7 +69,7 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   checkFlags(flags);
   createExportRequest(kinds, flags.modulesOf);
-  const settings = resolveServiceSettings(createSettingOverrides(flags), context.env, {});
+  const settings = resolveServiceSettings({ flags, env: context.env });
   const exported = await withAccount(settings, context, ({ account, signal }) =>
     account.export({ kinds, attached: flags.modulesOf, stack: flags.owner, signal }),
   );

@@ -21,9 +21,10 @@ import {
 import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
+import type { ConnectionFlags } from '../../settings/table.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { getServiceTime, warnOfClockSkew } from '../connection/clock.ts';
-import { type ConnectionFlags, withStack } from '../connection/stack-session.ts';
+import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showResourcesOfStacks } from '../multi-stack/read-stacks.ts';

@@ -1,17 +1,14 @@
 import type { Command, Help } from 'commander';
 import { suggestRemedy } from '../../manifest/suggest.ts';
-import {
-  CONNECTION_SETTINGS,
-  describeSetting,
-  OTHER_SETTINGS,
-  type SettingDescription,
-} from '../connection/settings-table.ts';
+import { getFlagWord } from '../../settings/resolve.ts';
+import type { OptionTopic, Setting } from '../../settings/setting.ts';
+import { NAMED_SETTINGS } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { createHelpFormatter, type OptionTopic, renderHelpSection, TOPIC_NAMES } from './help.ts';
-import { listHelpTopicOptions } from './options.ts';
+import { createHelpFormatter, renderHelpSection, TOPIC_NAMES } from './help.ts';
+import { describeSetting, formatDefault, listHelpTopicOptions } from './options.ts';
 
 /** A topic of `edgewise help` that is not a command. */
 interface HelpTopic {
@@ -50,14 +47,15 @@ function renderOptions(name: string, about: string, helper: Help): string {
 }
 
 function renderConnection(helper: Help): string {
-  const flags = CONNECTION_SETTINGS.flatMap(({ flag, ...setting }) =>
-    flag === undefined ? [] : [[flag, describeSetting(setting)] as const],
+  const connection = NAMED_SETTINGS.filter(({ help }) => help === 'connection');
+  const flags = connection.flatMap((one) =>
+    one.flag === undefined ? [] : [[one.flag, describeSetting(one)] as const],
   );
-  const others = CONNECTION_SETTINGS.filter(({ flag }) => flag === undefined);
+  const others = connection.filter(({ flag }) => flag === undefined);
   return [
     renderText(`How the service is reached. Commands that send requests take these options. ${PRECEDENCE}`, helper),
     renderHelpSection('Options:', flags, helper),
-    renderHelpSection('Environment only:', others.map(createVariableItem), helper),
+    renderHelpSection('Environment only:', others.map(createItem), helper),
   ].join('\n');
 }
 
@@ -65,37 +63,38 @@ function renderConnection(helper: Help): string {
  * Formats the meaning of a setting, followed by all its environment variables but the first. They would make the column
  * of names too wide.
  */
-function formatMeaning({ about, environment: [, ...others] = [] }: SettingDescription): string {
-  return others.length === 0 ? about : `${about} (also ${others.join(', ')})`;
+function formatMeaning({ about, variables: [, ...others] = [], variableParts = [] }: Setting): string {
+  const more = [...others, ...variableParts];
+  return more.length === 0 ? about : `${about} (also ${more.join(', ')})`;
 }
 
-function createVariableItem(setting: SettingDescription): readonly [string, string] {
-  return [setting.environment?.[0] ?? '', formatMeaning(setting)];
+/** A setting by its environment variable. If it has none, by its flag and its path in the Stack. */
+function createItem(setting: Setting): readonly [string, string] {
+  const names = [getFlagWord(setting), getStackPath(setting)].filter((name) => name !== undefined);
+  return [setting.variables?.[0] ?? names.join(', '), formatMeaning(setting)];
+}
+
+function getStackPath({ stack, replaces }: Setting): string | undefined {
+  return stack ?? replaces;
 }
 
 function renderSettings(helper: Help): string {
-  const rows = [...CONNECTION_SETTINGS, ...OTHER_SETTINGS].map((setting) => [
-    setting.flag?.split(' ')[0] ?? '',
-    setting.environment?.[0] ?? '',
-    setting.stack ?? '',
-    setting.default ?? '',
+  const listed = NAMED_SETTINGS.filter(({ help }) => help !== undefined);
+  const rows = listed.map((setting) => [
+    getFlagWord(setting) ?? '',
+    setting.variables?.[0] ?? '',
+    getStackPath(setting) ?? '',
+    formatDefault(setting),
   ]);
   const head = ['Flag', 'Environment', 'spec of the Stack', 'Default'];
-  const others = OTHER_SETTINGS.map((setting) => [formatLabel(setting), formatMeaning(setting)] as const);
   return [
     renderText(
       `${PRECEDENCE} edgewise explain settings shows the values for a stack, and where each is set. edgewise explain Stack lists all fields of spec. For those of the connection, see edgewise help connection.`,
       helper,
     ),
     renderTable([head, ...rows]),
-    renderHelpSection('The others:', others, helper),
+    renderHelpSection('The others:', listed.filter(({ help }) => help === 'settings').map(createItem), helper),
   ].join('\n');
-}
-
-/** Returns the environment variable of a setting. If it has none, returns its flag and its path in the Stack. */
-function formatLabel({ flag, environment, stack = '' }: SettingDescription): string {
-  const names = [flag?.split(' ')[0] ?? '', stack].filter((name) => name !== '');
-  return environment?.[0] ?? names.join(', ');
 }
 
 function renderTable(rows: readonly (readonly string[])[]): string {

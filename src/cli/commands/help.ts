@@ -1,16 +1,8 @@
 import { type Command, Help, type HelpConfiguration, type Option } from 'commander';
+import { OPTION_TOPIC_NAMES } from '../../settings/setting.ts';
 import type { Context, OutputStream } from '../context.ts';
 
 /** Layout of help texts. The help of a command lists the command's own options before shared options. */
-
-/**
- * Help topics about options that many commands share and most runs do not need. The help of a command lists only the
- * names of these options.
- */
-export const OPTION_TOPIC_NAMES = ['connection', 'many-stacks', 'safety', 'tokens', 'trust'] as const;
-
-/** A topic, which is also the help group of its options. */
-export type OptionTopic = (typeof OPTION_TOPIC_NAMES)[number];
 
 /** The topics of `edgewise help` that are not commands. */
 export const TOPIC_NAMES: readonly string[] = [...OPTION_TOPIC_NAMES, 'settings', 'exit-codes'];

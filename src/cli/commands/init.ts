@@ -11,10 +11,11 @@ import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
+import { isBaseUrl, isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
+import { SETTINGS } from '../../settings/table.ts';
 import { openEmbeddedServer } from '../../stack/embedded.ts';
 import { StackError } from '../../stack/host.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
-import { isEmbedded, parseEmbeddedDataFile } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, refuseUnwritableFiles, writeNewFiles } from '../output/new-files.ts';
@@ -61,7 +62,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
     flags.baseUrl ??
     (isStated ? '' : await ask('Base URL of the service (empty: EDGEWISE_BASE_URL)', { context, fallback: '' }));
   if (baseUrl !== undefined && baseUrl !== '' && !isBaseUrl(baseUrl))
-    throw new CommandError(`${baseUrl} is not an absolute URL.`, {
+    throw new CommandError(`Nothing was written, because the base URL must be ${SETTINGS.baseUrl.type.expected}.`, {
       exitCode: EXIT.invalid,
       remedy: 'Include the scheme, such as https://api.example.com. For the bundled server, use embedded:',
     });
@@ -109,10 +110,6 @@ function suggestName(folder: string, { cwd }: Context): string {
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
   return isResourceName(cleaned) ? cleaned : 'main';
-}
-
-function isBaseUrl(text: string): boolean {
-  return isEmbedded(text) || (/^https?:\/\//.test(text) && URL.canParse(text));
 }
 
 /** Throws if a command prints the manifests of all stacks below the Defaults: the files of a new one would not be read. */

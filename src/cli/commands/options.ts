@@ -1,16 +1,15 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DURATION_SYNTAX, parseDurationMs } from '../../kinds/duration.ts';
-import { isRotatable, type Kind } from '../../kinds/kind.ts';
+import { hasToken, isRotatable } from '../../kinds/kind.ts';
 import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
-import { isJsonArray, parseJson } from '../../model/json.ts';
-import { parseShard, SHARD_SYNTAX, type Shard } from '../../model/stack-tree.ts';
 import { type FormatName, GENERAL_FORMAT_NAMES, isFormatName } from '../../report/formats.ts';
-import { CONNECTION_SETTINGS, describeSetting } from '../connection/settings-table.ts';
+import type { OptionTopic, Setting, TextType } from '../../settings/setting.ts';
+import { NAMED_SETTINGS, SETTINGS, type SettingName } from '../../settings/table.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { ReportFileTarget } from '../output/present.ts';
-import { createHelpFormatter, type OptionTopic, OUTPUT_OPTIONS_HEADING, renderHelpSection } from './help.ts';
+import { createHelpFormatter, OUTPUT_OPTIONS_HEADING, renderHelpSection } from './help.ts';
 
 /** Kinds in help texts come from the tables: no command contains the name of a kind. */
 
@@ -23,24 +22,54 @@ export const EXAMPLE_ADDRESS = `${EXAMPLE_KINDS[0]}/postgres`;
 /** Address for examples about resources that have a token. */
 export const EXAMPLE_TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`;
 
-/** Titles of the kinds that have a token, such as `credential`. */
-const TOKEN_TITLES = formatKindTitles(hasToken);
-
 /** Titles of the kinds that `--rotate` can replace, such as `credential or SSH user certificate`. */
 const ROTATABLE_TITLES = formatKindTitles(isRotatable);
-
-function hasToken(kind: Kind): boolean {
-  return kind.oneTimeFields.length > 0;
-}
 
 /** Options that several commands share. Each function returns the command, for chaining. */
 
 /** Adds the connection options. Call this after adding the command's own options, which come first. */
 export function addConnectionOptions(command: Command): Command {
-  for (const { flag, ...setting } of CONNECTION_SETTINGS) {
-    if (flag !== undefined) command.addOption(inTopic('connection', new Option(flag, describeSetting(setting))));
-  }
+  for (const { name, topic } of NAMED_SETTINGS) if (topic === 'connection') addSettingOption(command, name);
   return command;
+}
+
+/** Adds the option of a setting, in its help topic. */
+function addSettingOption(command: Command, name: SettingName): Command {
+  const { topic }: Setting = SETTINGS[name];
+  const option = createSettingOption(name);
+  return command.addOption(topic === undefined ? option : inTopic(topic, option));
+}
+
+/** Creates the option of a setting. The values of the connection are checked later, with those of other sources. */
+function createSettingOption(name: SettingName): Option {
+  const setting: Setting = SETTINGS[name];
+  const { flag = '', topic, type } = setting;
+  const description = setting.flagAbout ?? describeSetting(setting);
+  if (type.type === 'list') return createRepeatableOption(flag, description);
+  const option = new Option(flag, description);
+  return type.type === 'text' && !type.isOpen && topic !== 'connection'
+    ? option.argParser((text) => parseSettingFlag(text, type, flag))
+    : option;
+}
+
+function parseSettingFlag(text: string, { parse, expected }: TextType, flag: string): unknown {
+  const value = parse(text, flag.split(' ')[0] ?? '');
+  if (value !== undefined) return value;
+  throw new InvalidArgumentError(`It must be ${expected}.`);
+}
+
+/** Formats the meaning of a setting, its variables, its path in the Stack, and its default. */
+export function describeSetting(setting: Setting): string {
+  const { about, variables = [], stack } = setting;
+  const ways = [...variables, ...(stack === undefined ? [] : [`spec.${stack}`])];
+  const fallback = formatDefault(setting);
+  const parts = [...(ways.length > 0 ? [ways.join(', ')] : []), ...(fallback === '' ? [] : [`default: ${fallback}`])];
+  return parts.length === 0 ? about : `${about} (${parts.join('; ')})`;
+}
+
+/** The default of a setting, for help texts. Empty if it has none. */
+export function formatDefault({ default: fallback, defaultText }: Setting): string {
+  return defaultText ?? (typeof fallback === 'string' || typeof fallback === 'number' ? String(fallback) : '');
 }
 
 /** Adds `--show-secrets`, for commands that show live values. */
@@ -148,17 +177,7 @@ function addRotateOption(command: Command): Command {
 }
 
 export function addApprovalAndJournalOptions(command: Command): Command {
-  return command
-    .option('--yes', 'do not ask')
-    .addOption(
-      inTopic(
-        'safety',
-        new Option(
-          '--journal <file>',
-          'file that gets a line before and after each request of the apply (EDGEWISE_JOURNAL)',
-        ),
-      ),
-    );
+  return addSettingOption(command.option('--yes', 'do not ask'), 'journal');
 }
 
 /** Adds `--wait`. A duration must follow `=`, because a separate word is a path. */
@@ -214,7 +233,7 @@ export function addFormatAndColorOptions(command: Command, formats: readonly For
 }
 
 export function addColorOption(command: Command): Command {
-  return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(OUTPUT_OPTIONS_HEADING));
+  return command.addOption(createSettingOption('color').helpGroup(OUTPUT_OPTIONS_HEADING));
 }
 
 /** Creates an option that can be repeated. `default` is the text that the help shows as the default value. */
@@ -250,34 +269,7 @@ export function addExamples(command: Command, examples: readonly (readonly [line
 
 /** Adds the options for token sinks, which override the Stack. `plan` also accepts them, but delivers no token. */
 function addTokenOptions(command: Command): Command {
-  return command
-    .addOption(
-      inTopic(
-        'tokens',
-        new Option(
-          '--token-directory <path>',
-          `folder for the token of each new ${TOKEN_TITLES}, one file each; overrides the Stack`,
-        ),
-      ),
-    )
-    .addOption(
-      inTopic(
-        'tokens',
-        new Option(
-          '--token-command <json>',
-          'program that reads each new token on its standard input: a JSON list of the program and its arguments',
-        ).argParser(parseWords),
-      ),
-    );
-}
-
-function parseWords(text: string): readonly string[] {
-  const words = parseJson(text);
-  const isCommand = words !== undefined && isJsonArray(words) && words.length > 0;
-  if (isCommand && words.every((word) => typeof word === 'string')) return words;
-  throw new InvalidArgumentError(
-    'A command is a JSON list of words, such as ["vault","kv","put","secret/{name}","token=-"].',
-  );
+  return addSettingOption(addSettingOption(command, 'tokenDirectory'), 'tokenCommand');
 }
 
 function parseReport(text: string, formats: readonly FormatName[]): ReportFileTarget {
@@ -301,26 +293,12 @@ function parseTarget(text: string): string {
 /** Adds the options that limit what manifests may decide, run, read and name. */
 export function addTrustOptions(command: Command): Command {
   const render = new Option('--render', 'run the command of spec.render, which prints the manifests of a stack');
-  const untrusted = new Option(
-    '--untrusted',
-    'the manifests are not merged yet: only flags and variables say where the API key goes (EDGEWISE_UNTRUSTED)',
-  );
-  return addManifestReadLimitOptions(
-    command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)),
-  );
+  return addManifestReadLimitOptions(addSettingOption(command.addOption(inTopic('trust', render)), 'untrusted'));
 }
 
 /** Adds the options that limit which variables manifests may read, and which files they may name. */
 export function addManifestReadLimitOptions(command: Command): Command {
-  const env = createRepeatableOption(
-    '--env <name>',
-    'variable that manifests may read, or a prefix such as DEPLOY_* (EDGEWISE_ENV)',
-  );
-  const root = new Option(
-    '--root <folder>',
-    'folder that must contain every file that manifests name (EDGEWISE_ROOT; default: their repository)',
-  );
-  return command.addOption(inTopic('trust', env)).addOption(inTopic('trust', root));
+  return addSettingOption(addSettingOption(command, 'env'), 'root');
 }
 
 /** Adds the stack filters and the trust options, for commands that run on many stacks without `--recursive`. */
@@ -339,10 +317,7 @@ function listStackFilterOptions(): readonly Option[] {
       '--changed-since <ref>',
       'only stacks that changed since this commit, in their files, inputs or dependencies',
     ),
-    new Option(
-      '--shard <shard>',
-      'only a part of the stacks, such as 2/5 (EDGEWISE_SHARD, or set by an indexed Job or GitLab parallel)',
-    ).argParser(parseShardFlag),
+    createSettingOption('shard'),
   ];
 }
 
@@ -390,10 +365,4 @@ export function isRecursive({
     exitCode: EXIT.invalid,
     remedy: 'Add -R (--recursive). To name the manifests of a plan file, use --manifests.',
   });
-}
-
-function parseShardFlag(text: string): Shard {
-  const shard = parseShard(text, '--shard');
-  if (shard !== undefined) return shard;
-  throw new InvalidArgumentError(`A shard is ${SHARD_SYNTAX}.`);
 }

@@ -13,9 +13,10 @@ import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../report/text/submission.ts';
 import { createRequestBodySchema } from '../../schemas/field.ts';
 import { checkAgainstSchema } from '../../schemas/findings.ts';
+import type { ConnectionFlags } from '../../settings/table.ts';
 import { resolveServiceSettings } from '../../stack/settings.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
-import { type ConnectionFlags, createSettingOverrides, withAccount } from '../connection/stack-session.ts';
+import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
@@ -109,7 +110,7 @@ async function submitOne(
   context: Context,
 ): Promise<ExitCode> {
   const body = checkSubmissionBody(kind, { ...collectStated(kind, flags), [kind.submission.argumentField]: given });
-  const settings = resolveServiceSettings(createSettingOverrides(flags), context.env, {});
+  const settings = resolveServiceSettings({ flags, env: context.env });
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
   );
@@ -143,7 +144,7 @@ async function get(
 ): Promise<ExitCode> {
   if (flags.waitTimeout !== undefined && flags.wait !== true)
     throw new CommandError('--wait-timeout works only with --wait: add --wait.', { exitCode: EXIT.invalid });
-  const settings = resolveServiceSettings(createSettingOverrides(flags), context.env, {});
+  const settings = resolveServiceSettings({ flags, env: context.env });
   const path = toResourcePath(kind, { id });
   return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
     const client = await account.open();

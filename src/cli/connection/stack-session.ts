@@ -1,4 +1,4 @@
-import { parseTimeoutMs, type ServiceSettingOverrides, type ServiceSettings } from '../../stack/settings.ts';
+import type { ServiceSettings } from '../../stack/settings.ts';
 import {
   type Account,
   type AccountInput,
@@ -58,28 +58,6 @@ export async function withStack<T>(
     const stack = createStack({ ...parts, version: VERSION }, account, context);
     return task({ stack, open: account.open, ...session });
   });
-}
-
-export interface ConnectionFlags {
-  readonly baseUrl?: string;
-  readonly versionHeader?: string;
-  readonly rateLimit?: string;
-  readonly timeout?: string;
-  readonly caFile?: string;
-  readonly keyEnv?: string;
-}
-
-/** Converts flags to settings. An empty flag sets nothing. */
-export function createSettingOverrides(flags: ConnectionFlags): ServiceSettingOverrides {
-  const { baseUrl, versionHeader, rateLimit, caFile, keyEnv } = flags;
-  return {
-    baseUrl,
-    versionHeader,
-    rateLimit,
-    timeouts: { requestMs: parseTimeoutMs('request', flags.timeout) },
-    caFile,
-    keyEnv,
-  };
 }
 
 /** Handles SIGINT and SIGTERM during one command. */

@@ -14,16 +14,18 @@ import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
+import { isEmbedded } from '../../settings/base-url.ts';
+import type { ConnectionFlags } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
 import { StackError } from '../../stack/host.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
-import { isEmbedded, readApiKey, type ServiceSettings } from '../../stack/settings.ts';
+import { readApiKey, type ServiceSettings } from '../../stack/settings.ts';
 import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
 import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from '../connection/notices.ts';
-import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
+import { listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
@@ -31,14 +33,12 @@ import { exitCodeOfError, getReportedErrorPart, outputStacksReport } from '../ou
 import type { FormatFlags } from '../output/present.ts';
 import { type PlanFlags, resolveStackConnection } from '../reconcile/plan-flags.ts';
 
-export interface StackFilterFlags {
+export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'keyEnv'> {
   readonly stack?: readonly string[];
   /** Whether the names in `stack` come from plan files, not from `--stack`. */
   readonly isOfPlans?: boolean;
   readonly changedSince?: string;
   readonly shard?: Shard;
-  readonly baseUrl?: string;
-  readonly keyEnv?: string;
 }
 
 export function toStackFilter({

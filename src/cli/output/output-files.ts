@@ -5,8 +5,9 @@ import { readInput } from '../../files/read-input.ts';
 import { replaceFile, writeToDeviceOrPipe } from '../../files/write-file.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
+import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import { StackError } from '../../stack/host.ts';
-import { isEmbedded, parseEmbeddedDataFile, type ServiceSettings } from '../../stack/settings.ts';
+import { readSetting, type ServiceSettings } from '../../stack/settings.ts';
 import type { Context, InputFileSet } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
@@ -25,8 +26,8 @@ interface NamedOutputs extends Pick<FormatFlags, 'report'> {
   readonly journal?: string;
 }
 
-function listOutputs({ out, report = [], journal }: NamedOutputs, env: Context['env'] = {}): readonly string[] {
-  const log = journal ?? env['EDGEWISE_JOURNAL'];
+function listOutputs({ out, report = [], ...flags }: NamedOutputs, env: Context['env'] = {}): readonly string[] {
+  const log = readSetting('journal', { flags, env });
   return [out ?? '', log ?? '', ...report.map(({ file }) => file)].filter((file) => file !== '');
 }
 

@@ -11,6 +11,7 @@ import { type FormatName, loadReportRenderer, loadStacksReportRenderer } from '.
 import type { Failure, FormatOptions, Report, StacksRunReport, WrittenEvents } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/diagnostics.ts';
 import { InvalidManifests, StackError, type StackNameAndLocator } from '../../stack/host.ts';
+import { readSetting } from '../../stack/settings.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
@@ -89,7 +90,7 @@ function createRunOptions(
   context: Context,
 ): Partial<FormatOptions> {
   const { env, cwd, now } = context;
-  const root = env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR'] ?? '';
+  const root = readSetting('repositoryRoot', { env }) ?? '';
   return {
     exitCode,
     version: VERSION,

@@ -1,8 +1,10 @@
 import type { FormatName } from '../../report/formats.ts';
 import type { TextStyleOptions } from '../../report/report.ts';
-import type { ManifestTrustFlags } from '../../stack/settings.ts';
+import { findSetting } from '../../settings/resolve.ts';
+import type { SettingValue } from '../../settings/table.ts';
+import { type ManifestTrustFlags, readSetting } from '../../stack/settings.ts';
 import type { Context, OutputStream } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import type { ExitCode } from '../exit-code.ts';
 
 /** A flag `--report FORMAT=FILE`. */
 export interface ReportFileTarget {
@@ -46,7 +48,7 @@ export function getTextOptions(
   { env }: Pick<Context, 'env'>,
   flags: FormatFlags,
 ): TextStyleOptions {
-  const wantsColor = flags.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+  const wantsColor = flags.color && findSetting('color', { env }) === undefined && env['TERM'] !== 'dumb';
   return {
     color: wantsColor && output.isTerminal,
     width: output.isTerminal ? output.columns() : 0,
@@ -55,19 +57,12 @@ export function getTextOptions(
   };
 }
 
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
 /** The values of EDGEWISE_LOG_LEVEL. */
-export type LogLevel = (typeof LEVELS)[number];
+export type LogLevel = SettingValue<'logLevel'>;
 
 /** Returns EDGEWISE_LOG_LEVEL or, if it is not set, `level`. Throws if the variable is not a level. */
 export function getLogLevelFromEnvironment({ env }: Pick<Context, 'env'>, level: LogLevel): LogLevel {
-  const wanted = env['EDGEWISE_LOG_LEVEL'];
-  if (wanted === undefined || wanted === '') return level;
-  const known = LEVELS.find((one) => one === wanted);
-  if (known !== undefined) return known;
-  const message = `EDGEWISE_LOG_LEVEL is ${JSON.stringify(wanted)}, and must be one of ${LEVELS.join(', ')}.`;
-  throw new CommandError(message, { exitCode: EXIT.invalid });
+  return readSetting('logLevel', { env }) ?? level;
 }
 
 /**
@@ -75,7 +70,7 @@ export function getLogLevelFromEnvironment({ env }: Pick<Context, 'env'>, level:
  * would overwrite log lines.
  */
 export function isInfoLogged({ env }: Pick<Context, 'env'>): boolean {
-  return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
+  return ['trace', 'debug', 'info'].includes(String(findSetting('logLevel', { env })?.value));
 }
 
 /** The flags that `run` itself evaluates, for any command. */

@@ -3,7 +3,10 @@ import type { Plan } from '../../model/plan.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
-import { isEmbedded, listVariablesAllowedInManifests } from '../../stack/settings.ts';
+import { isEmbedded } from '../../settings/base-url.ts';
+import { findSetting, getFlagWord } from '../../settings/resolve.ts';
+import { NAMED_SETTINGS } from '../../settings/table.ts';
+import { readSetting } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
@@ -27,7 +30,7 @@ function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string
   return [
     ...paths.map(escapePath),
     ...listOfferWords({ flags, env }),
-    ...CONNECTION.flatMap((option) => listConnectionWords(option, { flags, env })),
+    ...listConnectionWords({ flags, env }),
     ...listPlanWords(flags),
     ...listConsentWords(flags),
   ];
@@ -54,7 +57,7 @@ function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat
     escapePath(file),
     ...paths.flatMap((path) => ['--manifests', escapePath(path)]),
     ...listOfferWords({ flags, env }),
-    ...CONNECTION.flatMap((option) => listConnectionWords(option, { flags, env })),
+    ...listConnectionWords({ flags, env }),
     ...listPlanWords(flags),
     ...listConsentWords(flags),
   ];
@@ -100,7 +103,8 @@ export function findPlanFileApplyCommand(
 ): CommandLine | undefined {
   const paths = manifests.length > 0 ? manifests : (plan.manifests ?? []);
   const { options, targets: target, takeOver } = plan;
-  const isPlaceKnown = isEmbedded(plan.baseUrl) || (env['EDGEWISE_BASE_URL'] ?? '') !== '' || manifests.length > 0;
+  const isPlaceKnown =
+    isEmbedded(plan.baseUrl) || findSetting('baseUrl', { env }) !== undefined || manifests.length > 0;
   const isEnough = paths.length > 0 && isPlaceKnown && options.rotate.length + takeOver.length === 0;
   if (hasMissingTokenSinkDiagnostic(plan) || !isEnough) return undefined;
   const { keepDrift, noDelete, skipRejected } = options;
@@ -122,33 +126,18 @@ function readsInput({ paths }: PlanRunToRepeat): boolean {
   return paths.includes('-');
 }
 
-interface ConnectionOption {
-  readonly name: string;
-  readonly flag: keyof PlanFlags;
-  readonly variable: string;
-}
-
-const CONNECTION: readonly ConnectionOption[] = [
-  { name: '--base-url', flag: 'baseUrl', variable: 'EDGEWISE_BASE_URL' },
-  { name: '--key-env', flag: 'keyEnv', variable: 'EDGEWISE_KEY_ENV' },
-  { name: '--version-header', flag: 'versionHeader', variable: 'EDGEWISE_VERSION_HEADER' },
-  { name: '--rate-limit', flag: 'rateLimit', variable: 'EDGEWISE_RATE_LIMIT' },
-  { name: '--timeout', flag: 'timeout', variable: 'EDGEWISE_TIMEOUT' },
-  { name: '--ca-file', flag: 'caFile', variable: 'EDGEWISE_CA_FILE' },
-];
-
-/** Formats a connection option. A variable becomes a flag, because the line may be pasted elsewhere. */
-function listConnectionWords(
-  { name, flag, variable }: ConnectionOption,
-  { flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>,
-): readonly string[] {
-  const value = flags[flag] ?? env[variable];
-  return typeof value === 'string' && value !== '' ? [name, value] : [];
+/** Lists the flags of the connection. A variable becomes a flag, because the line may be pasted elsewhere. */
+function listConnectionWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
+  const connection = NAMED_SETTINGS.filter(({ topic }) => topic === 'connection');
+  return connection.flatMap((setting) => {
+    const found = findSetting(setting.name, { flags, env });
+    return found === undefined ? [] : [getFlagWord(setting) ?? '', String(found.value)];
+  });
 }
 
 /** Lists the flags for the variables that manifests may read. */
 function listOfferWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
-  return listVariablesAllowedInManifests({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
+  return (readSetting('env', { flags, env }) ?? []).flatMap((name) => ['--env', name]);
 }
 
 /** Lists the flags that decide the content of a plan. */

@@ -2,11 +2,11 @@ import { isHiddenChange } from '../../model/change.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { type Allowances, listBlockingViolations } from '../../plan/guard.ts';
+import type { ConnectionFlags } from '../../settings/table.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import type { TokenFlags } from '../../stack/run-plan.ts';
 import { resolveSettingsFromManifests, type ServiceSettings } from '../../stack/settings.ts';
 import type { ApplyOptions } from '../../stack/stack.ts';
-import { type ConnectionFlags, createSettingOverrides } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
@@ -42,7 +42,7 @@ export function resolveStackConnection(
   context: Context,
   { stack }: DesiredState,
 ): ServiceSettings {
-  return resolveSettingsFromManifests(createSettingOverrides(flags), context, stack.api);
+  return resolveSettingsFromManifests({ flags }, context, stack.layers);
 }
 
 export function toPlanOptions(

@@ -1,0 +1,504 @@
+import { DURATION_SYNTAX, parseDurationMs } from '../kinds/duration.ts';
+import { FORMATS } from '../kinds/formats.ts';
+import { hasToken } from '../kinds/kind.ts';
+import { formatKindTitles, MANIFEST_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
+import { parseAddress } from '../model/address.ts';
+import {
+  GITHUB_TOKEN_VARIABLES,
+  GITLAB_TOKEN_VARIABLES,
+  isAllowedKeyVariable,
+  KEY_VARIABLE,
+  KEY_VARIABLE_PATTERN,
+  toKeyFileVariable,
+} from '../model/api-key.ts';
+import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
+import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
+import { isJsonArray, parseJson } from '../model/json.ts';
+import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_DESCRIPTION, RATE_LIMIT_PATTERN } from '../model/stack.ts';
+import { parseShard, SHARD_SYNTAX } from '../model/stack-tree.ts';
+import { isBaseUrl, isEmbedded, normalizeUrl } from './base-url.ts';
+import {
+  BOOLEAN,
+  type GivenOfType,
+  listOf,
+  oneOf,
+  openText,
+  PATH,
+  type Setting,
+  SHARE,
+  SINK,
+  SINKS,
+  TEXT,
+  textOf,
+  type ValueOfType,
+  whole,
+} from './setting.ts';
+
+/** The types of single settings. */
+
+const BASE_URL = textOf(
+  (text) => (isBaseUrl(text) ? normalizeUrl(text) : undefined),
+  'an http or https URL without user, query and fragment, or `embedded:` with an optional file path',
+  { examples: ['https://api.example.net', 'embedded:'], isQuotable: false },
+);
+
+const KEY_VARIABLE_NAME = textOf(
+  (text) => (isAllowedKeyVariable(text) ? text : undefined),
+  'the name of a variable such as EDGEWISE_API_KEY_PROD: EDGEWISE_API_KEY_, then A to Z, 0 to 9 and _, but no _FILE at its end',
+  { pattern: KEY_VARIABLE_PATTERN.source, examples: ['EDGEWISE_API_KEY_PROD'] },
+);
+
+const HEADER_NAME = textOf(
+  (text) => (FORMATS['header-name'].check(text) === undefined ? text : undefined),
+  FORMATS['header-name'].expected,
+);
+
+const RATE_LIMIT = textOf(
+  (text) => (text === 'none' || parseRateLimit(text) !== undefined ? text : undefined),
+  `${RATE_LIMIT_DESCRIPTION}, or \`none\``,
+  { pattern: `${RATE_LIMIT_PATTERN}|^none$`, examples: ['120/60s', 'none'] },
+);
+
+export const DURATION = textOf(parseDurationMs, DURATION_SYNTAX);
+
+/** A dotted name, optionally with `.*` at its end. */
+const CEL_VARIABLE_PATTERN = '^[A-Za-z_]\\w*(\\.[A-Za-z_]\\w*)*(\\.\\*)?$';
+
+const CEL_VARIABLE = textOf(
+  (text) => (new RegExp(CEL_VARIABLE_PATTERN).test(text) ? text : undefined),
+  'a dotted name, such as `conn.server_ip` or, for all names below one, `conn.tls.*`',
+  { pattern: CEL_VARIABLE_PATTERN },
+);
+
+const OWNED_KIND_NAMES = OWNED_KINDS.map(({ name }) => name);
+
+const OWNED_ADDRESS = textOf(
+  (text) => (OWNED_KIND_NAMES.includes(parseAddress(text)?.kind ?? '') ? text : undefined),
+  `Kind/name, where Kind is one of ${OWNED_KIND_NAMES.join(', ')}`,
+  { pattern: `^(${OWNED_KIND_NAMES.join('|')})/.+$`, examples: OWNED_KIND_NAMES.map((kind) => `${kind}/shop`) },
+);
+
+const SHARD = textOf(parseShard, SHARD_SYNTAX);
+
+const COMMAND_JSON = textOf((text): readonly string[] | undefined => {
+  const words = parseJson(text);
+  if (words === undefined || !isJsonArray(words) || words.length === 0) return undefined;
+  return words.every((word) => typeof word === 'string') ? words : undefined;
+}, 'a JSON list of words, such as ["vault","kv","put","secret/{name}","token=-"]');
+
+const VARIABLE_NAMES = listOf(
+  textOf(
+    (text) => (/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(text) ? text : undefined),
+    'the name of a variable, such as DEPLOY_REGION, or a prefix, such as DEPLOY_*',
+  ),
+);
+
+const SEVERITY = { ...oneOf('off', 'warning', 'error'), title: 'Severity' };
+
+/** Entry for each lint rule. */
+const LINT_RULES = Object.fromEntries(
+  LINT_RULE_IDS.map((id) => [id, defineSetting({ type: SEVERITY, about: LINT_CODES[id], stack: `lint.${id}` })]),
+) as Readonly<Record<LintCode, { readonly type: typeof SEVERITY; readonly about: string; readonly stack: string }>>; // an entry for each id
+
+/**
+ * All settings. A name is the flag's in camel case, if there is a flag. The order is that of the help and, for settings
+ * of documents, that of the schema.
+ */
+export const SETTINGS = {
+  baseUrl: defineSetting({
+    type: BASE_URL,
+    about:
+      'URL of the service; `embedded:` is the bundled server inside the process, `embedded:FILE` one that keeps its data',
+    flag: '--base-url <url>',
+    topic: 'connection',
+    variables: ['EDGEWISE_BASE_URL'],
+    stack: 'api.base_url',
+    needsTrust: true,
+    help: 'connection',
+  }),
+  apiKey: defineSetting({
+    type: TEXT,
+    about: 'the API key, unless another variable is named for it',
+    variables: [KEY_VARIABLE],
+    help: 'connection',
+  }),
+  apiKeyFile: defineSetting({
+    type: PATH,
+    about: 'a file that holds the API key',
+    variables: [toKeyFileVariable(KEY_VARIABLE)],
+    help: 'connection',
+  }),
+  keyEnv: defineSetting({
+    type: KEY_VARIABLE_NAME,
+    about: 'variable that holds the API key; its name starts with `EDGEWISE_API_KEY`',
+    details:
+      'For repositories with several accounts. Alternatively, the variable with this name plus `_FILE` holds the path of a file with the key.',
+    flag: '--key-env <name>',
+    topic: 'connection',
+    variables: ['EDGEWISE_KEY_ENV'],
+    stack: 'api.key_env',
+    default: KEY_VARIABLE,
+    needsTrust: true,
+    help: 'connection',
+  }),
+  versionHeader: defineSetting({
+    type: HEADER_NAME,
+    about: 'name of the header that carries the API version',
+    flag: '--version-header <name>',
+    topic: 'connection',
+    variables: ['EDGEWISE_VERSION_HEADER'],
+    stack: 'api.version_header',
+    default: DEFAULT_VERSION_HEADER_NAME,
+    needsTrust: true,
+    help: 'connection',
+  }),
+  pageSize: defineSetting({
+    type: whole(1, 100),
+    about: 'resources per list request',
+    stack: 'api.page_size',
+    default: 100,
+  }),
+  concurrency: defineSetting({
+    type: whole(1, 64),
+    about: 'concurrent requests',
+    stack: 'api.concurrency',
+    default: 8,
+  }),
+  rateLimit: defineSetting({
+    type: RATE_LIMIT,
+    about: 'maximum number of requests in a time window, such as `120/60s`, or `none` (the default for `embedded:`)',
+    details: 'Default for other services: 120/60s.',
+    flag: '--rate-limit <limit>',
+    topic: 'connection',
+    variables: ['EDGEWISE_RATE_LIMIT'],
+    stack: 'api.rate_limit',
+    default: (baseUrl: string) => (isEmbedded(baseUrl) ? 'none' : '120/60s'),
+    defaultText: '120/60s',
+    needsTrust: true,
+    help: 'connection',
+  }),
+  // Far longer than usual responses take: after a write that timed out, it is unknown whether it took effect.
+  connectTimeout: defineSetting({
+    type: DURATION,
+    about: 'time to connect',
+    stack: 'api.timeouts.connect',
+    default: '10s',
+  }),
+  headersTimeout: defineSetting({
+    type: DURATION,
+    about: 'time until the response begins',
+    stack: 'api.timeouts.headers',
+    default: '30s',
+  }),
+  bodyTimeout: defineSetting({
+    type: DURATION,
+    about: 'time between two parts of the body',
+    stack: 'api.timeouts.body',
+    default: '30s',
+  }),
+  timeout: defineSetting({
+    type: DURATION,
+    about: 'time until the whole response to a request is there, with all retries; the Stack sets those of its parts',
+    details: 'Waits for the rate limit and between retries do not count.',
+    flag: '--timeout <duration>',
+    topic: 'connection',
+    variables: ['EDGEWISE_TIMEOUT'],
+    stack: 'api.timeouts.request',
+    default: '2m',
+    help: 'connection',
+  }),
+  caFile: defineSetting({
+    type: PATH,
+    about: 'PEM file of certificate authorities to trust, in addition to those of the platform',
+    details: 'The path is relative to the folder of the manifest.',
+    flag: '--ca-file <path>',
+    topic: 'connection',
+    variables: ['EDGEWISE_CA_FILE'],
+    stack: 'api.ca_file',
+    needsTrust: true,
+    help: 'connection',
+  }),
+  nodeAuthorities: defineSetting({
+    type: PATH,
+    about: 'certificate authorities to trust, as in every Node program',
+    variables: ['NODE_EXTRA_CA_CERTS'],
+    help: 'connection',
+  }),
+  httpsProxy: defineSetting({
+    type: TEXT,
+    about: 'proxy for https: URLs',
+    variables: ['HTTPS_PROXY', 'https_proxy'],
+    help: 'connection',
+  }),
+  httpProxy: defineSetting({
+    type: TEXT,
+    about: 'proxy for http: URLs',
+    variables: ['http_proxy'],
+    help: 'connection',
+  }),
+  allProxy: defineSetting({
+    type: TEXT,
+    about: 'proxy for both',
+    variables: ['ALL_PROXY', 'all_proxy'],
+    help: 'connection',
+  }),
+  noProxy: defineSetting({
+    type: TEXT,
+    about:
+      'hosts that are reached without a proxy: names, `.suffixes` or addresses (not ranges), each with an optional port, or `*`',
+    variables: ['NO_PROXY', 'no_proxy'],
+    help: 'connection',
+  }),
+  kinds: defineSetting({
+    type: listOf(oneOf(...MANIFEST_KINDS.map(({ name }) => name)), 1),
+    about: 'kinds that the stack uses',
+    details: 'Others are not read, and a manifest of another kind is an error. Default: every kind.',
+    stack: 'kinds',
+  }),
+  tokenDirectory: defineSetting({
+    type: PATH,
+    about: 'folder for tokens of new resources, a file for each; {stack} is filled in',
+    flag: '--token-directory <path>',
+    topic: 'tokens',
+    flagAbout: `folder for the token of each new ${formatKindTitles(hasToken)}, one file each; overrides the Stack`,
+    replaces: 'tokens',
+    help: 'settings',
+  }),
+  tokenCommand: defineSetting({
+    type: COMMAND_JSON,
+    about: 'program that reads each new token on its standard input: a JSON list of the program and its arguments',
+    flag: '--token-command <json>',
+    topic: 'tokens',
+    replaces: 'tokens',
+    help: 'settings',
+  }),
+  maxDeletes: defineSetting({
+    type: whole(0),
+    about: 'maximum number of deletes of one kind without consent',
+    consent: '--allow-deletes',
+    stack: 'guard.max_deletes',
+    default: DEFAULT_GUARD.maxDeletes,
+    help: 'settings',
+  }),
+  maxDeleteShare: defineSetting({
+    type: SHARE,
+    about: 'maximum share of one kind that is deleted without consent',
+    details: 'From 0 to 1, of the owned resources of the kind.',
+    consent: '--allow-deletes',
+    stack: 'guard.max_delete_share',
+    default: DEFAULT_GUARD.maxDeleteShare,
+    defaultText: `${DEFAULT_GUARD.maxDeleteShare * 100} %`,
+    help: 'settings',
+  }),
+  conflictTimeout: defineSetting({
+    type: DURATION,
+    about:
+      'how long a write that the service rejects with 409 is tried again, if it depends on a delete or an update of the same run',
+    details: 'Services free a hostport, or stop counting a use, some seconds later.',
+    stack: 'api.timeouts.conflict',
+    default: '1m',
+    help: 'settings',
+  }),
+  defaultSink: defineSetting({
+    type: SINK,
+    about: 'token sink for every credential that `credentials` does not name',
+    stack: 'tokens.default',
+  }),
+  credentialSinks: defineSetting({
+    type: SINKS,
+    about: 'token sinks for single credentials, by name',
+    stack: 'tokens.credentials',
+    default: {},
+  }),
+  maxValidity: defineSetting({
+    type: DURATION,
+    about: 'how long an SSH user certificate may be valid without a `certificate-too-long` finding',
+    stack: 'lint.max_validity',
+    default: '90d',
+  }),
+  celVariables: defineSetting({
+    type: listOf(CEL_VARIABLE),
+    about: 'further CEL variables of your service, such as `conn.server_ip` or `conn.tls.*`',
+    details: 'With `.*` at its end, a name stands for all variables below it.',
+    stack: 'lint.cel_variables',
+    default: [],
+  }),
+  ...LINT_RULES,
+  ownerLabel: defineSetting({
+    type: openText({ examples: ['team', 'example.net/owner'] }),
+    about: 'label or annotation that names the owner of a resource',
+    details: 'Plans show it beside the resource.',
+    stack: 'owner_label',
+  }),
+  handedOver: defineSetting({
+    type: listOf(OWNED_ADDRESS),
+    about: 'resources (`Kind/name`) that another stack takes over',
+    details: 'This stack does not delete them, although no document describes them any more.',
+    stack: 'handed_over',
+  }),
+  journal: defineSetting({
+    type: PATH,
+    about: 'file that gets a line before and after each request that writes',
+    flag: '--journal <file>',
+    topic: 'safety',
+    flagAbout: 'file that gets a line before and after each request of the apply (EDGEWISE_JOURNAL)',
+    variables: ['EDGEWISE_JOURNAL'],
+    help: 'settings',
+  }),
+  shard: defineSetting({
+    type: SHARD,
+    about: 'the part of the stacks that a run over many stacks handles, such as `2/5`',
+    flag: '--shard <shard>',
+    topic: 'many-stacks',
+    flagAbout: 'only a part of the stacks, such as 2/5 (EDGEWISE_SHARD, or set by an indexed Job or GitLab parallel)',
+    variables: ['EDGEWISE_SHARD'],
+    variableParts: ['EDGEWISE_SHARD_INDEX', 'EDGEWISE_SHARD_TOTAL'],
+    defaultText: 'set by an indexed Job of Kubernetes or `parallel` of GitLab',
+    help: 'settings',
+  }),
+  render: defineSetting({
+    type: { type: 'command', examples: [['kustomize', 'build', '.']] },
+    about: 'command that prints the manifests of a stack; it runs only with the flag',
+    details:
+      'The flag is `--render`. The command runs without a shell, in the folder of this file. Edgewise does not read the other files below the folder as manifests.',
+    consent: '--render',
+    stack: 'render',
+    help: 'settings',
+  }),
+  inputs: defineSetting({
+    type: listOf(PATH),
+    about: 'extra input files of a stack, as patterns; a change to one counts as a change of the stack',
+    details: 'Git patterns such as `../../base/**`, relative to the folder of this file.',
+    stack: 'inputs',
+    help: 'settings',
+  }),
+  policies: defineSetting({
+    type: listOf(PATH),
+    about: 'files and folders with Policy documents, in addition to those among the manifests',
+    details: 'Paths are relative to the folder of the manifest.',
+    stack: 'policies',
+    default: [],
+  }),
+  untrusted: defineSetting({
+    type: BOOLEAN,
+    about:
+      'the manifests are not trusted: only flags and variables say where the API key goes, and no command of a manifest runs',
+    flag: '--untrusted',
+    topic: 'trust',
+    flagAbout:
+      'the manifests are not merged yet: only flags and variables say where the API key goes (EDGEWISE_UNTRUSTED)',
+    variables: ['EDGEWISE_UNTRUSTED'],
+    help: 'settings',
+  }),
+  env: defineSetting({
+    type: VARIABLE_NAMES,
+    about: 'variables that manifests may read: names, and prefixes such as `DEPLOY_*`',
+    flag: '--env <name>',
+    topic: 'trust',
+    flagAbout: 'variable that manifests may read, or a prefix such as DEPLOY_* (EDGEWISE_ENV)',
+    variables: ['EDGEWISE_ENV'],
+    defaultText: 'none',
+    help: 'settings',
+  }),
+  root: defineSetting({
+    type: PATH,
+    about: 'folder that must contain every file that manifests name, with symbolic links resolved',
+    flag: '--root <folder>',
+    topic: 'trust',
+    flagAbout: 'folder that must contain every file that manifests name (EDGEWISE_ROOT; default: their repository)',
+    variables: ['EDGEWISE_ROOT'],
+    defaultText: 'the folder with `.git` above the manifests; without one, the working folder',
+    help: 'settings',
+  }),
+  color: defineSetting({
+    type: BOOLEAN,
+    about: 'no colours on a terminal',
+    flag: '--no-color',
+    flagAbout: 'no colours, as with NO_COLOR',
+    variables: ['NO_COLOR'],
+    help: 'settings',
+  }),
+  commit: defineSetting({
+    type: TEXT,
+    about:
+      'commit of the manifests, for plans and links to files; default: from GitHub (GITHUB_SHA) or GitLab (CI_COMMIT_SHA)',
+    variables: ['EDGEWISE_COMMIT'],
+    help: 'settings',
+  }),
+  githubToken: defineSetting({
+    type: TEXT,
+    about: 'token with which `post` writes to GitHub',
+    variables: GITHUB_TOKEN_VARIABLES,
+    help: 'settings',
+  }),
+  gitlabToken: defineSetting({
+    type: TEXT,
+    about: 'token with which `post` writes to GitLab',
+    variables: GITLAB_TOKEN_VARIABLES,
+    help: 'settings',
+  }),
+  repositoryRoot: defineSetting({
+    type: PATH,
+    about: 'root of the repository, to which paths in annotations and SARIF are relative',
+    variables: ['GITHUB_WORKSPACE', 'CI_PROJECT_DIR'],
+    defaultText: 'the working folder',
+    help: 'settings',
+  }),
+  logLevel: defineSetting({
+    type: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    about:
+      'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs at info by default. At debug, each request is a line of JSON with the operation id of the service; at trace, with headers, sizes and times. No level logs bodies, the API key or tokens',
+    variables: ['EDGEWISE_LOG_LEVEL'],
+    defaultText: 'warn',
+    help: 'settings',
+  }),
+} as const;
+
+/** Keeps the types of a setting's members. */
+function defineSetting<const One extends Setting>(setting: One): One {
+  return setting;
+}
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** A value of a setting, as the program uses it. */
+export type SettingValue<Name extends SettingName> = ValueOfType<(typeof SETTINGS)[Name]['type']>;
+
+/** Settings whose place in a document is below `api`. */
+type ServiceSettingName = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly stack: `api.${string}` } ? Name : never;
+}[SettingName];
+
+/** Settings whose flags every command has that sends requests. */
+type ConnectionSettingName = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly topic: 'connection' } ? Name : never;
+}[SettingName];
+
+/** The settings of the service, as a program gives them. */
+export type ServiceSettingOptions = GivenSettings<ServiceSettingName>;
+
+/** The flags of the connection. */
+export type ConnectionFlags = GivenSettings<ConnectionSettingName>;
+
+/** Values of settings, as a program gives them. */
+type GivenSettings<Name extends SettingName> = {
+  readonly [One in Name]?: GivenOfType<(typeof SETTINGS)[One]['type']> | undefined;
+};
+
+/** The members of `spec` that contain settings. Documents add to them, setting by setting. */
+export const SETTING_GROUPS: Readonly<Record<string, string>> = {
+  api: 'The connection to the service.',
+  'api.timeouts': 'Timeouts.',
+  guard:
+    "Deletes of a kind need consent if their number is above max_deletes and their share of the kind's owned resources is above max_delete_share.",
+  tokens: 'Where the tokens of new credentials are delivered. Without a token sink, no credential can be created.',
+  lint: 'Settings of the lint rules, such as the severity of each. `off`: not checked.',
+};
+
+/** All settings, with their names, in the order of the table. */
+export const NAMED_SETTINGS: readonly (Setting & { readonly name: SettingName })[] = listNamed();
+
+function listNamed(): readonly (Setting & { readonly name: SettingName })[] {
+  const names = Object.keys(SETTINGS) as SettingName[]; // `Object.keys` loses the key type
+  return names.map((name) => ({ name, ...SETTINGS[name] }));
+}

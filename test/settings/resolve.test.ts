@@ -1,0 +1,142 @@
+import { globSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { findInLayers, findSetting, listMembersInLayers, resolveSetting } from '../../src/settings/resolve.ts';
+import type { Setting } from '../../src/settings/setting.ts';
+import { NAMED_SETTINGS, SETTING_GROUPS } from '../../src/settings/table.ts';
+
+/** Creates the `spec` of a document that sets the value at a path. */
+function toSpec(path: string, value: string): JsonObject {
+  const [first = '', ...rest] = path.split('.');
+  return { [first]: rest.length === 0 ? value : toSpec(rest.join('.'), value) };
+}
+
+function toLayer(by: 'Stack' | 'Defaults', spec: JsonObject) {
+  const place = { file: 'a.yaml', line: 1, column: 1, excerpt: '' };
+  return { by, spec, locate: () => place, toPath: (path: string) => `folder/${path}` };
+}
+
+describe('a setting', () => {
+  const sources = fc.record({
+    flag: fc.boolean(),
+    empty: fc.constantFrom('flag', 'variable', 'none'),
+    variable: fc.boolean(),
+    stack: fc.boolean(),
+    near: fc.boolean(),
+    far: fc.boolean(),
+  });
+
+  it.each(NAMED_SETTINGS)('has the value of the first source that sets it: $name', (setting) => {
+    const {
+      name,
+      variables: [variable = ''] = [],
+      stack: path,
+      needsTrust,
+    }: Setting & { name: typeof setting.name } = setting;
+    const property = fc.property(sources, fc.boolean(), (set, isUntrusted) => {
+      const layers = (['stack', 'near', 'far'] as const).map((one) =>
+        toLayer(one === 'stack' ? 'Stack' : 'Defaults', set[one] && path !== undefined ? toSpec(path, one) : {}),
+      );
+      const flags = { [name]: set.empty === 'flag' ? '' : set.flag ? 'flag' : undefined };
+      const env = { [variable]: set.empty === 'variable' ? '' : set.variable ? 'variable' : undefined };
+      const isDocument = path !== undefined && !(isUntrusted && needsTrust);
+      const expected = [
+        ...(set.flag && set.empty !== 'flag' ? ['flag'] : []),
+        ...(set.variable && set.empty !== 'variable' && variable !== '' ? ['variable'] : []),
+        ...(isDocument ? (['stack', 'near', 'far'] as const).filter((one) => set[one]) : []),
+      ];
+      expect(findSetting(name, { flags, env, layers, isUntrusted })?.value).toBe(expected[0]);
+    });
+    fc.assert(property, { numRuns: 60 });
+  });
+
+  it('names the flag, the variable or the option whose value is invalid', () => {
+    const mistakes = [
+      resolveSetting('rateLimit', { flags: { rateLimit: 'fast' } }),
+      resolveSetting('rateLimit', { options: { rateLimit: 'fast' } }),
+      resolveSetting('timeout', { env: { EDGEWISE_TIMEOUT: 'soon' } }),
+      resolveSetting('pageSize', { options: { pageSize: 1.5 } }),
+      resolveSetting('env', { env: { EDGEWISE_ENV: 'A, B-' } }),
+    ];
+    expect(mistakes).toEqual([
+      { mistake: '--rate-limit is "fast", and must be REQUESTS/SECONDSs, such as `120/60s`, or `none`.' },
+      { mistake: 'rateLimit is "fast", and must be REQUESTS/SECONDSs, such as `120/60s`, or `none`.' },
+      {
+        mistake:
+          'EDGEWISE_TIMEOUT is "soon", and must be a whole number and a unit: `s`, `m`, `h`, `d` or `w`, such as `90d`.',
+      },
+      { mistake: 'pageSize is 1.5, and must be a whole number from 1 to 100.' },
+      {
+        mistake:
+          'EDGEWISE_ENV is "A, B-", and must be a list, each member the name of a variable, such as DEPLOY_REGION, or a prefix, such as DEPLOY_*.',
+      },
+    ]);
+  });
+
+  it('never shows an invalid base URL, which may contain a password', () => {
+    const resolved = resolveSetting('baseUrl', { env: { EDGEWISE_BASE_URL: 'https://me:secret@api.test' } });
+    expect(resolved).toHaveProperty('mistake', expect.stringMatching(/^EDGEWISE_BASE_URL must be an http/));
+    expect(JSON.stringify(resolved)).not.toContain('secret');
+  });
+
+  it('has a path relative to its own document', () => {
+    const layers = [toLayer('Stack', {}), toLayer('Defaults', { policies: ['a', 'b'] })];
+    expect(resolveSetting('policies', { layers })).toEqual({ value: ['folder/a', 'folder/b'] });
+    expect(resolveSetting('caFile', { flags: { caFile: 'a' }, layers })).toEqual({ value: 'a' });
+  });
+
+  it('of a credential comes from the first document that names the credential', () => {
+    const specs: readonly JsonObject[] = [
+      JSON.parse('{ "tokens": { "credentials": { "__proto__": 1, "a": 2 } } }'),
+      JSON.parse('{ "tokens": { "credentials": { "a": 3, "b.c": 4 } } }'),
+    ];
+    const layers = specs.map((spec) => toLayer('Defaults', spec));
+    const path = ['tokens', 'credentials'];
+    const values = listMembersInLayers(path, layers).map((name) => [
+      name,
+      findInLayers([...path, name], layers)?.value,
+    ]);
+    expect(values).toEqual([
+      ['__proto__', 1],
+      ['a', 2],
+      ['b.c', 4],
+    ]);
+  });
+});
+
+describe('the table of settings', () => {
+  it('has one setting for each flag, variable and path', () => {
+    const ways = NAMED_SETTINGS.flatMap((setting: Setting) => [
+      ...[setting.flag, setting.stack].filter((way) => way !== undefined),
+      ...(setting.variables ?? []),
+      ...(setting.variableParts ?? []),
+    ]);
+    expect(ways.filter((way, index) => ways.indexOf(way) !== index)).toEqual([]);
+  });
+
+  it('describes each group of settings, and no other', () => {
+    const groups = NAMED_SETTINGS.flatMap(({ stack = '' }: Setting) => {
+      const steps = stack.split('.').slice(0, -1);
+      return steps.map((_, index) => steps.slice(0, index + 1).join('.'));
+    });
+    expect(new Set(groups)).toEqual(new Set(Object.keys(SETTING_GROUPS)));
+  });
+});
+
+describe('the environment', () => {
+  it('is read in one place', () => {
+    const files = globSync('src/**/*.ts').filter((file) => /process\.env\b/.test(readFileSync(file, 'utf8')));
+    expect(files).toEqual(['src/stack/process-host.ts']);
+  });
+
+  it('sets no setting but through the table', () => {
+    const texts = globSync('src/**/*.ts').map((file) => readFileSync(file, 'utf8'));
+    const read = texts.flatMap((text) => text.match(/(?<=env\[')EDGEWISE_\w+|(?<=: ')EDGEWISE_\w+(?=',)/g) ?? []);
+    const known = new Set(
+      NAMED_SETTINGS.flatMap(({ variables = [], variableParts = [] }: Setting) => [...variables, ...variableParts]),
+    );
+    expect(read.filter((name) => !known.has(name))).toEqual([]);
+    expect(texts.join('').match(/env\['(?:EDGEWISE_|NO_COLOR)/g)).toBeNull();
+  });
+});

@@ -60,12 +60,10 @@ export type { OwnedResource, StackInventory } from './model/drift.ts';
 export {
   countResourcesByOwner,
   type Drift,
-  type DriftedField,
+  type DriftedChange,
   type DriftState,
   hasDrift,
-  type NextApplyAction,
   type OwnershipCoverage,
-  type ResourceDrift,
   type UnownedResource,
 } from './model/drift.ts';
 export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutError } from './model/errors.ts';

@@ -1,11 +1,10 @@
 import type { Address } from './address.ts';
-import type { Action, DifferenceCause, LeftValue } from './change.ts';
+import type { Change, Difference } from './change.ts';
 import type { ClockSkew } from './clock.ts';
 import type { Danger } from './danger.ts';
-import { type Diagnostic, hasErrors } from './diagnostic.ts';
-import type { Json } from './json.ts';
-import type { SafetyViolation } from './plan.ts';
-import type { LiveResource, Spec } from './state.ts';
+import { hasErrors } from './diagnostic.ts';
+import type { Plan } from './plan.ts';
+import type { LiveResource } from './state.ts';
 
 /**
  * How a live resource compares with its manifest.
@@ -43,53 +42,27 @@ export const DRIFT_STATES: readonly DriftState[] = [
   'in-sync',
 ];
 
-/** A field whose live value differs from the expected value. Both values are in normal form. */
-export interface DriftedField {
-  /** The top-level field of the spec that contains the value. Absent: the value is in the lifecycle or the mark. */
-  readonly field?: string;
-  readonly path: string;
-  /** The value in the manifest. Absent if there is none or the service chooses it. */
-  readonly expected?: Json;
-  /** The live value. Absent if there is none. */
-  readonly live?: Json;
-  readonly origin: DifferenceCause;
-  /** Whether the resource must be replaced, because the field is immutable. */
-  readonly forcesReplace: boolean;
-}
-
 /** The path of a difference in protection. The mark contains the live value. */
 export const PROTECT_PATH = 'lifecycle.protect';
 
-/** The drift of one resource of the stack. */
-export interface ResourceDrift {
-  readonly address: Address;
-  /** Only for a duplicate: the id of the resource that keeps the address. */
-  readonly duplicateOf?: string;
-  readonly kind: string;
+/** A change of the plan, with what happened to the resource at the service since the last apply. */
+export interface DriftedChange extends Change {
   readonly state: DriftState;
-  /** Id of the live resource. Absent if there is none. */
-  readonly id?: string;
-  readonly differences: readonly DriftedField[];
-  /** Only for a missing resource: the spec of the manifest, in normal form. Absent if it is unknown. */
-  readonly expected?: Spec;
-  /** The owner of the resource, from the manifest or the mark. Absent if neither has an owner. */
-  readonly owner?: string;
-  /** The reason for the state, if the differences do not show it, such as a due renewal. */
-  readonly reason?: string;
-  /** What the next apply does to the resource. Absent if it does nothing, or if the resource has an error. */
-  readonly next?: NextApplyAction;
-  /** Live values that differ from the manifest and that `lifecycle.ignore` leaves alone. Absent if there are none. */
-  readonly leftToOthers?: readonly LeftValue[];
-  /** Dangers of the changes made at the service, the most severe first. Absent if there are none. */
-  readonly dangers?: readonly Danger[];
-  /** The end of the validity of the resource, RFC 3339. Absent if the validity has no end. */
-  readonly validUntil?: string;
+  /**
+   * Dangers of what happened, from the expected to the live value, the most severe first. Absent if there are none.
+   * `dangers` are those of the next apply.
+   */
+  readonly driftDangers?: readonly Danger[] | undefined;
+  /**
+   * Only for a create: the id of the live resource that matches the manifest, or has a unique value that it claims, and
+   * does not have the mark of the stack. `differences` compare it with the manifest. Absent if there is none.
+   */
+  readonly besideId?: string | undefined;
+  /** The end of the validity of the live resource, RFC 3339. Absent if the validity has no end. */
+  readonly validUntil?: string | undefined;
   /** The start of the validity, RFC 3339. Absent if the resource has none. */
-  readonly validFrom?: string;
+  readonly validFrom?: string | undefined;
 }
-
-/** What the next apply does to a resource. `write-file`: it writes only the file that the manifest names. */
-export type NextApplyAction = Exclude<Action, 'no-op'> | 'write-file';
 
 /** A live resource that the stack does not own. */
 export interface UnownedResource {
@@ -100,32 +73,46 @@ export interface UnownedResource {
   readonly stack?: string;
 }
 
-/** The live state, compared with the manifests. Contains no secrets. */
-export interface Drift {
-  readonly stack: string;
-  readonly baseUrl: string;
-  /** When the live state was read, RFC 3339. */
-  readonly at: string;
-  /** The commit of the manifests. Absent if unknown. */
-  readonly commit?: string;
-  /** The addresses to which the comparison was limited. Empty if it was not limited. */
-  readonly targets: readonly string[];
-  /** The addresses that are left out, together with everything that depends on them. Absent if there are none. */
-  readonly exclusions?: readonly string[];
-  /** Sorted by address. */
-  readonly resources: readonly ResourceDrift[];
+/** The parts of a plan that drift has too, with the same meaning. */
+type DriftedPlan = Pick<
+  Plan,
+  | 'stack'
+  | 'baseUrl'
+  | 'targets'
+  | 'exclusions'
+  | 'externals'
+  | 'crossStackReferences'
+  | 'ownerLabel'
+  | 'files'
+  | 'diagnostics'
+  | 'violations'
+  | 'requests'
+>;
+
+/**
+ * What happened at the service since the last apply: a plan of the manifests, read in the other direction. As in the
+ * plan, the differences lead from the live to the desired value; reports show them from the expected to the live value.
+ * Contains no secrets.
+ */
+export interface Drift extends DriftedPlan {
+  /** When the live state was read, and the commit of the manifests. */
+  readonly made: NonNullable<Plan['made']>;
+  /** In the order of the plan. */
+  readonly changes: readonly DriftedChange[];
   /** The kinds that were read. Resources of other kinds are unknown. */
   readonly kinds: readonly string[];
   /** Live resources that the stack does not own, sorted by kind, then id. */
   readonly unowned: readonly UnownedResource[];
-  /** Diagnostics of the manifests and of the live state. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** Safety rules that block the next apply unless the user consents. */
-  readonly violations: readonly SafetyViolation[];
-  /** Maps the address of an `External` to the id that it names. */
-  readonly externals: Readonly<Record<string, string>>;
-  /** Number of requests sent for the comparison. */
-  readonly requests: number;
+}
+
+/** The id of the live resource. `undefined` if there is none. */
+export function findDriftedId({ live, besideId }: DriftedChange): string | undefined {
+  return live?.id ?? besideId;
+}
+
+/** Whether the live value of a field may have been changed at the service. False if only the manifest changed. */
+export function isOfService({ origin, isHidden }: Difference): boolean {
+  return origin !== 'manifest' && isHidden !== true;
 }
 
 /** Numbers of live resources, by owner: this stack, another stack, or none. Counts only kinds that were read. */
@@ -138,8 +125,8 @@ export interface OwnershipCoverage {
 }
 
 /** Whether a resource is not in sync or there is an error. `violations` do not count: they only block an apply. */
-export function hasDrift({ resources, diagnostics }: Drift): boolean {
-  return resources.some(({ state }) => state !== 'in-sync') || hasErrors(diagnostics);
+export function hasDrift({ changes, diagnostics }: Drift): boolean {
+  return changes.some(({ state }) => state !== 'in-sync') || hasErrors(diagnostics);
 }
 
 /** Whether every target was compared. False if a target names an unknown resource. */
@@ -148,19 +135,19 @@ export function isEveryTargetCompared({ diagnostics }: Drift): boolean {
 }
 
 /** Counts the live resources by owner. Attached modules do not count as resources. */
-export function countResourcesByOwner({ resources, kinds, unowned }: Drift): OwnershipCoverage {
-  const isOurs = ({ id, kind, state }: ResourceDrift) =>
-    id !== undefined && state !== 'unowned' && kinds.includes(kind);
-  const owned = resources.filter(isOurs).length;
+export function countResourcesByOwner({ changes, kinds, unowned }: Drift): OwnershipCoverage {
+  const isOurs = ({ live, kind, state }: DriftedChange) =>
+    live !== undefined && state !== 'unowned' && kinds.includes(kind);
+  const owned = changes.filter(isOurs).length;
   const foreign = unowned.filter(({ stack }) => stack !== undefined).length;
   const unmanaged = unowned.length - foreign;
   const all = owned + foreign + unmanaged;
   return { owned, ofOtherStacks: foreign, unmanaged, share: all === 0 ? 1 : (owned + foreign) / all };
 }
 
-export function countDriftStates({ resources }: Pick<Drift, 'resources'>): Readonly<Record<DriftState, number>> {
+export function countDriftStates({ changes }: Pick<Drift, 'changes'>): Readonly<Record<DriftState, number>> {
   const counts = new Map(DRIFT_STATES.map((state) => [state, 0]));
-  for (const { state } of resources) counts.set(state, (counts.get(state) ?? 0) + 1);
+  for (const { state } of changes) counts.set(state, (counts.get(state) ?? 0) + 1);
   return Object.fromEntries(counts) as Record<DriftState, number>; // the map has every state
 }
 

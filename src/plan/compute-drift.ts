@@ -1,19 +1,13 @@
+import { listClaims } from '../kinds/claims.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { formatAddress } from '../model/address.ts';
 import { type Action, type Change, type Difference, isAdoptOrTakeOverAction, isHiddenChange } from '../model/change.ts';
-import type {
-  Drift,
-  DriftedField,
-  DriftState,
-  NextApplyAction,
-  ResourceDrift,
-  UnownedResource,
-} from '../model/drift.ts';
+import type { Drift, DriftedChange, DriftState, UnownedResource } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState, Spec } from '../model/state.ts';
-import { addValidityDangerToDrift, listDangersCausedByDrift } from './dangers.ts';
+import { createDriftDangerList, listValidityDangers } from './dangers.ts';
+import { listSpecDifferences } from './differences.ts';
 import { createAdoptionCandidateSearch, createUnownedHolderSearch } from './duplicates.ts';
 
 /** Input of `computeDrift` in addition to the plan. */
@@ -21,98 +15,112 @@ export interface DriftInput {
   readonly live: LiveState;
   /** By the clock of the service. */
   readonly now: Date;
-  /** By the clock of this machine. Default: `now`. */
-  readonly localNow?: Date | undefined;
   /** Default: no manifest says when a resource begins. */
   readonly desired?: Pick<DesiredState, 'resources'>;
 }
 
 /**
- * Compares the live state with the manifests, and finds for each difference whether the live value or the manifest
- * changed. `plan` covers the whole stack and is never applied.
+ * Reads a plan in the other direction: what happened at the service since the last apply. `plan` covers the whole stack
+ * and is never applied.
  */
-export function computeDrift(plan: Plan, { live, now, localNow = now, desired }: DriftInput): Drift {
-  const { stack, baseUrl, made, targets, exclusions, externals, diagnostics, violations, requests } = plan;
+export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Drift {
+  const { stack, baseUrl, made, targets, exclusions, externals, crossStackReferences, ownerLabel } = plan;
+  const { files, diagnostics, violations, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
-  const taken = new Set(plan.changes.map((change) => change.live?.id));
-  const findCandidate = createAdoptionCandidateSearch(live, taken);
-  const findHolder = createUnownedHolderSearch(live, { taken, stack });
-  const conflicts = violations.filter(({ rule }) => rule === 'claimed-elsewhere').flatMap(({ addresses }) => addresses);
-  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address);
-  const refused = new Set([...errors, ...conflicts]);
-  const resources = plan.changes.map((change) => {
+  const findBeside = createBesideSearch(plan, live);
+  const listDangers = createDriftDangerList(stack, live);
+  const changes = plan.changes.map((change): DriftedChange => {
     const found = all.get(change.live?.id ?? '');
-    const isNew = change.action === 'create';
-    const [kind, spec] = [getKind(change.kind), change.desired ?? {}];
-    const candidate = isNew ? findCandidate(kind, spec) : undefined;
-    const holder = isNew && candidate === undefined ? findHolder(kind, spec) : undefined;
-    const drift =
-      findUnowned(change, { found, candidate, holder }) ??
-      withFile(createResourceDrift(change, found, { stack, account: live }), plan.files);
-    return refused.has(change.address) ? withoutNext(drift) : drift;
+    const beside = findBeside(change);
+    const compared = beside === undefined ? change : compareWithBeside(change, beside, stack);
+    const validity = found === undefined ? {} : pickValidity(found);
+    const isStartStated = hasStart(change, desired?.resources.get(change.address)?.spec ?? {});
+    const dangers = [
+      ...listValidityDangers({ kind: change.kind, ...validity }, { now, isStartStated }),
+      ...listDangers(compared, beside ?? found),
+    ];
+    const owner = change.owner ?? change.live?.mark?.owner;
+    return {
+      ...compared,
+      ...(owner !== undefined && { owner }),
+      ...describeState(compared, { found, beside, file: findUnwrittenFile(change, files) }),
+      ...(dangers.length > 0 && { driftDangers: dangers }),
+      ...validity,
+    };
   });
-  const ours = resources.filter(({ state }) => state !== 'unowned');
+  const ours = changes.filter(({ state }) => state !== 'unowned');
   return {
     stack,
     baseUrl,
-    at: localNow.toISOString(),
-    ...(made?.commit !== undefined && { commit: made.commit }),
+    made: made ?? { at: now.toISOString() },
     targets,
     ...(exclusions !== undefined && { exclusions }),
-    resources: sortDriftByAddress(
-      resources.map((resource) => {
-        const stated = desired?.resources.get(resource.address)?.spec ?? {};
-        return addValidityDangerToDrift(resource, { now, isStartStated: hasStart(resource, stated) });
-      }),
-    ),
+    externals,
+    ...(crossStackReferences !== undefined && { crossStackReferences }),
+    ...(ownerLabel !== undefined && { ownerLabel }),
+    changes,
     kinds: [...live.resources.keys()],
-    unowned: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
+    unowned: listUnowned({ stack, known: new Set(ours.map((change) => change.live?.id)) }, live),
+    files,
     diagnostics,
     violations,
-    externals,
-    requests: requests.read,
+    requests,
   };
-}
-
-/** Removes the next action of a resource with an error, because a plan with errors is never applied. */
-function withoutNext({ next: _, ...rest }: ResourceDrift): ResourceDrift {
-  return rest;
-}
-
-/** Live resources that may match a change. */
-interface UnownedCandidates {
-  readonly found: LiveResource | undefined;
-  readonly candidate: LiveResource | undefined;
-  /** A resource with a unique value that the manifest claims. */
-  readonly holder: LiveResource | undefined;
 }
 
 /**
- * Returns the drift of a change whose live resource the stack does not own: an adoption, or a create for which a
- * matching resource exists. `undefined` for other changes.
+ * Creates a search for the live resource beside which a change would create a second one: it does not have the mark of
+ * the stack, and matches the manifest or has a unique value that the manifest claims.
  */
-function findUnowned(
-  { address, kind, action, differences, owner }: Change,
-  { found, candidate, holder }: UnownedCandidates,
-): ResourceDrift | undefined {
-  const fields = differences.map(toDriftedField);
-  const base = { address, kind, state: 'unowned', differences: fields, ...(owner !== undefined && { owner }) } as const;
+function createBesideSearch({ stack, changes }: Plan, live: LiveState): (change: Change) => LiveResource | undefined {
+  const taken = new Set(changes.map((change) => change.live?.id));
+  const findCandidate = createAdoptionCandidateSearch(live, taken);
+  const findHolder = createUnownedHolderSearch(live, { taken, stack });
+  return ({ action, kind: name, desired = {} }) => {
+    const kind = getKind(name);
+    return action === 'create' ? (findCandidate(kind, desired) ?? findHolder(kind, desired)) : undefined;
+  };
+}
+
+/** Compares the manifest of a resource to create with the live resource that is there instead. */
+function compareWithBeside(change: Change, beside: LiveResource, stack: string): DriftedChange {
+  const { address, kind, desired = {}, ignored = [], validForMs } = change;
+  const compared = { kind: getKind(kind), live: beside, ignored, validForMs, address, stack, normal: desired };
+  const differences =
+    beside.kind === kind ? listSpecDifferences({ ...compared, kept: [], protect: change.protect === true }) : [];
+  return { ...change, state: 'unowned', besideId: beside.id, differences };
+}
+
+/** Facts on which the state of a resource depends, beside its change. */
+interface DriftFacts {
+  readonly found: LiveResource | undefined;
+  readonly beside: LiveResource | undefined;
+  /** The file of `lifecycle.write_to`, if it is missing or has other content. */
+  readonly file: PlannedFile | undefined;
+}
+
+function describeState(change: Change, facts: DriftFacts): Pick<DriftedChange, 'state' | 'reason'> {
+  const { action, reason } = change;
+  const { found, beside, file } = facts;
+  if (beside !== undefined) return { state: 'unowned', reason: describeBeside(change, beside) };
   if (found !== undefined && isAdoptOrTakeOverAction(action)) {
     const how = action === 'adopt' ? `adopts it: ${formatAdoptLine(found)}` : 'takes it over';
-    return { ...base, id: found.id, reason: `${describeUnownedReason(found)}; its manifest ${how}`, next: action };
+    return { state: 'unowned', reason: `${describeUnownedReason(found)}; its manifest ${how}` };
   }
-  if (candidate !== undefined) {
-    const reason = `${describeUnownedReason(candidate)}; to adopt it, add to its manifest: ${formatAdoptLine(candidate)}`;
-    return { ...base, id: candidate.id, reason, next: 'create' };
-  }
-  if (holder === undefined) return undefined;
-  const hint = holder.mark === undefined ? `; to adopt it, add to the manifest: ${formatAdoptLine(holder)}` : '';
+  const state = computeState(isHiddenChange(change) ? 'no-op' : action, change.differences);
+  if (file === undefined) return { state, ...(reason !== undefined && { reason }) };
+  const finding = `${file.path} ${file.replaces === true ? 'has other content' : 'is missing'}`;
   return {
-    ...base,
-    id: holder.id,
-    reason: `${describeUnownedReason(holder)}, and has a unique value that the manifest claims${hint}`,
-    next: 'create',
+    state: state === 'in-sync' ? 'file-differs' : state,
+    reason: reason === undefined ? finding : `${reason}; ${finding}`,
   };
+}
+
+function describeBeside({ kind, desired = {} }: Change, beside: LiveResource): string {
+  const isClaimed = listClaims(getKind(kind), desired).length > 0;
+  const shared = isClaimed ? 'has a unique value that the manifest claims' : 'has the fields of the manifest';
+  const hint = beside.mark === undefined ? `; to adopt it, add to its manifest: ${formatAdoptLine(beside)}` : '';
+  return `${describeUnownedReason(beside)}, and ${shared}${hint}`;
 }
 
 function describeUnownedReason({ mark, markError }: LiveResource): string {
@@ -124,67 +132,17 @@ function formatAdoptLine({ id }: LiveResource): string {
   return `lifecycle: { adopt: ${id} }`;
 }
 
-/** Sorts by the address as shown in reports, which includes the id of a duplicate. */
-function sortDriftByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
-  const shown = resources.map((resource) => ({ resource, address: formatAddress(resource) }));
-  return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ resource }) => resource);
-}
-
-function createResourceDrift(
-  change: Change,
-  live: LiveResource | undefined,
-  account: { readonly stack: string; readonly account: LiveState },
-): ResourceDrift {
-  const { address, desired, duplicateOf, kind, reason, leftToOthers, owner = live?.mark?.owner } = change;
-  const action = isHiddenChange(change) ? 'no-op' : change.action;
-  const fields = change.differences.filter(({ isHidden }) => !isHidden).map(toDriftedField);
-  const drifted = { kind, fields, expected: desired, live: change.live?.spec };
-  const dangers = listDangersCausedByDrift(drifted, { ...account, owner });
-  return {
-    address,
-    ...(duplicateOf !== undefined && { duplicateOf }),
-    kind,
-    state: computeState(action, fields),
-    ...(change.live !== undefined && { id: change.live.id }),
-    differences: fields,
-    ...(owner !== undefined && { owner }),
-    ...(action === 'create' && desired !== undefined && { expected: desired }),
-    ...(reason !== undefined && { reason }),
-    ...(action !== 'no-op' && { next: action }),
-    ...(leftToOthers !== undefined && { leftToOthers }),
-    ...(dangers.length > 0 && { dangers }),
-    ...(live !== undefined && pickValidity(live)),
-  };
-}
-
-/** Reverses a difference: in a plan it leads from live to desired, in a drift report from expected to live. */
-function toDriftedField({ field, path, from: live, to: expected, ...rest }: Difference): DriftedField {
-  return {
-    ...(field !== undefined && { field }),
-    path,
-    ...(expected !== undefined && { expected }),
-    ...(live !== undefined && { live }),
-    ...rest,
-  };
-}
-
-/** Adds a reason if the file for the resource's value (`lifecycle.write_to`) is missing or has other content. */
-function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): ResourceDrift {
-  const file = files.find(({ address, text }) => address === resource.address && text !== undefined);
-  if (file === undefined || resource.duplicateOf !== undefined) return resource;
-  const finding = `${file.path} ${file.replaces === true ? 'has other content' : 'is missing'}`;
-  const reason = resource.reason === undefined ? finding : `${resource.reason}; ${finding}`;
-  const next: NextApplyAction = 'write-file';
-  return { ...resource, reason, ...(resource.state === 'in-sync' && { state: 'file-differs', next }) };
+function findUnwrittenFile({ address, duplicateOf }: Change, files: readonly PlannedFile[]): PlannedFile | undefined {
+  return files.find((file) => file.address === address && file.text !== undefined && duplicateOf === undefined);
 }
 
 /** Whether a spec says when the validity of a resource begins. */
-function hasStart({ kind }: Pick<ResourceDrift, 'kind'>, spec: Spec): boolean {
+function hasStart({ kind }: Pick<Change, 'kind'>, spec: Spec): boolean {
   return spec[getKind(kind).validity?.after ?? ''] !== undefined;
 }
 
 /** The validity of a live resource. An empty object if the resource has none. */
-function pickValidity({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validFrom' | 'validUntil'> {
+function pickValidity({ kind, spec }: LiveResource): Pick<DriftedChange, 'validFrom' | 'validUntil'> {
   const { validity } = getKind(kind);
   const [validFrom, validUntil] = [spec[validity?.after ?? ''], spec[validity?.until ?? '']];
   return {
@@ -193,7 +151,7 @@ function pickValidity({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validF
   };
 }
 
-function computeState(action: Action, differences: readonly DriftedField[]): DriftState {
+function computeState(action: Action, differences: readonly Difference[]): DriftState {
   switch (action) {
     case 'no-op':
       return 'in-sync';
@@ -214,7 +172,8 @@ function computeState(action: Action, differences: readonly DriftedField[]): Dri
 }
 
 /** Derives the drift state from the origins of differences. Without differences, the change is a pending renewal. */
-function computeDriftState(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
+function computeDriftState(all: readonly Difference[]): DriftState {
+  const differences = all.filter(({ isHidden }) => !isHidden);
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');
   const isPending = origins.has('manifest') || origins.has('both') || differences.length === 0;

@@ -10,7 +10,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
-import { type DriftedField, PROTECT_PATH, type ResourceDrift } from '../model/drift.ts';
+import { type DriftedChange, isOfService } from '../model/drift.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import { parseRateLimit } from '../model/stack.ts';
@@ -290,66 +290,42 @@ function createFindGap({ writes, settings }: DangerSource): DangerContext['findG
   };
 }
 
-/** A drifted resource. Both specs are in normal form. */
-interface Drifted {
-  readonly kind: string;
-  readonly fields: readonly DriftedField[];
-  readonly expected: Spec | undefined;
-  readonly live: Spec | undefined;
-}
-
-/** What the dangers of drift depend on beside the resource. */
-interface DriftScene {
-  readonly stack: string;
-  /** The live resources of the account, which say who owns a target. */
-  readonly account: LiveState;
-  readonly owner: string | undefined;
-}
-
-/** The dangers of drift. Ignores fields that only the manifest changed. */
-export function listDangersCausedByDrift(
-  { kind, fields, expected, live }: Drifted,
-  scene?: DriftScene,
-): readonly Danger[] {
-  const happened = fields.filter(({ origin }) => origin !== 'manifest');
-  if (happened.length === 0 || expected === undefined || live === undefined) return [];
-  const names = new Set(happened.map(({ field }) => field));
-  const isUnprotected = happened.some(isLostProtection);
-  const before = Object.fromEntries([
-    ...Object.entries(live).filter(([name]) => !names.has(name)),
-    ...Object.entries(expected).filter(([name]) => names.has(name)),
-  ]);
-  const dangers = listResourceTransitionDangers(
-    getKind(kind),
-    { spec: before, protect: isUnprotected },
-    { spec: live },
-  );
-  // Omits lockouts: a user who sees this report is not locked out.
-  const shown = dangers.filter(({ danger }) => danger !== 'lockout');
-  if (scene === undefined) return shown;
-  const describe = createDescribeTargets(scene.stack, scene.account);
-  return shown.map((danger) => describe(danger, scene.owner));
-}
-
-function isLostProtection({ path, expected }: DriftedField): boolean {
-  return path === PROTECT_PATH && expected === true;
+/**
+ * Creates a function that lists the dangers of what happened to a resource: from the expected to the live value, without
+ * fields that only the manifest changed. `live`: the resource that the manifest is compared with.
+ */
+export function createDriftDangerList(
+  stack: string,
+  account: LiveState,
+): (change: Change, live: LiveResource | undefined) => readonly Danger[] {
+  const describe = createDescribeTargets(stack, account);
+  return ({ kind, differences, desired, live: before, owner = before?.mark?.owner }, live) => {
+    const names = new Set(differences.filter(isOfService).map(({ field }) => field));
+    const spec = live?.spec ?? before?.spec;
+    if (names.size === 0 || desired === undefined || spec === undefined) return [];
+    const expected = Object.fromEntries([
+      ...Object.entries(spec).filter(([name]) => !names.has(name)),
+      ...Object.entries(desired).filter(([name]) => names.has(name)),
+    ]);
+    // Omits lockouts: a user who sees this report is not locked out.
+    return listResourceTransitionDangers(getKind(kind), { spec: expected }, { spec })
+      .filter(({ danger }) => danger !== 'lockout')
+      .map((danger) => describe(danger, owner));
+  };
 }
 
 /**
- * Adds a danger to a resource that is no longer valid, or not valid yet. `isStartStated`: the manifest says when it
+ * The danger of a live resource that is no longer valid, or not valid yet. `isStartStated`: the manifest says when it
  * begins, so a later start is no danger.
  */
-export function addValidityDangerToDrift(
-  resource: ResourceDrift,
+export function listValidityDangers(
+  { kind, validFrom, validUntil }: Pick<DriftedChange, 'kind' | 'validFrom' | 'validUntil'>,
   { now, isStartStated }: { readonly now: Date; readonly isStartStated: boolean },
-): ResourceDrift {
-  const { validFrom, validUntil, dangers = [] } = resource;
-  const { validity } = getKind(resource.kind);
-  if (validity === undefined) return resource;
-  const add = (danger: Danger): ResourceDrift => ({ ...resource, dangers: [danger, ...dangers] });
+): readonly Danger[] {
+  const { validity } = getKind(kind);
   if (validUntil !== undefined && Date.parse(validUntil) <= now.getTime())
-    return add({ group: 'secrets', danger: 'ended', path: validity.until, from: validUntil });
+    return [{ group: 'secrets', danger: 'ended', path: validity?.until ?? '', from: validUntil }];
   if (validFrom !== undefined && !isStartStated && Date.parse(validFrom) > now.getTime())
-    return add({ group: 'secrets', danger: 'not-valid-yet', path: validity.after, from: validFrom });
-  return resource;
+    return [{ group: 'secrets', danger: 'not-valid-yet', path: validity?.after ?? '', from: validFrom }];
+  return [];
 }

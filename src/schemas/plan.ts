@@ -135,7 +135,8 @@ const dangerCounts = z
 
 const kind = z.string().refine((name) => MANIFEST_KINDS.some((one) => one.name === name), 'is not a kind');
 
-const change = z.strictObject({
+/** What the plan does to one resource. */
+export const CHANGE_SCHEMA = z.strictObject({
   address: address.describe('Kind/name.'),
   duplicateOf: optional(z.string()).describe('Only for a duplicate: id of the live resource that keeps the address.'),
   isOriginal: optional(z.literal(true)).describe('Only for a duplicate: it may be the protected original.'),
@@ -235,7 +236,8 @@ const file = z.strictObject({
   replaces: optional(z.literal(true)).describe('Whether it replaces an existing file with other content.'),
 });
 
-export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
+/** The members of a plan file. Drift has some of them too. */
+export const PLAN_MEMBERS = z
   .strictObject({
     format: z.literal(PLAN_FORMAT),
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
@@ -300,7 +302,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
       })
       .describe('Number of resources by what happens to them.'),
     dangers: dangerCounts,
-    changes: z.array(change),
+    changes: z.array(CHANGE_SCHEMA),
     suppressedDeletes: optional(
       z.array(
         z.strictObject({
@@ -354,6 +356,8 @@ export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = z
     title: 'Edgewise plan',
     description: 'The changes and writes that an apply of the stack would make. Contains no secrets.',
   });
+
+export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = PLAN_MEMBERS;
 
 /** The published JSON Schema of plan files, draft 2020-12. */
 export function createPlanJsonSchema(): JsonObject {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { DRIFT_STATES } from '../model/drift.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
-import { DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, LEFT_VALUE_SCHEMA, VIOLATION_SCHEMA } from './plan.ts';
+import { CHANGE_SCHEMA, DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, PLAN_MEMBERS, VIOLATION_SCHEMA } from './plan.ts';
 
 /**
  * Schemas of the JSON results of edgewise, with the fields that edgewise needs to show a result again. Later versions
@@ -45,56 +46,42 @@ export const VALIDATION_RESULT_SCHEMA = z.looseObject({
   diagnostics,
 });
 
-/** One resource of a `drift` result. */
-const RESOURCE_DRIFT_SCHEMA = z.looseObject({
-  address,
-  duplicateOf: optional(text),
-  kind: text,
-  state: text,
-  id: optional(text),
-  differences: z.array(
-    z.looseObject({
-      path: text,
-      expected: optional(z.json()).describe('Value in the manifest.'),
-      live: optional(z.json()).describe('Value at the service.'),
-      origin: z.enum(['manifest', 'drift', 'both', 'unknown']),
-      forcesReplace: z.boolean(),
-    }),
+/** One resource of a `drift` result: the change of the plan, and what happened at the service. */
+const DRIFTED_CHANGE_SCHEMA = CHANGE_SCHEMA.extend({
+  state: z.enum(DRIFT_STATES).describe('How the live resource compares with its manifest.'),
+  driftDangers: optional(z.array(DANGER_SCHEMA)).describe(
+    'Dangers of what happened at the service, from the expected to the live value.',
   ),
-  owner: optional(text).describe('Owner of the resource, from its manifest or its mark.'),
-  expected: optional(z.record(text, z.json())).describe(
-    'Only for a missing resource: the fields that its manifest sets.',
+  besideId: optional(text).describe(
+    'Only for a create: id of the live resource without the mark of the stack that is there instead. The differences compare it with the manifest.',
   ),
-  reason: optional(text),
-  next: optional(
-    z.enum(['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release', 'write-file']),
-  ).describe('What the next apply does to the resource.'),
-  dangers: optional(z.array(DANGER_SCHEMA)).describe('Dangers of the changes at the service.'),
-  leftToOthers: optional(z.array(LEFT_VALUE_SCHEMA)).describe(
-    'Values in lifecycle.ignore that differ from the manifest. They are no drift.',
-  ),
-  validUntil: optional(text),
-  validFrom: optional(text),
-});
+  validUntil: optional(text).describe('End of the validity of the live resource.'),
+  validFrom: optional(text).describe('Start of the validity of the live resource.'),
+}).loose();
 
 /** A live resource that the stack does not own. */
 const UNOWNED_SCHEMA = z.looseObject({ kind: text, id: text, description: text, stack: optional(text) });
 
+const { made, stack, baseUrl, targets, exclusions, externals, crossStackReferences, ownerLabel, files, requests } =
+  PLAN_MEMBERS.shape;
+
 export const DRIFT_RESULT_SCHEMA = z.looseObject({
   command: z.literal('drift'),
-  stack: text,
-  baseUrl: text,
-  at: z.iso.datetime(),
-  commit: optional(text),
-  targets: z.array(text),
-  exclusions: optional(z.array(text)),
+  stack,
+  baseUrl,
+  made: made.unwrap(),
+  targets,
+  exclusions,
+  externals,
+  crossStackReferences,
+  ownerLabel,
+  changes: z.array(DRIFTED_CHANGE_SCHEMA),
   kinds: z.array(text),
-  requests: count,
-  externals: z.record(text, text),
+  unowned: z.array(UNOWNED_SCHEMA),
+  files,
   diagnostics,
   violations: z.array(VIOLATION_SCHEMA),
-  resources: z.array(RESOURCE_DRIFT_SCHEMA),
-  unowned: z.array(UNOWNED_SCHEMA),
+  requests,
 });
 
 /** The result of an apply. Each outcome refers to a write of the plan. */
@@ -246,7 +233,9 @@ const summary = z.looseObject({
   files: optional(z.array(z.looseObject({ address: z.string(), path: z.string(), outcome }))),
   drifted: optional(z.boolean()),
   counts: optional(z.record(z.string(), z.int())).describe('Only for drift: number of resources by state.'),
-  dangers: optional(z.record(z.string(), z.int())).describe('Only for a plan or drift: number of dangers by group.'),
+  dangers: optional(z.record(z.string(), z.int())).describe(
+    'Number of dangers by group: for a plan, those of its apply; for drift, those of what happened.',
+  ),
   same: optional(z.boolean()).describe('Only for a comparison of two plans: whether they make the same changes.'),
   covered: optional(z.boolean()).describe(
     'Only for a comparison of two plans: whether the earlier one contains every change of the later one.',
@@ -295,7 +284,7 @@ const EVENT_SCHEMA = z
     }),
     z.looseObject({ event: z.literal('write-skipped'), ...every, ...aWrite, ...progress, message: z.string() }),
     z.looseObject({ event: z.literal('diagnostic'), ...every, diagnostic: DIAGNOSTIC_SCHEMA }),
-    z.looseObject({ event: z.literal('drift'), ...every, resource: RESOURCE_DRIFT_SCHEMA }),
+    z.looseObject({ event: z.literal('drift'), ...every, change: DRIFTED_CHANGE_SCHEMA }),
     z.looseObject({ event: z.literal('unmanaged'), ...every, resource: UNOWNED_SCHEMA }),
     summary,
   ])

@@ -132,10 +132,10 @@ describe('drift', () => {
     const json = JSON.parse(await read('json'));
     expect(json).toMatchObject({
       dangers: { access: 1, traffic: 0 },
-      resources: [{ dangers: [danger], next: 'update' }],
+      changes: [{ driftDangers: [danger], action: 'update' }],
     });
     const [first = '', summary = ''] = (await read('json-lines')).trimEnd().split('\n');
-    expect(JSON.parse(first)).toMatchObject({ event: 'drift', resource: { dangers: [danger] } });
+    expect(JSON.parse(first)).toMatchObject({ event: 'drift', change: { driftDangers: [danger] } });
     expect(JSON.parse(summary)).toMatchObject({ event: 'summary', dangers: { access: 1 } });
   });
 
@@ -181,7 +181,7 @@ spec:
     expect(html).toMatch(new RegExp(`<li>[^\\n]*no longer restricted:[^\\n]*<code>${restriction}</code></li>`));
     expect(html).toContain(`<p><code>${description}</code></p>`);
     expect(html).toMatch(new RegExp(`<th scope="row">ip_restriction[^\\n]*<code>${restriction}</code>`));
-    expect(JSON.parse(await read('json')).resources).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
+    expect(JSON.parse(await read('json')).changes).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
     expect(await read('github')).toMatch(/file=edgewise.yaml,line=14,[^:]*drift-danger::TCPEdge/);
   });
 

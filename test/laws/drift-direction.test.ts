@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { toAddress } from '../../src/model/address.ts';
-import type { Drift, DriftedField } from '../../src/model/drift.ts';
+import type { Difference } from '../../src/model/change.ts';
+import type { Drift } from '../../src/model/drift.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { parsePath } from '../../src/model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
@@ -46,7 +47,7 @@ describe('what happened to a field at the service', () => {
         await changeField(world, { resource: drifted, stack }, field);
         const after = await readSubject(world, stack, kind);
         const drift = await compare(world, stack);
-        const found = drift.resources.filter(({ state }) => state !== 'in-sync');
+        const found = drift.changes.filter(({ state }) => state !== 'in-sync');
         const word = kind.role === 'owned' ? 'drifted' : 'differs';
         expect(found.map(({ address, state }) => [address, state])).toEqual([[`${kind.name}/${subject.name}`, word]]);
         const differences = found.flatMap((one) => one.differences);
@@ -81,7 +82,10 @@ async function compare(world: World, stack: TestStack): Promise<Drift> {
 const PLAIN_TEXT = /^[\w.*:/=@-]{0,40}$/;
 
 /** The values are those that the service held before and after. */
-function expectSides({ path, expected, live }: DriftedField, sides: { readonly before: Spec; readonly after: Spec }) {
+function expectSides(
+  { path, from: live, to: expected }: Difference,
+  sides: { readonly before: Spec; readonly after: Spec },
+) {
   const steps = assertDefined(parsePath(path), path);
   expect([expected, live].map(toValue), path).toEqual(
     [sides.before, sides.after].map((spec) => toValue(valueAt(spec, steps))),
@@ -113,10 +117,10 @@ interface ShownSides {
 }
 
 /** What only one side has stands on that side, and words say what happened. */
-function expectForm(name: FormatName, document: string, differences: readonly DriftedField[]): void {
+function expectForm(name: FormatName, document: string, differences: readonly Difference[]): void {
   const shown = READERS[name]?.(document);
   if (shown === undefined) return;
-  const [gone, there] = [listTold(differences, 'expected'), listTold(differences, 'live')];
+  const [gone, there] = [listTold(differences, 'to'), listTold(differences, 'from')];
   expectSide(`${name} gone`, {
     told: gone,
     others: there,
@@ -159,7 +163,7 @@ function expectSide(what: string, { told, others, shown, elsewhere, isWhole }: S
 }
 
 /** On one line, or on two where it would be too long. */
-function expectNumbers(document: string, { expected, live, origin }: DriftedField): void {
+function expectNumbers(document: string, { to: expected, from: live, origin }: Difference): void {
   if (origin === 'both' || ![expected, live].every((value) => typeof value === 'number' || typeof value === 'boolean'))
     return;
   const isShown = document.includes(`${expected} → ${live}`);
@@ -174,7 +178,7 @@ function toPattern(value: Json | undefined): string {
 const WHOLE: ReadonlySet<FormatName> = new Set(['text', 'html', 'json', 'json-lines']);
 
 /** The values of one side: long enough not to be a word of JSON. */
-function listTold(differences: readonly DriftedField[], side: 'expected' | 'live'): readonly string[] {
+function listTold(differences: readonly Difference[], side: 'from' | 'to'): readonly string[] {
   return differences
     .flatMap((one) => listLeaves(one[side] ?? null))
     .filter((text) => text.length > 4 && text !== 'false');
@@ -187,7 +191,7 @@ function listLeaves(value: Json): readonly string[] {
   return isJsonObject(value) ? Object.values(value).flatMap(listLeaves) : [];
 }
 
-function expectWords(document: string, { expected, live, origin }: DriftedField): void {
+function expectWords(document: string, { to: expected, from: live, origin }: Difference): void {
   const [wasNothing, isNothing] = [expected, live].map(isEmpty);
   const isKnown = origin === 'drift';
   if (isNothing === wasNothing) return;
@@ -202,13 +206,13 @@ function isEmpty(value: Json | undefined): boolean {
 
 /** How each form shows the two sides. */
 const READERS: Readonly<Partial<Record<FormatName, (document: string) => ShownSides>>> = {
-  json: (document) => readJson(JSON.parse(document).resources),
+  json: (document) => readJson(JSON.parse(document).changes),
   'json-lines': (document) => {
     const events = document
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    return readJson(events.filter(({ event }) => event === 'drift').map(({ resource }) => resource));
+    return readJson(events.filter(({ event }) => event === 'drift').map(({ change }) => change));
   },
   text: (document) => {
     const lines = document.split('\n');
@@ -234,11 +238,12 @@ const READERS: Readonly<Partial<Record<FormatName, (document: string) => ShownSi
   sarif: (document) => readBriefs(listMessages(JSON.parse(document)).flatMap((message) => message.split('; '))),
 };
 
-function readJson(resources: Drift['resources']): ShownSides {
-  const fields = resources.flatMap(({ differences }) => differences);
+/** The direction of the plan: from live to expected. */
+function readJson(changes: Drift['changes']): ShownSides {
+  const fields = changes.flatMap(({ differences }) => differences);
   return {
-    gone: JSON.stringify(fields.map(({ expected }) => expected)),
-    there: JSON.stringify(fields.map(({ live }) => live)),
+    gone: JSON.stringify(fields.map(({ to }) => to)),
+    there: JSON.stringify(fields.map(({ from }) => from)),
   };
 }
 

@@ -55,8 +55,8 @@ async function compare(world: World, stack: TestStack): Promise<Drift> {
 }
 
 /** A line for each resource that is not as it should be. */
-function listStates({ resources }: Drift): readonly string[] {
-  return resources
+function listStates({ changes }: Drift): readonly string[] {
+  return changes
     .filter(({ state }) => state !== 'in-sync')
     .map(({ address, state, differences }) => {
       const fields = new Set(differences.map(({ path }) => path.split(/[.[]/, 1)[0] ?? ''));

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic, SourcePlace } from '../../src/model/diagnostic.ts';
-import type { Drift, ResourceDrift } from '../../src/model/drift.ts';
+import type { DriftedChange } from '../../src/model/drift.ts';
 import { renderGithubReport } from '../../src/report/machine/github.ts';
 import { renderJunitReport } from '../../src/report/machine/junit.ts';
 import { renderSarifReport } from '../../src/report/machine/sarif.ts';
 import type { Report } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN } from './sample-plans.ts';
+import { makeDrift, makeDrifted } from './sample-reports.ts';
 import { MIXED } from './sample-results.ts';
 
 function makePlace(file: string, line: number, column: number): SourcePlace {
@@ -55,32 +56,13 @@ const PLAN: Report = {
   ],
 };
 
-function toDriftReport(...resources: readonly ResourceDrift[]): Report {
-  const drift: Drift = {
-    stack: 'production',
-    baseUrl: 'https://api.example.com',
-    at: '2026-03-01T12:00:00Z',
-    targets: [],
-    resources,
-    kinds: ['TCPEdge'],
-    unowned: [],
-    diagnostics: [],
-    violations: [],
-    externals: {},
-    requests: 8,
-  };
-  return { about: 'drift', drift };
+function toDriftReport(...changes: readonly DriftedChange[]): Report {
+  return { about: 'drift', drift: makeDrift(changes, { kinds: ['TCPEdge'] }) };
 }
 
 const DRIFT = toDriftReport(
-  { address: 'TCPEdge/a', kind: 'TCPEdge', state: 'in-sync', id: 'edgtcp_1', differences: [] },
-  {
-    address: 'TCPEdge/b',
-    kind: 'TCPEdge',
-    state: 'drifted',
-    id: 'edgtcp_2',
-    differences: [makeDifference('description', { origin: 'drift' })],
-  },
+  makeDrifted('a', 'in-sync'),
+  makeDrifted('b', 'drifted', { differences: [makeDifference('description', { origin: 'drift' })] }),
 );
 
 const FAILURE: Report = { about: 'failure', failure: { command: 'plan', error: { message: 'No.', remedy: 'Wait.' } } };

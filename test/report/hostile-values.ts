@@ -4,7 +4,7 @@ import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
 import { DANGER_GROUP_NAMES, DANGER_NAMES } from '../../src/model/danger.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import { DRIFT_STATES, type Drift, type DriftedField } from '../../src/model/drift.ts';
+import { DRIFT_STATES, type Drift, type DriftedChange } from '../../src/model/drift.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
@@ -201,58 +201,49 @@ export const result: fc.Arbitrary<ApplyResult> = fc.record({
   interrupted: fc.boolean(),
 });
 
-const driftedField: fc.Arbitrary<DriftedField> = difference.map(({ from, to, ...rest }) => ({
-  ...rest,
-  ...(from !== undefined && { live: from }),
-  ...(to !== undefined && { expected: to }),
-}));
+const danger = fc.record({
+  group: fc.constantFrom(...DANGER_GROUP_NAMES),
+  danger: fc.constantFrom(...DANGER_NAMES),
+  path: text,
+  from: text,
+  to: text,
+  consequence: text,
+});
 
-const drift: fc.Arbitrary<Drift> = fc.record({
-  stack: text,
-  baseUrl: text,
-  at: fc.constant('2026-03-01T12:00:00Z'),
-  targets: fc.array(text, { maxLength: 2 }),
-  resources: fc.array(
+const driftedChange: fc.Arbitrary<DriftedChange> = fc
+  .tuple(
+    change,
     fc.record(
       {
-        address,
-        duplicateOf: text,
-        kind: kindName,
         state: fc.constantFrom(...DRIFT_STATES),
-        id: text,
-        differences: fc.array(driftedField, { maxLength: 2 }),
-        next: fc.constantFrom('create' as const, 'update' as const, 'replace' as const, 'write-file' as const),
-        dangers: fc.array(
-          fc.record({
-            group: fc.constantFrom(...DANGER_GROUP_NAMES),
-            danger: fc.constantFrom(...DANGER_NAMES),
-            path: text,
-            from: text,
-            to: text,
-            consequence: text,
-          }),
-          { maxLength: 2 },
-        ),
-        driftedFields: fc.array(text, { maxLength: 2 }),
-        reason: text,
+        besideId: text,
+        driftDangers: fc.array(danger, { maxLength: 2 }),
+        dangers: fc.array(danger, { maxLength: 2 }),
       },
-      { requiredKeys: ['address', 'kind', 'state', 'differences'] },
+      { requiredKeys: ['state'] },
     ),
-    { maxLength: 4 },
-  ),
-  kinds: fc.array(kindName, { maxLength: 2 }),
-  unowned: fc.array(
-    fc.record(
-      { kind: kindName, id: text, description: text, stack: text },
-      { requiredKeys: ['kind', 'id', 'description'] },
-    ),
-    { maxLength: 2 },
-  ),
-  diagnostics: fc.array(diagnostic, { maxLength: 2 }),
-  violations: fc.array(violation, { maxLength: 1 }),
-  externals: fc.constant({}),
-  requests: fc.nat(),
-});
+  )
+  .map(([planned, happened]) => ({ ...planned, ...happened }));
+
+const drift: fc.Arbitrary<Drift> = fc
+  .tuple(
+    plan,
+    fc.record({
+      made: fc.constant({ at: '2026-03-01T12:00:00Z' }),
+      changes: fc.array(driftedChange, { maxLength: 4 }),
+      kinds: fc.array(kindName, { maxLength: 2 }),
+      unowned: fc.array(
+        fc.record(
+          { kind: kindName, id: text, description: text, stack: text },
+          { requiredKeys: ['kind', 'id', 'description'] },
+        ),
+        { maxLength: 2 },
+      ),
+    }),
+  )
+  .map(([{ stack, baseUrl, targets, externals, files, diagnostics, violations, requests }, happened]) => {
+    return { stack, baseUrl, targets, externals, files, diagnostics, violations, requests, ...happened };
+  });
 
 /** Two plans that differ in everything: half of the changes as a whole, the others in each of their fields. */
 const comparison: fc.Arbitrary<PlanComparison> = fc

@@ -217,10 +217,10 @@ test('each field of a row leads to its own line, and drift changes nothing of th
 });
 
 test('a comment on drift ends as one on a plan: with its commit and run, its time and the version', () => {
-  const drift = { ...DRIFT, commit: SHA };
+  const drift = { ...DRIFT, made: { ...DRIFT.made, commit: SHA } };
   const text = renderMarkdownComment({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
   FORM_JUDGES.markdown(text);
-  const plan = makePlan({ made: { at: drift.at, commit: SHA }, tool: { name: 'edgewise', version: '1.2.3' } });
+  const plan = makePlan({ made: drift.made, tool: { name: 'edgewise', version: '1.2.3' } });
   const ofPlan = renderMarkdownComment({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE });
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   expect(last).toMatch(
@@ -237,7 +237,8 @@ test('a danger of what happened leads to the line of its field', () => {
   const locate = (_?: string, field?: string) => {
     return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1, excerpt: '' };
   };
-  const text = renderMarkdownComment({ about: 'drift', drift: DRIFT }, { ...PLAIN, locate });
+  const changes = DRIFT.changes.map((change) => ({ ...change, place: { file: 'edge.yaml', line: 3 } }));
+  const text = renderMarkdownComment({ about: 'drift', drift: { ...DRIFT, changes } }, { ...PLAIN, locate });
   expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`<a /m);
 });
 

@@ -1,7 +1,7 @@
 import type { Address } from '../../src/model/address.ts';
+import type { Action } from '../../src/model/change.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import type { Drift, DriftedField, ResourceDrift } from '../../src/model/drift.ts';
-import type { Json } from '../../src/model/json.ts';
+import type { Drift, DriftedChange, DriftState } from '../../src/model/drift.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { toWriteId, type WriteId } from '../../src/model/write.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
@@ -41,56 +41,56 @@ export const MISTAKE: Diagnostic = {
   ],
 };
 
-function toDrifted(name: string, state: ResourceDrift['state'], parts: Partial<ResourceDrift> = {}): ResourceDrift {
-  return { address: `TCPEdge/${name}`, kind: 'TCPEdge', state, id: `edgtcp_${name}`, differences: [], ...parts };
+/** A comparison with these resources. */
+export function makeDrift(changes: readonly DriftedChange[], parts: Partial<Drift> = {}): Drift {
+  const { stack, baseUrl, targets, externals, files, diagnostics, violations, requests } = makePlan();
+  const made = { at: '2026-03-01T12:00:00Z' };
+  const read = { ...requests, read: 8 };
+  const known = { stack, baseUrl, made, targets, externals, files, diagnostics, violations, requests: read };
+  return { ...known, changes, kinds: ['TCPEdge', 'WeightedBackend'], unowned: [], ...parts };
 }
 
-/** A field of the spec that is not as it should be. */
-export function toField(
-  path: string,
-  { expected, live, origin }: Pick<DriftedField, 'origin'> & { readonly expected?: Json; readonly live?: Json },
-): DriftedField {
-  const field = /^[^.[]*/.exec(path)?.[0] ?? path;
-  const sides = { ...(expected !== undefined && { expected }), ...(live !== undefined && { live }) };
-  return { field, path, ...sides, origin, forcesReplace: false };
+/** A live edge in a state. */
+export function makeDrifted(name: string, state: DriftState, parts: Partial<DriftedChange> = {}): DriftedChange {
+  return { ...makeLiveChange(`TCPEdge/${name}`, ACTIONS[state], { id: `edgtcp_${name}` }), state, ...parts };
 }
+
+const ACTIONS: Readonly<Record<DriftState, Action>> = {
+  'in-sync': 'no-op',
+  drifted: 'update',
+  pending: 'update',
+  'drifted-and-pending': 'update',
+  differs: 'update',
+  missing: 'create',
+  unowned: 'adopt',
+  'file-differs': 'no-op',
+  'to-prune': 'delete',
+};
 
 /** A comparison with a resource in every state. */
-export const DRIFT: Drift = {
-  stack: 'production',
-  baseUrl: 'https://api.example.com',
-  at: '2026-03-01T12:00:00Z',
-  targets: [],
-  resources: [
-    toDrifted('a', 'drifted', {
-      differences: [toField('description', { expected: 'Postgres', live: 'by hand', origin: 'drift' })],
-      next: 'update',
-      dangers: [{ group: 'access', danger: 'restriction-removed', path: 'ip_restriction' }],
+export const DRIFT: Drift = makeDrift(
+  [
+    makeDrifted('a', 'drifted', {
+      differences: [makeDifference('description', { from: 'by hand', to: 'Postgres', origin: 'drift' })],
+      driftDangers: [{ group: 'access', danger: 'restriction-removed', path: 'ip_restriction' }],
     }),
-    toDrifted('b', 'drifted-and-pending', {
-      differences: [toField('description', { expected: 'new', live: 'by hand', origin: 'both' })],
-      next: 'update',
+    makeDrifted('b', 'drifted-and-pending', {
+      differences: [makeDifference('description', { from: 'by hand', to: 'new', origin: 'both' })],
     }),
-    toDrifted('c', 'pending', {
-      differences: [toField('metadata.team', { expected: 'b', live: 'a', origin: 'manifest' })],
-      next: 'update',
-    }),
-    toDrifted('d', 'to-prune', { reason: 'no longer in the manifests', next: 'delete' }),
-    toDrifted('e', 'in-sync'),
-    { address: 'WeightedBackend/pool', kind: 'WeightedBackend', state: 'missing', differences: [], next: 'create' },
-    toDrifted('f', 'drifted'),
-    toDrifted('g', 'unowned', { reason: 'it bears no mark' }),
+    makeDrifted('c', 'pending', { differences: [makeDifference('metadata.team', { from: 'a', to: 'b' })] }),
+    makeDrifted('d', 'to-prune', { reason: 'no longer in the manifests' }),
+    makeDrifted('e', 'in-sync'),
+    { ...makeChange('WeightedBackend/pool', 'create'), state: 'missing' },
+    makeDrifted('f', 'drifted'),
+    makeDrifted('g', 'unowned', { reason: 'it bears no mark' }),
   ],
-  kinds: ['TCPEdge', 'WeightedBackend'],
-  unowned: [
-    { kind: 'TCPEdge', id: 'edgtcp_x', description: '' },
-    { kind: 'TCPEdge', id: 'edgtcp_y', description: '', stack: 'staging' },
-  ],
-  diagnostics: [],
-  violations: [],
-  externals: {},
-  requests: 8,
-};
+  {
+    unowned: [
+      { kind: 'TCPEdge', id: 'edgtcp_x', description: '' },
+      { kind: 'TCPEdge', id: 'edgtcp_y', description: '', stack: 'staging' },
+    ],
+  },
+);
 
 /** One report of each sort, by name. */
 export const REPORTS: Readonly<Record<string, Report>> = {

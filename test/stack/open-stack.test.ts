@@ -100,11 +100,11 @@ describe('a stack', () => {
     await workspace.edgewise('apply --yes');
     workspace.recorder.take();
     const stack = await openStack(toOptions(workspace));
-    const { resources } = await stack.drift();
-    expect(resources.map(({ state }) => state)).toEqual(['in-sync', 'in-sync']);
+    const { changes } = await stack.drift();
+    expect(changes.map(({ state }) => state)).toEqual(['in-sync', 'in-sync']);
     await workspace.write({ 'edgewise.yaml': `${TWO}${toEdge('c', 20003)}` });
     const later = await openStack(toOptions(workspace));
-    expect((await later.drift({ targets: ['TCPEdge/c'] })).resources).toMatchObject([
+    expect((await later.drift({ targets: ['TCPEdge/c'] })).changes).toMatchObject([
       { address: 'TCPEdge/c', state: 'missing' },
     ]);
     expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));

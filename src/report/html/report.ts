@@ -179,10 +179,7 @@ function createComparisonPage(report: ComparisonReport): HtmlPage {
 function createDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPage {
   const { isPart = false } = options;
   const view = createDriftView(drift, options);
-  const renderPlace = createPlaces(
-    { made: { at: drift.at, ...(drift.commit !== undefined && { commit: drift.commit }) } },
-    options,
-  );
+  const renderPlace = createPlaces(drift, options);
   const shown = view.groups.flatMap(({ resources }) => resources);
   const dangers = listDangers(view, { shown, toAnchor: formatResourceAnchor, renderPlace });
   return {

@@ -1,8 +1,8 @@
-import { formatAddress, stripDuplicateId } from '../../model/address.ts';
+import { stripDuplicateId } from '../../model/address.ts';
 import { type Change, type Difference, formatAction, formatChangeAddress } from '../../model/change.ts';
 import type { DangerGroup } from '../../model/danger.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
-import type { Drift, ResourceDrift } from '../../model/drift.ts';
+import type { Drift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
@@ -14,10 +14,9 @@ import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
 import { findApiKeyErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
-  collectDriftAddressesById,
-  createDriftedView,
   createDriftView,
-  listDriftDangerViews,
+  type DriftedView,
+  type DriftGroup,
   NEXT_APPLY_PREFIX,
   UNMANAGED_WORDING,
   type UnmanagedResourceView,
@@ -25,7 +24,6 @@ import {
 import { quoteIfNeeded, toPrintableLines } from '../view/escape.ts';
 import { formatShortField, type ResourceNames } from '../view/field-view.ts';
 import { collectPlanAddressesById } from '../view/plan-view.ts';
-import { redactDrift } from '../view/redact.ts';
 import { formatWriteName, mapNotStartedWritesById } from '../view/wording.ts';
 
 /**
@@ -229,26 +227,21 @@ function createDriftAnnotation(
 }
 
 /** Annotations on dangers come first, annotations on unmanaged resources last. */
-function listDriftAnnotations(compared: Drift, options: FormatOptions): readonly Annotation[] {
-  const drift = redactDrift(compared);
-  const names = collectDriftAddressesById(drift);
+function listDriftAnnotations(drift: Drift, options: FormatOptions): readonly Annotation[] {
+  const { dangers, groups, unmanaged } = createDriftView(drift, options);
   return [
-    ...drift.resources.flatMap((resource) => listDriftDangerAnnotations(resource, names)),
+    ...dangers.map(({ address, said, group, change, manifestPath }) =>
+      createAnnotation('drift-danger', 'error', `${address} ${said} (${group})`, {
+        address: formatChangeAddress(change),
+        group,
+        field: manifestPath,
+      }),
+    ),
+    ...drift.violations.map(createViolationAnnotation),
     ...drift.diagnostics.map(createDiagnosticAnnotation),
-    ...drift.resources.flatMap((resource) => listResourceAnnotations(resource, names)),
-    ...createDriftView(drift, options).unmanaged.map(createUnmanagedAnnotation),
+    ...groups.flatMap(({ state, resources }) => resources.map((one) => createDriftedAnnotation(state, one))),
+    ...unmanaged.map(createUnmanagedAnnotation),
   ];
-}
-
-function listDriftDangerAnnotations(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
-  const address = formatAddress(resource);
-  return listDriftDangerViews([resource], { names }).map(({ said, group, manifestPath }) =>
-    createAnnotation('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, {
-      address,
-      group,
-      field: manifestPath,
-    }),
-  );
 }
 
 function createUnmanagedAnnotation({ kind, id, description }: UnmanagedResourceView): Annotation {
@@ -259,43 +252,30 @@ function createUnmanagedAnnotation({ kind, id, description }: UnmanagedResourceV
 /** The maximum number of characters of a value in an annotation: enough to recognize the value. */
 const MAX_VALUE = 200;
 
-function listResourceAnnotations(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
-  const { state } = resource;
-  const { reason, expected, fields, pending, next } = createDriftedView(resource, { names });
-  const address = formatAddress(resource);
+function createDriftedAnnotation(state: DriftGroup['state'], resource: DriftedView): Annotation {
+  const { reason, expected, fields, pending, next } = resource;
+  const address = formatChangeAddress(resource.change);
   const why = [
     ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
     ...[reason, expected].filter((text) => text !== undefined),
     ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`]),
     ...pending.map((field) => formatShortField(field, MAX_VALUE)),
   ].join('; ');
-  const tell = (rule: NonDiagnosticRule, what: string): readonly Annotation[] => {
-    const message = `${quoteIfNeeded(address)} ${what}${why === '' ? '' : `: ${why}`}`;
-    return [createAnnotation(rule, 'warning', message, { address })];
-  };
-  switch (state) {
-    case 'in-sync':
-      return [];
-    case 'drifted':
-      return tell('drift', 'was changed at the service');
-    case 'drifted-and-pending':
-      return tell('drift', 'was changed at the service, and has changes that were not applied');
-    case 'differs':
-      return tell('drift', 'differs from its manifest');
-    case 'missing':
-      return tell('drift', 'does not exist');
-    case 'unowned':
-      return tell('drift', 'exists without the mark of this stack');
-    case 'file-differs':
-      return tell('drift', 'has a file that differs');
-    case 'pending':
-      return tell('pending', 'has changes that were not applied');
-    case 'to-prune':
-      return tell('pending', 'is no longer in a manifest');
-    default:
-      return assertNever(state);
-  }
+  const rule = state === 'pending' || state === 'to-prune' ? 'pending' : 'drift';
+  const message = `${quoteIfNeeded(address)} ${STATE_CLAUSES[state]}${why === '' ? '' : `: ${why}`}`;
+  return createAnnotation(rule, 'warning', message, { address });
 }
+
+const STATE_CLAUSES: Readonly<Record<DriftGroup['state'], string>> = {
+  drifted: 'was changed at the service',
+  'drifted-and-pending': 'was changed at the service, and has changes that were not applied',
+  differs: 'differs from its manifest',
+  missing: 'does not exist',
+  unowned: 'exists without the mark of this stack',
+  'file-differs': 'has a file that differs',
+  pending: 'has changes that were not applied',
+  'to-prune': 'is no longer in a manifest',
+};
 
 function listResultAnnotations(
   { outcomes, files, tokens, diagnostics }: ApplyResult,

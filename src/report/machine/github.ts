@@ -7,9 +7,8 @@ import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
 import { formatOutcomeTotals } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
-import { formatDangerCountsOfChanges } from '../view/danger-view.ts';
 import { findRepositoryPosition } from '../view/diagnostic-view.ts';
-import { formatDriftSummary } from '../view/drift-view.ts';
+import { formatDriftDangerCount, formatDriftSummary } from '../view/drift-view.ts';
 import { formatActionCounts, listFileCount } from '../view/plan-wording.ts';
 import { createStacksView, withErrorsOnce } from '../view/stacks-view.ts';
 import {
@@ -97,11 +96,11 @@ function summarizeReport(report: Report): string {
     case 'apply':
       return summarizeApply(report.result);
     case 'drift': {
-      const { resources } = report.drift;
-      const off = resources.filter(({ state }) => state !== 'in-sync').length;
-      const dangers = formatDangerCountsOfChanges(resources);
+      const { changes } = report.drift;
+      const off = changes.filter(({ state }) => state !== 'in-sync').length;
+      const dangers = formatDriftDangerCount(changes);
       const said = hasDrift(report.drift)
-        ? `${off} of ${formatCount(resources.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
+        ? `${off} of ${formatCount(changes.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
         : formatDriftSummary(report.drift);
       return dangers === '' ? said : `${dangers}. ${said}`;
     }

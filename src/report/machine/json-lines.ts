@@ -67,14 +67,17 @@ function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
 
 /** An event for each resource that differs, those with dangers first, and for each unmanaged resource. */
 function listDriftEvents(
-  { resources, unowned, diagnostics }: Drift,
+  { changes, unowned, diagnostics }: Drift,
   { isAccountTold = false }: FormatOptions,
 ): readonly EventBody[] {
-  const off = resources.filter(({ state }) => state !== 'in-sync');
-  const [grave, rest] = [off.filter(({ dangers }) => dangers), off.filter(({ dangers }) => !dangers)];
+  const off = changes.filter(({ state }) => state !== 'in-sync');
+  const [grave, rest] = [
+    off.filter(({ driftDangers }) => driftDangers),
+    off.filter(({ driftDangers }) => !driftDangers),
+  ];
   const unmanaged = isAccountTold ? [] : unowned.filter(({ stack }) => stack === undefined);
   return [
-    ...[...grave, ...rest].map((resource) => ({ event: 'drift', resource })),
+    ...[...grave, ...rest].map((change) => ({ event: 'drift', change })),
     ...listDiagnosticEvents(diagnostics),
     ...unmanaged.map((resource) => ({ event: 'unmanaged', resource })),
   ];

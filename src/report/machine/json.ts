@@ -101,7 +101,7 @@ function renderDriftJson(drift: Drift): string {
     command: 'drift',
     ok: isEveryTargetCompared(drift),
     drifted: hasDrift(drift),
-    dangers: countDangersByGroup(drift.resources.flatMap(({ dangers = [] }) => dangers)),
+    dangers: countDangersByGroup(drift.changes.flatMap(({ driftDangers = [] }) => driftDangers)),
     counts: countDriftStates(drift),
     coverage: countResourcesByOwner(drift),
     ...redactDrift(drift),

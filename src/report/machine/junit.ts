@@ -93,7 +93,7 @@ function listAddresses(report: Report): readonly string[] {
     case 'comparison':
       return report.comparison.after.changes.map(({ address }) => toPrintable(address));
     case 'drift':
-      return report.drift.resources.map(({ address }) => toPrintable(address));
+      return report.drift.changes.map(({ address }) => toPrintable(address));
     case 'validation':
       return (report.validation.addresses ?? []).map(toPrintable);
     case 'failure':

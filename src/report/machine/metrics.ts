@@ -70,19 +70,19 @@ interface Sample {
 }
 
 function listStackFamilies(drift: Drift): readonly Family[] {
-  const { stack, at, requests } = drift;
+  const { stack, made, requests } = drift;
   return [
     createSuccessFamily(isEveryTargetCompared(drift), { stack }),
     {
       name: 'edgewise_last_run_timestamp_seconds',
       unit: 'seconds',
       help: 'When the comparison was made.',
-      samples: [{ labels: { stack }, value: Date.parse(at) / 1000 }],
+      samples: [{ labels: { stack }, value: Date.parse(made.at) / 1000 }],
     },
     {
       name: 'edgewise_requests',
       help: 'Requests that the comparison took.',
-      samples: [{ labels: { stack }, value: requests }],
+      samples: [{ labels: { stack }, value: requests.read }],
     },
     { name: 'edgewise_resources', help: 'Resources by kind and state.', samples: listResourceSamples(drift) },
     {
@@ -120,7 +120,7 @@ function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family
       name: 'edgewise_account_last_run_timestamp_seconds',
       unit: 'seconds',
       help: 'When the account was read.',
-      samples: [{ labels, value: Date.parse(drift.at) / 1000 }],
+      samples: [{ labels, value: Date.parse(drift.made.at) / 1000 }],
     },
     {
       name: 'edgewise_account_resources',
@@ -146,10 +146,10 @@ function createSuccessFamily(isSuccess: boolean, labels: Sample['labels']): Fami
 
 /** Includes every state of every kind that was read, so that a gauge falls to 0 instead of disappearing. */
 function listResourceSamples(drift: Drift): readonly Sample[] {
-  const { stack, resources } = drift;
-  const kinds = [...new Set([...drift.kinds, ...resources.map(({ kind }) => kind)])];
+  const { stack, changes } = drift;
+  const kinds = [...new Set([...drift.kinds, ...changes.map(({ kind }) => kind)])];
   return kinds.flatMap((kind) => {
-    const counts = countDriftStates({ ...drift, resources: resources.filter((one) => one.kind === kind) });
+    const counts = countDriftStates({ changes: changes.filter((one) => one.kind === kind) });
     return DRIFT_STATES.map((state) => ({ labels: { stack, kind, state }, value: counts[state] }));
   });
 }
@@ -157,8 +157,8 @@ function listResourceSamples(drift: Drift): readonly Sample[] {
 function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sample[] {
   return drift.kinds.flatMap((kind) => {
     const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
-    const { resources, unowned } = drift;
-    const part = { ...drift, resources: resources.filter(ofKind), unowned: unowned.filter(ofKind) };
+    const { changes, unowned } = drift;
+    const part = { ...drift, changes: changes.filter(ofKind), unowned: unowned.filter(ofKind) };
     const { owned, ofOtherStacks: foreign, unmanaged } = countResourcesByOwner(part);
     return [
       { labels: { ...labels, kind, managed: 'yes' }, value: owned + foreign },
@@ -167,9 +167,9 @@ function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sa
   });
 }
 
-function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[] {
+function listFieldSamples({ stack, kinds, changes }: Drift): readonly Sample[] {
   const counts = new Map(kinds.map((kind) => [kind, 0]));
-  for (const { kind, differences } of resources) {
+  for (const { kind, differences } of changes) {
     const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
     const fields = new Set(drifted.map(({ path }) => path));
     counts.set(kind, (counts.get(kind) ?? 0) + fields.size);
@@ -178,15 +178,15 @@ function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[]
 }
 
 /** Includes every group, so that a gauge falls to 0 instead of disappearing. */
-function listDangerSamples({ stack, resources }: Drift): readonly Sample[] {
-  const counts = countDangersByGroup(resources.flatMap(({ dangers = [] }) => dangers));
+function listDangerSamples({ stack, changes }: Drift): readonly Sample[] {
+  const counts = countDangersByGroup(changes.flatMap(({ driftDangers = [] }) => driftDangers));
   return DANGER_GROUP_NAMES.map((group) => ({ labels: { stack, group }, value: counts[group] }));
 }
 
 /** The end of validity of each address. If several resources have the same address, takes the earliest end. */
-function listEnds({ stack, resources }: Drift): readonly Sample[] {
+function listEnds({ stack, changes }: Drift): readonly Sample[] {
   const ends = new Map<string, number>();
-  for (const { address, validUntil } of resources) {
+  for (const { address, validUntil } of changes) {
     const end = Date.parse(validUntil ?? '') / 1000;
     if (!Number.isNaN(end)) ends.set(address, Math.min(end, ends.get(address) ?? end));
   }

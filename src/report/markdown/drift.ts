@@ -1,5 +1,4 @@
 import type { Drift } from '../../model/drift.ts';
-import type { Plan } from '../../model/plan.ts';
 import type { FormatOptions } from '../report.ts';
 import {
   type DriftedView,
@@ -59,17 +58,12 @@ export function listDriftSections(view: DriftView, drift: Drift, options: Format
     ...view.diagnostics.map(createDiagnosticSection),
     ...listUnmanagedSections(view.unmanaged),
     createParagraph(toShortProse(view.coverage)),
-    createParagraph(renderFooter({ made: getProvenance(drift), tool: { version: options.version ?? '' } }, options)),
+    createParagraph(renderFooter({ made: drift.made, tool: { version: options.version ?? '' } }, options)),
   ];
 }
 
 export function createDriftManifestLinkRenderer(drift: Drift, options: FormatOptions): RenderManifestLink {
-  return createManifestLinks({ made: getProvenance(drift) }, options);
-}
-
-/** The time of the report, and the commit of the manifests. */
-function getProvenance({ at, commit }: Drift): NonNullable<Plan['made']> {
-  return { at, ...(commit !== undefined && { commit }) };
+  return createManifestLinks(drift, options);
 }
 
 function listGroupSections({ heading, resources }: DriftGroup, context: TableContext): readonly Section[] {

@@ -175,14 +175,16 @@ export function splitAtBackticks(text: string): readonly { readonly piece: strin
 }
 
 /** Returns, for example, `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
-export function formatDangerCountsOfChanges(changes: readonly Pick<Change, 'dangers'>[]): string {
+export function formatDangerCountsOfChanges(
+  changes: readonly { readonly dangers?: Change['dangers'] | undefined }[],
+): string {
   return formatDangerCounts(countDangersByGroup(changes.flatMap(({ dangers = [] }) => dangers)));
 }
 
 /** Counts the dangers of plans, applies and drift by group. */
 export function countDangersInReports(reports: readonly Report[]): DangerGroupCounts {
   const dangers = reports.flatMap((report): readonly Danger[] => {
-    if (report.about === 'drift') return report.drift.resources.flatMap((one) => one.dangers ?? []);
+    if (report.about === 'drift') return report.drift.changes.flatMap((one) => one.driftDangers ?? []);
     return report.about === 'plan' || report.about === 'apply'
       ? report.plan.changes.flatMap((one) => one.dangers ?? [])
       : [];

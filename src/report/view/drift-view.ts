@@ -1,5 +1,4 @@
 import { findKind } from '../../kinds/tables/registry.ts';
-import { formatAddress } from '../../model/address.ts';
 import type { Change, Difference, DifferenceCause } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -8,11 +7,12 @@ import {
   countResourcesByOwner,
   DRIFT_STATES,
   type Drift,
-  type DriftedField,
+  type DriftedChange,
   type DriftState,
+  findDriftedId,
+  isOfService,
   type OwnershipCoverage,
   PROTECT_PATH,
-  type ResourceDrift,
 } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
@@ -24,12 +24,13 @@ import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
 import {
   createDifferenceView,
-  createDriftedFieldView,
+  createHappenedFieldView,
   type FieldView,
   formatPathWithTargetName,
   type ResourceNames,
 } from './field-view.ts';
 import { formatLeftException, listLeftNotes } from './left-values.ts';
+import { collectPlanAddressesById } from './plan-view.ts';
 import { describeTargetLimit } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
 import {
@@ -89,7 +90,7 @@ export interface DriftedView {
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
   /** `place`: the start of the manifest. `manifestPath`: the path of the first field that differs, as manifests write it. */
-  readonly change: Pick<Change, 'address' | 'place'>;
+  readonly change: DriftedChange;
   readonly manifestPath?: string;
   /** The dangers that changes at the service cause for this resource. */
   readonly dangers: readonly DangerView[];
@@ -111,19 +112,19 @@ export interface UnmanagedResourceView {
 
 export function createDriftView(
   compared: Drift,
-  { isPart = false, isAccountTold = false, locate }: Pick<FormatOptions, 'isPart' | 'isAccountTold' | 'locate'> = {},
+  { isPart = false, isAccountTold = false }: Pick<FormatOptions, 'isPart' | 'isAccountTold'> = {},
 ): DriftView {
   const drift = redactDrift(compared);
-  const { unowned } = drift;
-  const scene = { names: collectDriftAddressesById(drift), locate };
+  const { unowned, changes } = drift;
+  const scene = { names: collectPlanAddressesById(drift), refused: listRefusedAddresses(drift) };
   const groups = listGroups(drift, scene);
   const counts = countDriftStates(drift);
   return {
     title: formatDriftTitle(drift),
     compared: formatComparedSentence(drift),
     notes: describeTargetLimit(drift.targets, drift.exclusions),
-    dangers: listDriftDangerViews(drift.resources, scene),
-    dangerCount: formatDangerCountsOfChanges(drift.resources),
+    dangers: listDriftDangerViews(changes, scene.names),
+    dangerCount: formatDriftDangerCount(changes),
     groups,
     unmanaged: isAccountTold ? [] : listUnmanaged(drift),
     hasOwners: groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined)),
@@ -134,54 +135,45 @@ export function createDriftView(
       unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       ofOtherStacks: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
-    hints: [...listLeftHints(drift, scene), ...listHints(drift)],
-    requests: isPart ? '' : formatReadRequestsSentence(drift.requests),
+    hints: [...listLeftHints(drift, scene.names), ...listHints(drift)],
+    requests: isPart ? '' : formatReadRequestsSentence(drift.requests.read),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
   };
 }
 
-function formatComparedSentence({ commit }: Drift): string {
+function formatComparedSentence({ made: { commit } }: Drift): string {
   return commit === undefined ? '' : `Compared with the manifests at commit ${shortenCommit(commit)}.`;
 }
 
-/** `names`: addresses by id. `locate`: finds positions in manifests. */
+/** What the view of one resource depends on. `refused`: the addresses that the next apply does not reach. */
 interface DriftScene {
   readonly names: ResourceNames;
-  readonly locate?: FormatOptions['locate'] | undefined;
+  readonly refused: ReadonlySet<string | undefined>;
+}
+
+/** The addresses of errors and of values that other owners claim: an apply is refused because of them. */
+function listRefusedAddresses({ diagnostics, violations }: Drift): DriftScene['refused'] {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address);
+  const claimed = violations.filter(({ rule }) => rule === 'claimed-elsewhere').flatMap(({ addresses }) => addresses);
+  return new Set([...errors, ...claimed]);
 }
 
 /** The dangers that changes at the service cause: by group, the most severe of each group first. */
-export function listDriftDangerViews(
-  resources: readonly ResourceDrift[],
-  { names, locate }: DriftScene,
-): readonly DangerView[] {
-  // Dangers have the direction of the change at the service: from expected to live.
-  const happened = resources.filter(({ dangers = [] }) => dangers.length > 0);
-  return listDangerViews(
-    happened.map((resource) => ({
-      ...resource,
-      ...pickPlace(resource, locate),
-      action: 'update',
-      differences: resource.differences.filter(isOfService).map(toDifference),
-      dangers: (resource.dangers ?? []).map((danger) => withDoubt(danger, resource.differences)),
-    })),
-    names,
-    'happened',
-  );
+export function listDriftDangerViews(changes: readonly DriftedChange[], names: ResourceNames): readonly DangerView[] {
+  const happened = changes.map((change): Change => {
+    const dangers = (change.driftDangers ?? []).map((danger) => withDoubt(danger, change.differences));
+    return { ...change, action: 'update', differences: change.differences.filter(isOfService), dangers };
+  });
+  return listDangerViews(happened, names, 'happened');
 }
 
-function pickPlace({ address }: ResourceDrift, locate: DriftScene['locate']): Pick<Change, 'place'> {
-  const place = locate?.(address);
-  return place === undefined ? {} : { place };
-}
-
-/** False if only the manifest changed. */
-function isOfService({ origin }: DriftedField): boolean {
-  return origin !== 'manifest';
+/** Such as `3 dangers (2 access, 1 secrets)`. Empty if nothing that happened is a danger. */
+export function formatDriftDangerCount(changes: readonly Pick<DriftedChange, 'driftDangers'>[]): string {
+  return formatDangerCountsOfChanges(changes.map(({ driftDangers: dangers }) => ({ dangers })));
 }
 
 /** If the previous value of the field is unknown, adds a note that the manifest was used for the comparison instead. */
-function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger {
+function withDoubt(danger: Danger, differences: readonly Difference[]): Danger {
   const { path, consequence } = danger;
   const [field] = (path === undefined ? undefined : parsePath(path)) ?? [];
   const own = differences.filter((one) => one.field === field);
@@ -192,8 +184,8 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
 const DOUBT = 'so it is compared with its manifest; its earlier value is unknown';
 
 /** The unmanaged resources, except those that the state `unowned` already shows. */
-function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedResourceView[] {
-  const shown = new Set(resources.flatMap(({ state, id }) => (state === 'unowned' ? [id] : [])));
+function listUnmanaged({ unowned, changes }: Drift): readonly UnmanagedResourceView[] {
+  const shown = new Set(changes.map((change) => (change.state === 'unowned' ? findDriftedId(change) : undefined)));
   return unowned
     .filter(({ stack, id }) => stack === undefined && !shown.has(id))
     .map(({ kind, id, description }) => ({
@@ -212,14 +204,17 @@ export const UNMANAGED_WORDING = {
 export const NEXT_APPLY_PREFIX = 'next apply';
 
 function listHints(drift: Drift): readonly string[] {
-  const { resources, diagnostics, violations } = drift;
-  const isDrifted = resources.some(isDriftedResource);
+  const { changes, diagnostics, violations } = drift;
+  const isDrifted = changes.some(isDriftedResource);
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const reasons = [
     ...(errors === 0 ? [] : [formatCount(errors, 'error')]),
     ...violations.map(({ message }) => toPrintable(message).replace(/[.]$/, '')),
   ];
-  const isKept = resources.some(({ next, differences }) => next === 'update' && differences.some(isOnlyDrift));
+  const refused = listRefusedAddresses(drift);
+  const isKept = changes.some(
+    ({ action, address, differences }) => action === 'update' && !refused.has(address) && differences.some(isOnlyDrift),
+  );
   return [
     ...(isDrifted ? [UNKNOWN_WHO] : []),
     ...(reasons.length === 0 ? [] : [`The next apply would be refused: ${reasons.join('; ')}.`]),
@@ -228,9 +223,9 @@ function listHints(drift: Drift): readonly string[] {
 }
 
 /** Says for each resource what is left to others and differs from the manifest. */
-function listLeftHints({ resources }: Drift, { names }: DriftScene): readonly string[] {
-  const said = resources.flatMap((resource) =>
-    listLeftNotes(resource, names).map((note) => `${quoteIfNeeded(resource.address)}: ${note}.`),
+function listLeftHints({ changes }: Drift, names: ResourceNames): readonly string[] {
+  const said = changes.flatMap((change) =>
+    listLeftNotes(change, names).map((note) => `${quoteIfNeeded(change.address)}: ${note}.`),
   );
   const more = said.length - MAX_LEFT_HINTS;
   return more <= 0 ? said : [...said.slice(0, MAX_LEFT_HINTS), `… and ${formatCount(more, 'more resource')}.`];
@@ -244,41 +239,32 @@ const UNKNOWN_WHO =
 
 const TO_KEEP = 'To keep a change, copy it into the manifests. To leave drift for now, apply with --no-revert-drift.';
 
-function isOnlyDrift({ origin }: DriftedField): boolean {
+function isOnlyDrift({ origin }: Difference): boolean {
   return origin === 'drift';
 }
 
-function isDriftedResource({ state }: ResourceDrift): boolean {
+function isDriftedResource({ state }: DriftedChange): boolean {
   return state === 'drifted' || state === 'drifted-and-pending';
 }
 
 function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
   return DRIFT_STATES.flatMap((state): readonly DriftGroup[] => {
-    const found = drift.resources.filter((resource) => resource.state === state);
+    const found = drift.changes.filter((change) => change.state === state);
     if (state === 'in-sync' || found.length === 0) return [];
     return [{ state, heading: STATE_HEADINGS[state], resources: found.map((one) => createDriftedView(one, scene)) }];
   });
 }
 
-export function collectDriftAddressesById({
-  resources,
-  externals,
-}: Pick<Drift, 'resources' | 'externals'>): ResourceNames {
-  const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
-  return new Map([
-    ...named,
-    ...resources.flatMap((one) => (one.id === undefined ? [] : [[one.id, formatAddress(one)] as const])),
-  ]);
-}
-
-export function createDriftedView(resource: ResourceDrift, { names, locate }: DriftScene): DriftedView {
-  const { address, kind, id, owner, reason, differences } = resource;
+function createDriftedView(change: DriftedChange, { names, refused }: DriftScene): DriftedView {
+  const { address, kind, owner, reason, differences, state } = change;
   const context = { kind: findKind(kind), names };
-  const next = formatNextClause(resource);
+  const id = findDriftedId(change);
+  const next = refused.has(address) ? undefined : formatNextClause(change);
   const first = differences.find(isOfService) ?? differences[0];
-  const traits = (
-    resource.expected === undefined ? [] : listResourceSummaryClauses(context.kind, resource.expected, names)
-  ).map(({ said, values }) => `${said} ${values}`.trim());
+  const expected = state === 'missing' ? change.desired : undefined;
+  const traits = (expected === undefined ? [] : listResourceSummaryClauses(context.kind, expected, names)).map(
+    ({ said, values }) => `${said} ${values}`.trim(),
+  );
   return {
     kind: quoteIfNeeded(kind),
     address: quoteIfNeeded(address),
@@ -286,13 +272,13 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
     ...(reason !== undefined && { reason: toPrintable(reason) }),
     ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
     ...(owner !== undefined && { owner: toPrintable(owner) }),
-    change: { address, ...pickPlace(resource, locate) },
+    change,
     ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
-    dangers: listDriftDangerViews([resource], { names, locate }),
-    fields: differences.filter(isOfService).map((one) => createDriftedFieldView(one, context)),
+    dangers: listDriftDangerViews([change], names),
+    fields: differences.filter(isOfService).map((one) => createHappenedFieldView(one, context)),
     pending: differences
       .filter(({ origin }) => origin === 'manifest' || origin === 'both')
-      .map((one) => withProtectionDoubt(createDifferenceView(toDifference(one), context), one)),
+      .map((one) => withProtectionDoubt(createDifferenceView(one, context), one)),
     ...(next !== undefined && { next }),
   };
 }
@@ -301,22 +287,18 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
  * Adds a note that `protect` may have been removed at the service. A mark has no digest of `protect`, so the side that
  * changed is unknown.
  */
-function withProtectionDoubt(view: FieldView, { path, expected, live }: DriftedField): FieldView {
-  if (path !== PROTECT_PATH || expected !== true || live !== false) return view;
+function withProtectionDoubt(view: FieldView, { path, from, to }: Difference): FieldView {
+  if (path !== PROTECT_PATH || to !== true || from !== false) return view;
   return { ...view, notes: [...view.notes, 'or removed at the service: the mark does not tell which'] };
 }
 
-/** Returns the difference in the direction of an apply: from live to expected. */
-function toDifference({ expected, live, ...rest }: DriftedField): Difference {
-  return { ...rest, ...(live !== undefined && { from: live }), ...(expected !== undefined && { to: expected }) };
-}
-
-function formatNextClause({ id, next, differences }: ResourceDrift): string | undefined {
-  switch (next) {
-    case undefined:
+function formatNextClause({ state, action, besideId, differences }: DriftedChange): string | undefined {
+  if (state === 'file-differs') return 'writes the file';
+  switch (action) {
+    case 'no-op':
       return undefined;
     case 'create':
-      return id === undefined ? 'creates it' : 'creates a second resource beside it';
+      return besideId === undefined ? 'creates it' : 'creates a second resource beside it';
     case 'delete':
       return 'deletes it';
     case 'replace':
@@ -327,16 +309,14 @@ function formatNextClause({ id, next, differences }: ResourceDrift): string | un
       return 'takes it over, and sets the values of the manifest';
     case 'release':
       return 'removes its mark';
-    case 'write-file':
-      return 'writes the file';
     case 'update':
       return formatUpdateClause(new Set(differences.map(({ origin }) => origin)));
     default:
-      return assertNever(next);
+      return assertNever(action);
   }
 }
 
-function formatForcingFields(differences: readonly DriftedField[]): string {
+function formatForcingFields(differences: readonly Difference[]): string {
   const paths = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => toPrintable(path));
   return paths.length === 0 ? '' : `: ${formatNameList(paths)} cannot be changed in place`;
 }
@@ -380,11 +360,11 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
 };
 
 /** The number of resources in each state, in one sentence. Each resource is counted once. */
-export function formatDriftSummary(drift: Pick<Drift, 'resources'> & Partial<Pick<Drift, 'externals'>>): string {
+export function formatDriftSummary(drift: Pick<Drift, 'changes'> & Partial<Pick<Drift, 'externals'>>): string {
   const counts = countDriftStates(drift);
   const inSync = counts['in-sync'];
-  if (inSync === drift.resources.length)
-    return `No drift: ${formatCount(inSync, 'resource is as it', 'resources are as they')} should be${formatLeftException(drift.resources, collectDriftAddressesById({ externals: {}, ...drift }))}.`;
+  if (inSync === drift.changes.length)
+    return `No drift: ${formatCount(inSync, 'resource is as it', 'resources are as they')} should be${formatLeftException(drift.changes, collectPlanAddressesById({ externals: {}, ...drift }))}.`;
   const { drifted, 'drifted-and-pending': both, differs, missing, unowned, pending, 'to-prune': toPrune } = counts;
   const sums = [
     `${missing} missing`,
@@ -399,7 +379,7 @@ export function formatDriftSummary(drift: Pick<Drift, 'resources'> & Partial<Pic
 
 /** The number of dangers at the service, then the numbers of resources in each state. Zeros are omitted. */
 export function formatDriftHeadline(drift: Parameters<typeof formatDriftSummary>[0]): string {
-  const dangers = formatDangerCountsOfChanges(drift.resources);
+  const dangers = formatDriftDangerCount(drift.changes);
   return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), removeZeroCountsFromText(formatDriftSummary(drift))].join(' · ');
 }
 

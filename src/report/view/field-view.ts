@@ -4,7 +4,6 @@ import { getNormalUnsetFieldValue } from '../../kinds/normalize.ts';
 import { findMemberType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import type { Difference, DifferenceCause } from '../../model/change.ts';
-import type { DriftedField } from '../../model/drift.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -74,13 +73,22 @@ export function createDifferenceView(
   return { ...base, lines: compareValues(difference, type, names) };
 }
 
-/** A field's change at the service: its expected and live values, and a note in words. */
-export function createDriftedFieldView(drifted: DriftedField, { kind, names }: ValueRenderingContext): FieldView {
-  const { path, expected, live, origin } = drifted;
+/**
+ * What happened to a field at the service: a difference read in the other direction, from the expected to the live
+ * value, with a note in words.
+ */
+export function createHappenedFieldView(difference: Difference, { kind, names }: ValueRenderingContext): FieldView {
+  const { path, from: live, to: expected, origin } = difference;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
   const manifestPath = formatPathWithTargetName(path, { kind, names });
-  const base = { path: label, manifestPath, notes: [formatServiceChange(drifted, type)], forcesReplace: false, origin };
+  const base = {
+    path: label,
+    manifestPath,
+    notes: [formatServiceChange(difference, type)],
+    forcesReplace: false,
+    origin,
+  };
   const sides = { from: expected, to: live };
   const isAlone = origin === 'both';
   if (isAlone && isOnePiece(live)) return { ...base, inline: { is: renderScalar(type, live, names) }, lines: [] };
@@ -91,16 +99,11 @@ export function createDriftedFieldView(drifted: DriftedField, { kind, names }: V
   return { ...base, lines: lines() };
 }
 
-interface ServiceChange extends Pick<DriftedField, 'origin'> {
-  readonly expected?: Json | undefined;
-  readonly live?: Json | undefined;
-}
-
 /**
  * Describes what happened to a field at the service. If the manifest changed too, the old value is unknown, so the text
  * says only that the field was changed or removed.
  */
-function formatServiceChange({ expected, live, origin }: ServiceChange, type: OptionalFieldType): string {
+function formatServiceChange({ from: live, to: expected, origin }: Difference, type: OptionalFieldType): string {
   const isGone = isNothing(live);
   if (origin === 'both') return `${isGone ? 'removed' : 'changed'} at the service, and in its manifest`;
   if (origin === 'unknown') return isGone ? 'not at the service' : UNKNOWN[isNothing(expected) ? 'added' : 'changed'];
@@ -191,9 +194,9 @@ function listNotes(difference: Difference, type: OptionalFieldType, origins: Dif
  * The field shows its values in the direction of the apply. The note describes the opposite change, which happened at
  * the service.
  */
-function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: OptionalFieldType, word: string) {
-  const happened = formatServiceChange({ expected: to, live: from, origin }, type);
-  return [...(forcesReplace ? ['forces replacement'] : []), `${word}: ${happened}`];
+function listRevertNotes(difference: Difference, type: OptionalFieldType, word: string): readonly string[] {
+  const { forcesReplace } = difference;
+  return [...(forcesReplace ? ['forces replacement'] : []), `${word}: ${formatServiceChange(difference, type)}`];
 }
 
 /** Returns a path as manifests write it. If the path ends with an id, the name of the target replaces the id. */

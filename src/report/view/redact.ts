@@ -1,6 +1,6 @@
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
-import type { Change, Difference } from '../../model/change.ts';
-import type { Drift, OwnedResource, ResourceDrift, StackInventory } from '../../model/drift.ts';
+import type { Change } from '../../model/change.ts';
+import type { Drift, DriftedChange, OwnedResource, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import type { ExtraChanges, Plan, PlanComparison } from '../../model/plan.ts';
@@ -99,22 +99,12 @@ function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
 }
 
 export function redactDrift(drift: Drift, numbers: HiddenNumbers = createHiddenNumbers()): Drift {
-  return { ...drift, resources: redactOnce(drift.resources, (resource) => redactResource(resource, numbers)) };
-}
-
-function redactResource(resource: ResourceDrift, numbers: HiddenNumbers): ResourceDrift {
-  const { inJson, inObject } = numbers;
-  const { kind, expected, leftToOthers } = resource;
-  return {
-    ...resource,
-    differences: redactDifferences(resource).map((drifted) => ({
-      ...drifted,
-      ...(drifted.expected !== undefined && { expected: inJson(drifted.expected) }),
-      ...(drifted.live !== undefined && { live: inJson(drifted.live) }),
-    })),
-    ...(leftToOthers !== undefined && { leftToOthers: leftToOthers.map((one) => numberSides(one, numbers)) }),
-    ...(expected !== undefined && { expected: inObject(redactSpec(expected, listSecrets(kind))) }),
-  };
+  const redact = (change: DriftedChange): DriftedChange => ({
+    ...change,
+    ...numberChange(redactChange(change), numbers),
+    driftDangers: change.driftDangers?.map((danger) => numberSides(danger, numbers)),
+  });
+  return { ...drift, changes: redactOnce(drift.changes, redact) };
 }
 
 export function redactInventory(
@@ -152,25 +142,13 @@ function redactLive(live: LiveResource, { inObject }: HiddenNumbers): LiveResour
   return { ...live, spec: inObject(redactSpec(live.spec, secrets)), computed: redactSpec(live.computed, secrets) };
 }
 
-function redactDifferences<D extends Pick<Difference, 'field'>>({
-  kind,
-  differences,
-}: {
-  readonly kind: string;
-  readonly differences: readonly D[];
-}): readonly D[] {
-  const secrets = listSecrets(kind);
-  if (secrets.length === 0) return differences;
-  return differences.filter(({ field }) => field === undefined || !secrets.includes(field));
-}
-
 function redactChange(change: Change): Change {
   const secrets = listSecrets(change.kind);
   if (secrets.length === 0) return change;
   const { live, desired, sent } = change;
   return {
     ...change,
-    differences: redactDifferences(change),
+    differences: change.differences.filter(({ field }) => field === undefined || !secrets.includes(field)),
     ...(live?.spec !== undefined && { live: { ...live, spec: redactSpec(live.spec, secrets) } }),
     ...(desired !== undefined && { desired: redactSpec(desired, secrets) }),
     ...(sent !== undefined && { sent: redactSpec(sent, secrets) }),

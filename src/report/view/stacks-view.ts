@@ -7,9 +7,9 @@ import type { StackListing } from '../../model/stack-tree.ts';
 import type { ApplyReport, PlanReport, Report, StackReportPart, StacksRunReport, Validation } from '../report.ts';
 import { formatOutcomeTotals } from './apply-view.ts';
 import { createComparisonView } from './comparison-view.ts';
-import { type DangerView, formatDangerCounts, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
+import { type DangerView, formatDangerCounts, listDangerViews } from './danger-view.ts';
 import { createFailureView } from './diagnostic-view.ts';
-import { collectDriftAddressesById, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
+import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
 import { redactDrift, redactPlan } from './redact.ts';
@@ -217,7 +217,7 @@ export function listRowIndexesInOrder(view: Pick<StacksView, 'rows' | 'dangers'>
 }
 
 /** The dangers of a plan or of drift. Empty for an apply, because its report shows dangers with the outcomes. */
-function listReportDangers({ report, options: { locate } }: StackReportPart): readonly DangerView[] {
+function listReportDangers({ report }: StackReportPart): readonly DangerView[] {
   switch (report.about) {
     case 'plan': {
       const plan = redactPlan(report.plan);
@@ -225,7 +225,7 @@ function listReportDangers({ report, options: { locate } }: StackReportPart): re
     }
     case 'drift': {
       const drift = redactDrift(report.drift);
-      return listDriftDangerViews(drift.resources, { names: collectDriftAddressesById(drift), locate });
+      return listDriftDangerViews(drift.changes, collectPlanAddressesById(drift));
     }
     default:
       return [];
@@ -282,7 +282,7 @@ function joinPlans(reports: readonly PlanReport[]): readonly string[] {
 }
 
 function joinDrifts(drifts: readonly Drift[]): readonly string[] {
-  return drifts.length === 0 ? [] : [formatDriftHeadline({ resources: drifts.flatMap(({ resources }) => resources) })];
+  return drifts.length === 0 ? [] : [formatDriftHeadline({ changes: drifts.flatMap(({ changes }) => changes) })];
 }
 
 function joinApplies([first, ...more]: readonly ApplyReport[]): readonly string[] {
@@ -377,9 +377,7 @@ function describeReport(
 }
 
 function isQuietDrift(drift: Drift): boolean {
-  return (
-    !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && formatDangerCountsOfChanges(drift.resources) === ''
-  );
+  return !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && formatDriftDangerCount(drift.changes) === '';
 }
 
 /**

@@ -86,7 +86,7 @@ function listOthers(kind: Kind, { before, after, sent, digests }: Compared): rea
 
 function createWarning(address: string, fields: readonly string[]): Diagnostic {
   return {
-    code: 'changed-since-plan',
+    code: 'concurrent-change',
     severity: 'warning',
     message: `${address}: ${fields.join(', ')} changed at the service after the plan was made. This apply did not overwrite the new value.`,
     remedy: 'The next plan shows it as drift.',

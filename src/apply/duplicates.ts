@@ -297,7 +297,7 @@ export async function warnOfConcurrentCreation(
 
 function createConcurrentWarning({ address }: CreateWrite, other: LiveResource): Diagnostic {
   return {
-    code: 'concurrent-apply',
+    code: 'concurrent-change',
     severity: 'warning',
     message: `${address}: another apply of the stack${formatAuthor(other)} created this resource after the plan was made, as ${other.id}.`,
     remedy: `${TOGETHER} This apply continues. Run it again when both have ended.`,
@@ -326,12 +326,18 @@ async function withdraw(
 }
 
 function createWithdrawalWarning({ write: { address } }: CreatedResource, message: string): Diagnostic {
-  return { code: 'created-twice', severity: 'warning', message: `${address}: ${message}.`, remedy: TOGETHER, address };
+  return {
+    code: 'concurrent-change',
+    severity: 'warning',
+    message: `${address}: ${message}.`,
+    remedy: TOGETHER,
+    address,
+  };
 }
 
 function createLoserWarning({ write: { address }, id }: CreatedResource, loser: LiveResource): Diagnostic {
   return {
-    code: 'created-twice',
+    code: 'concurrent-change',
     severity: 'warning',
     message: `${address}: another apply${formatAuthor(loser)} also created this resource, as ${loser.id}. The resource of this run, ${id}, stays.`,
     remedy: `${TOGETHER} The other apply or the next apply deletes the duplicate.`,
@@ -341,7 +347,7 @@ function createLoserWarning({ write: { address }, id }: CreatedResource, loser: 
 
 function createFailedCheckWarning({ write: { address } }: CreatedResource, why: string): Diagnostic {
   return {
-    code: 'created-twice',
+    code: 'concurrent-change',
     severity: 'warning',
     message: `${address}: the check for a concurrent apply failed: ${why}.`,
     remedy: 'If there is a duplicate, the next plan shows it.',

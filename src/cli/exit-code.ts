@@ -33,7 +33,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
 export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCode {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return EXIT.success;
-  return errors.every(({ code }) => code === 'policy-refused') ? EXIT.refused : EXIT.invalid;
+  return errors.every(({ code }) => code === 'policy-violated') ? EXIT.refused : EXIT.invalid;
 }
 
 interface CommandErrorOptions extends ErrorOptions {

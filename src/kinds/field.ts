@@ -128,7 +128,7 @@ export interface ValueMistake {
   readonly path: FieldPath;
   /** A clause whose subject is the path of the object or map. */
   readonly message: string;
-  /** Default: that of the lint rule. */
+  /** Absent if `unknown` gives it, or if the remedy of the lint rule fits. */
   readonly remedy?: string;
   /** Set if a word is unknown: the word, and the known words. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
@@ -139,6 +139,7 @@ interface UnsetAdvice {
   readonly code: LintCode;
   /** The reason, without the address of the resource. */
   readonly message: string;
+  readonly remedy: string;
 }
 
 /**

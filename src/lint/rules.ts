@@ -18,36 +18,25 @@ import type { LintContext, LintedResource, LintFinding, LintRule, SpecNode } fro
 type RuleFacts = Omit<LintRule, 'id'>;
 
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
-  'cel-syntax': {
+  'cel-expression': {
     severity: 'warning',
     remedy: 'Correct the expression. Otherwise the service rejects it, or applies the rule to no traffic.',
-    check: checkCelSyntax,
+    check: (subject, context) => [...checkCelSyntax(subject), ...checkCelVariables(subject, context)],
   },
-  'cel-variable': {
+  'policy-action': {
     severity: 'warning',
-    remedy: 'Use a known variable, or add the name to spec.lint.cel_variables of the Stack.',
-    check: checkCelVariables,
+    remedy: 'Correct the action. The service stores any, and its traffic may not be handled as meant.',
+    check: (subject) => [...checkKnownValues(subject), ...listMistakes(subject, 'policy-action')],
   },
-  'unknown-action': {
+  'no-backend': {
     severity: 'warning',
-    remedy: 'Use an action that is known for this traffic. Others belong to HTTP or do not exist.',
-    check: checkKnownValues,
+    remedy: 'Add a backend, enable it, and give it a weight above zero.',
+    check: (subject) => [...checkShares(subject), ...listUnset(subject, 'no-backend')],
   },
-  'no-weight': { severity: 'warning', remedy: 'Give one of the backends a weight above zero.', check: checkShares },
-  'edge-without-backend': {
+  'unrestricted-access': {
     severity: 'warning',
-    remedy: 'Add spec.backend, and enable it.',
-    check: createUnsetCheck('edge-without-backend'),
-  },
-  'credential-unrestricted': {
-    severity: 'warning',
-    remedy: 'List in spec.acl what the agent binds, such as `bind:*.example.com`.',
-    check: createUnsetCheck('credential-unrestricted'),
-  },
-  'certificate-without-principals': {
-    severity: 'warning',
-    remedy: 'List in spec.principals the users that its holder signs in as.',
-    check: createUnsetCheck('certificate-without-principals'),
+    remedy: 'List what the holder of the credential or certificate needs.',
+    check: (subject) => listUnset(subject, 'unrestricted-access'),
   },
   'certificate-too-long': {
     severity: 'warning',
@@ -55,10 +44,15 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
       'Set lifecycle.valid_for and renew_before, so that certificates are short-lived and renewed, or raise spec.lint.max_validity of the Stack.',
     check: checkValidity,
   },
+  'certificate-extensions': {
+    severity: 'warning',
+    remedy: 'Correct the extensions. sshd ignores those that it does not know.',
+    check: (subject) => listMistakes(subject, 'certificate-extensions'),
+  },
   'restriction-not-enforced': {
     severity: 'warning',
-    remedy: 'Set `enforced: true` once its warnings are only about callers that should have no access.',
-    check: createUnsetCheck('restriction-not-enforced'),
+    remedy: 'Enforce it once its warnings are only about callers that should have no access.',
+    check: (subject) => listUnset(subject, 'restriction-not-enforced'),
   },
   'restriction-locks-out': {
     severity: 'warning',
@@ -66,30 +60,10 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     check: checkLockout,
     isToldByPlan: true,
   },
-  'breaker-never-trips': {
+  'module-without-effect': {
     severity: 'warning',
-    remedy: 'Set a threshold, a window with buckets, and a tripped duration; or disable the module.',
-    check: createMistakeCheck('breaker-never-trips'),
-  },
-  'filter-without-effect': {
-    severity: 'warning',
-    remedy: 'Correct the lists.',
-    check: createMistakeCheck('filter-without-effect'),
-  },
-  'action-config': {
-    severity: 'warning',
-    remedy: 'Correct the config. The service stores any, and its traffic may not be handled as meant.',
-    check: createMistakeCheck('action-config'),
-  },
-  'unknown-extension': {
-    severity: 'warning',
-    remedy: 'Use a known extension. sshd ignores others.',
-    check: createMistakeCheck('unknown-extension'),
-  },
-  'no-terminal': {
-    severity: 'warning',
-    remedy: 'Add `permit-pty: ""`. If the holder needs no terminal, suppress this rule with that reason.',
-    check: createMistakeCheck('no-terminal'),
+    remedy: 'Correct the module, or disable it.',
+    check: (subject) => listMistakes(subject, 'module-without-effect'),
   },
   'number-rewritten': {
     severity: 'warning',
@@ -231,14 +205,13 @@ function checkEach(
   return findings;
 }
 
-/** Creates a check that reports each unset field for which the kind's table has a warning with the code `id`. */
-function createUnsetCheck(id: LintCode): (subject: LintedResource) => readonly LintFinding[] {
-  return ({ spots }) =>
-    checkEach(spots, ({ path, field, value }) => {
-      const advice = field?.whenUnset;
-      if (field === undefined || advice?.code !== id || !isUnset(field, value)) return NONE;
-      return [{ path, message: advice.message }];
-    });
+/** Lists the unset fields for which the kind's table has a warning with the code `id`. */
+function listUnset({ spots }: LintedResource, id: LintCode): readonly LintFinding[] {
+  return checkEach(spots, ({ path, field, value }) => {
+    const advice = field?.whenUnset;
+    if (field === undefined || advice?.code !== id || !isUnset(field, value)) return NONE;
+    return [{ path, message: advice.message, remedy: advice.remedy }];
+  });
 }
 
 /** Whether a value is empty, null, false or a disabled module. */
@@ -249,19 +222,18 @@ function isUnset(field: Field, value: Json | undefined): boolean {
   return normal === null || normal === '' || normal === false;
 }
 
-/** Creates a check for the mistakes with a code that the types of the kind's table find. Skips disabled modules. */
-function createMistakeCheck(id: LintCode): (subject: LintedResource) => readonly LintFinding[] {
-  return ({ spots }) =>
-    checkEach(spots, ({ path, type, value }) => {
-      if (type.type !== 'object' && type.type !== 'map') return NONE;
-      if (type.findMistakes === undefined || !isJsonObject(value) || value['enabled'] === false) return NONE;
-      const found = type.findMistakes(value).filter(({ code }) => code === id);
-      return found.map(({ path: inner, message, remedy, unknown }) => ({
-        path: [...path, ...inner],
-        message: `${formatPath(path)} ${message}`,
-        remedy: unknown === undefined ? remedy : suggestRemedy(unknown.given, unknown.known),
-      }));
-    });
+/** Lists the mistakes with the code `id` that the types of the kind's table find. Skips disabled modules. */
+function listMistakes({ spots }: LintedResource, id: LintCode): readonly LintFinding[] {
+  return checkEach(spots, ({ path, type, value }) => {
+    if (type.type !== 'object' && type.type !== 'map') return NONE;
+    if (type.findMistakes === undefined || !isJsonObject(value) || value['enabled'] === false) return NONE;
+    const found = type.findMistakes(value).filter(({ code }) => code === id);
+    return found.map(({ path: inner, message, remedy, unknown }) => ({
+      path: [...path, ...inner],
+      message: `${formatPath(path)} ${message}`,
+      remedy: (unknown && suggestRemedy(unknown.given, unknown.known)) ?? remedy,
+    }));
+  });
 }
 
 /** Finds numbers in free JSON that YAML reads as another text than was written, such as `1.10` and `0x1F`. */
@@ -339,7 +311,10 @@ function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
       {
         path,
         message: `${formatPath(path)} is \`${value}\`, which is not known here; known are ${type.known.join(', ')}`,
-        remedy: nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`,
+        remedy:
+          nearest === undefined
+            ? 'Use an action that is known for this traffic. Others belong to HTTP or do not exist.'
+            : `Did you mean \`${nearest}\`?`,
       },
     ];
   });
@@ -352,7 +327,8 @@ function checkShares({ spots }: LintedResource): readonly LintFinding[] {
     const shares = isJsonObject(value) ? Object.values(value) : [];
     if (shares.some((share) => Number(share) > 0)) return [];
     const what = shares.length === 0 ? 'is empty' : 'adds up to zero';
-    return [{ path, message: `${formatPath(path)} ${what}: no traffic is forwarded` }];
+    const message = `${formatPath(path)} ${what}: no traffic is forwarded`;
+    return [{ path, message, remedy: 'Give one of the backends a weight above zero.' }];
   });
 }
 

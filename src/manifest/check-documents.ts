@@ -25,7 +25,7 @@ export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocum
     others.map((document) => ({
       document,
       finding: {
-        code: 'multiple-defaults',
+        code: 'duplicate-settings',
         message: 'the folder has a second Defaults document',
         remedy: 'Put the settings into one of them, and remove the other.',
         path: ['kind'],
@@ -48,7 +48,7 @@ export function listExtraStackFindings([first, ...others]: readonly ManifestDocu
     .map((document) => ({
       document,
       finding: {
-        code: 'multiple-stacks',
+        code: 'duplicate-settings',
         ...(isPrinted(document) ? PRINTED_STACK : SECOND_STACK),
         path: ['metadata', 'name'],
         target: 'value',
@@ -72,7 +72,7 @@ export function findStacksInSeveralFoldersError(stacks: readonly ManifestDocumen
   const names = own.map((stack) => (isResourceName(stack.name) ? stack.name : getDocumentFolder(stack))).sort();
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   return {
-    code: 'multiple-stacks',
+    code: 'duplicate-settings',
     severity: 'error',
     message: `these are ${names.length} stacks: ${names.slice(0, MAX_NAMED).join(', ')}${more}`,
     remedy: `Add -R (--recursive) for all of them, or give the path of one, such as ${first}.`,
@@ -113,7 +113,7 @@ export function listDisabledKindFindings(
     .map((document) => ({
       document,
       finding: {
-        code: 'kind-not-enabled',
+        code: 'unknown-kind',
         message: `spec.kinds of the Stack does not list the kind ${document.kind}`,
         remedy: `Add ${document.kind} to spec.kinds of the Stack, or remove this document.`,
         path: ['kind'],
@@ -169,7 +169,7 @@ export function checkDuplicateAddresses(
     const first = document.address === undefined ? undefined : index.get(document.address);
     if (first === undefined || first === document || document.kind === 'Stack') return [];
     const finding = {
-      code: 'duplicate-address',
+      code: 'duplicate-claim',
       message: 'two documents have this address',
       remedy: 'Rename or remove one of them.',
       path: ['metadata', 'name'],
@@ -245,7 +245,7 @@ export function listRenamedFromInUseFindings(
         ? 'lifecycle.renamed_from is its current name'
         : `lifecycle.renamed_from names ${before}, which another document still describes`;
     const finding = {
-      code: 'renamed-from-in-use',
+      code: 'duplicate-claim',
       message,
       remedy: 'Remove the line or the other document. If that one was renamed too, add lifecycle.renamed_from to it.',
       path: ['lifecycle', 'renamed_from'],

@@ -82,7 +82,7 @@ function listMisplaced(value: Json, path: FieldPath): readonly ManifestFinding[]
 
 function createMisplacedFinding(name: string, path: FieldPath): ManifestFinding {
   return {
-    code: 'secret-misplaced',
+    code: 'secret-in-manifest',
     message: `\${secret:${name}} cannot stand here, because this field is shown, stored or compared as text`,
     remedy: `Use it in values of request_headers.add, or in members of a policy's config whose names look like secrets. Elsewhere, use \${env:${name}}.`,
     path,
@@ -92,7 +92,7 @@ function createMisplacedFinding(name: string, path: FieldPath): ManifestFinding 
 
 function createForbiddenFinding(name: string): ManifestFinding {
   return {
-    code: 'env-not-offered',
+    code: 'env-reference',
     message: `the environment variable ${name} is for an API key or a token, which no manifest can have`,
     remedy: 'Remove it.',
     path: ['spec'],

@@ -164,7 +164,7 @@ function inspectValue(candidate: Candidate, context: ReadContext): Inspected {
   const { position, value, isBroken } = candidate;
   if (!isJsonObject(value)) {
     const message = 'a document must be a mapping with apiVersion, kind, metadata and spec';
-    const finding = { ...createRootFinding('wrong-type', message), remedy: ADD_HEADER };
+    const finding = { ...createRootFinding('bad-value', message), remedy: ADD_HEADER };
     return { subject: { position }, findings: isBroken ? [] : [finding], maybeStack: isBroken };
   }
   const { kind } = value;
@@ -238,7 +238,7 @@ function findHeaderTextFinding(name: string, value: Json | undefined): ManifestF
     name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${MANIFEST_API_VERSION}.`;
   if (value === undefined)
     return { ...createRootFinding('missing-field', `${name} is missing`), target: 'key', remedy };
-  return { code: 'wrong-type', message: `${name} must be text`, path: [name], target: 'value', remedy };
+  return { code: 'bad-value', message: `${name} must be text`, path: [name], target: 'value', remedy };
 }
 
 function findKindFinding(kind: Json | undefined, apiVersion: Json | undefined): ManifestFinding | undefined {

@@ -352,7 +352,7 @@ export function isManifestName(name: string): boolean {
 }
 
 function createEmptyDiagnostic(path: string, message: string, remedy: string): Diagnostic {
-  return { code: 'no-manifests', severity: 'error', message: `${path} ${message}`, remedy };
+  return { code: 'file-unreadable', severity: 'error', message: `${path} ${message}`, remedy };
 }
 
 /** Does not reveal the file's content in the message, because the path may lead to a secret. */

@@ -220,7 +220,7 @@ function convertRoot(root: Node | null, { env, text }: Pick<Walk, 'env' | 'text'
 
 function createBombFinding(span: Span): SyntaxFinding {
   return {
-    code: 'yaml-aliases',
+    code: 'yaml-syntax',
     message: 'the aliases of this document expand to too many values',
     remedy: 'Use fewer aliases, or split the document.',
     span,
@@ -291,7 +291,7 @@ function resolveAlias(alias: Alias, walk: Walk): Json {
 function createAliasFinding(name: string, span: Span, walk: Walk): SyntaxFinding {
   if (walk.open.has(name))
     return {
-      code: 'yaml-aliases',
+      code: 'yaml-syntax',
       message: `the alias \`*${name}\` is inside its own anchor`,
       remedy: 'Write the value instead of the alias.',
       span,
@@ -396,7 +396,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
   }
   for (const name of new Set(unset))
     walk.findings.push({
-      code: 'env-unset',
+      code: 'env-reference',
       message: `the environment variable ${name} is not set`,
       remedy: `Set it, or give a default: \${env:${name}:-default}.`,
       ...toPart(`\${env:${name}}`),
@@ -405,7 +405,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
 }
 
 function createWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
-  const code = 'env-not-offered';
+  const code = 'env-reference';
   if (isVariableForbiddenInManifests(name)) {
     const what = isKeyOrKeyFileVariable(name) ? 'an API key' : 'a token';
     return {
@@ -436,12 +436,12 @@ function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Wal
 function createMalformedFinding(part: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
   if (part.startsWith('${secret:'))
     return {
-      code: 'env-malformed',
+      code: 'env-reference',
       message: `\`${part}\` is not \`\${secret:NAME}\``,
       remedy: 'A name has letters, digits and `_`, and there is no default. Write `$${secret:` for the text itself.',
     };
   return {
-    code: 'env-malformed',
+    code: 'env-reference',
     message: `\`${part}\` is neither \`\${env:NAME}\` nor \`\${env:NAME:-default}\``,
     remedy: 'A name has letters, digits and `_`; a default has no braces. Write `$${env:` for the text itself.',
   };

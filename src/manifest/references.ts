@@ -312,7 +312,7 @@ function listCircleFindings(
   const start = members.indexOf(first);
   const round = [...members.slice(start), ...members.slice(0, start), first].map(({ address }) => address);
   const finding: ManifestFinding = {
-    code: 'circular-reference',
+    code: 'dangling-reference',
     message: `spec.id refers to itself: ${round.join(' → ')}`,
     remedy: 'Write a literal id in one of them.',
     path: ['spec', 'id'],

@@ -74,7 +74,7 @@ function createEncodingDiagnostic(source: SourceText, bytes: Uint8Array): Diagno
   const { index, offset } = locateBadByte(source.text, bytes);
   const byte = (bytes[offset] ?? 0).toString(16).padStart(2, '0');
   return {
-    code: 'file-not-utf8',
+    code: 'yaml-syntax',
     severity: 'error',
     message: `${source.file} is not UTF-8 text: byte ${offset} is 0x${byte}`,
     remedy: 'Save the file as UTF-8.',

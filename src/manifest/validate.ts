@@ -471,7 +471,7 @@ function mayHoldMark(user: string | JsonObject): boolean {
 
 function createReservedFinding(user: string | JsonObject): ManifestFinding {
   return {
-    code: 'reserved-metadata',
+    code: 'bad-value',
     message: `spec.metadata has the key \`${MARK_KEY}\`, which is reserved for the mark`,
     remedy: 'Use another key.',
     ...(typeof user === 'string'
@@ -482,7 +482,7 @@ function createReservedFinding(user: string | JsonObject): ManifestFinding {
 
 function createTooLongFinding(length: number, limit: number): ManifestFinding {
   return {
-    code: 'too-long',
+    code: 'bad-value',
     message: `spec.metadata is ${length} bytes long, including the mark; the limit is ${limit} bytes of UTF-8`,
     remedy: `Shorten it by ${length - limit} ${length - limit === 1 ? 'byte' : 'bytes'}.`,
     path: ['spec', 'metadata'],

@@ -134,7 +134,7 @@ function listMissing(
       : `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is already applied, correct the name.`;
     return [
       {
-        code: 'cross-stack-reference-missing',
+        code: 'dangling-reference',
         severity: 'error',
         message,
         remedy: why === undefined ? first : 'Refer to a resource that exists after the run.',

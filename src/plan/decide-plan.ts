@@ -252,7 +252,7 @@ function listExpiryWarnings(decision: ChangeDecision, desired: DesiredResource, 
   const when = leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`;
   return [
     {
-      code: 'certificate-expiring',
+      code: 'certificate-validity',
       severity: 'warning',
       message: `${address} ${when}; only an apply after its end replaces it`,
       remedy: `Set lifecycle.renew_before, so that it is replaced in time, or replace it now with --rotate ${address}.`,
@@ -269,7 +269,7 @@ function listNotValidYetWarnings(decision: ChangeDecision, desired: DesiredResou
   if (after === undefined || after <= now.getTime()) return [];
   return [
     {
-      code: 'certificate-not-valid-yet',
+      code: 'certificate-validity',
       severity: 'warning',
       message: `${address} is not valid yet: it begins in ${renderTimeSpan(after - now.getTime())}`,
       remedy: `To replace it by one that is valid now, use --rotate ${address}.`,

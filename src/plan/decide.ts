@@ -271,7 +271,7 @@ function listReferencedAddresses(pair: ResourcePair): readonly Address[] {
 
 function createAdoptionError(desired: DesiredResource, id: string, forcing: readonly string[]): Diagnostic {
   return {
-    code: 'adopt-replaces',
+    code: 'adopt-refused',
     severity: 'error',
     message: `${desired.address}: adopting ${id} would replace it, because ${forcing.join(' and ')} cannot be changed`,
     remedy: 'Write the live values into the manifest and adopt it first.',
@@ -283,7 +283,7 @@ function createAdoptionError(desired: DesiredResource, id: string, forcing: read
 function createRotationError(address: string, rotatable: ReadonlySet<string>): Diagnostic {
   const nearest = suggestAddress(address, [...rotatable]);
   return {
-    code: 'rotate-refused',
+    code: 'unknown-target',
     severity: 'error',
     message: `${address} cannot be rotated: it is not in this plan, or its kind cannot be rotated`,
     remedy:
@@ -358,7 +358,7 @@ export function listManifestExpiryWarnings(pair: ResourcePair, written: Spec, no
   const when = isSoon ? `ends in ${renderTimeSpan(leftMs)}` : `ended ${renderTimeSpan(-leftMs)} ago`;
   return [
     {
-      code: 'certificate-expiring',
+      code: 'certificate-validity',
       severity: 'warning',
       message: `${address} ${when}, and no apply renews it: its manifest fixes the end in spec.${kind.validity.until}`,
       remedy: `Change spec.${kind.validity.until}, or set lifecycle.valid_for instead of times.`,

@@ -102,20 +102,16 @@ export function excludeChanges(
     leftOut,
     diagnostics: [
       ...unknown.map((address) => createUnknownError(address, desired, all)),
-      ...[...leftOut].flatMap(([address, one]) => (decided.has(address) ? [createExcludedWarning(address, one)] : [])),
+      ...[...leftOut].flatMap(([address, one]) => (decided.has(address) ? [createLeftOutWarning(address, one)] : [])),
     ],
   };
 }
 
 const EXCLUDED_REMEDY = 'It is planned again without --exclude.';
 
-function createExcludedWarning(address: string, { why, help }: LeftOutReason): Diagnostic {
-  return { code: 'excluded', severity: 'warning', message: `${address} is left out: ${why}.`, remedy: help, address };
-}
-
 export function createLeftOutWarning(address: string, { why, help }: LeftOutReason): Diagnostic {
   return {
-    code: 'write-left-out',
+    code: 'left-out',
     severity: 'warning',
     message: `${address} is left out: ${why}.`,
     remedy: help,
@@ -135,6 +131,6 @@ function createUnknownError(address: string, { stack }: DesiredState, known: rea
 
 /** The addresses of the changes that a plan leaves out, without the ids of duplicates. */
 export function listLeftOutAddresses({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
-  const found = diagnostics.filter(({ code }) => code === 'excluded' || code === 'write-left-out');
+  const found = diagnostics.filter(({ code }) => code === 'left-out');
   return new Set(found.flatMap(({ address }) => (address === undefined ? [] : [stripDuplicateId(address)])));
 }

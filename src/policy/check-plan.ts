@@ -120,7 +120,7 @@ function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic
     ...shown.map(createPolicyDiagnostic),
     ...rest.slice(0, 1).map(
       (): Diagnostic => ({
-        code: 'policy-warning',
+        code: 'policy-violated',
         severity: 'warning',
         message: `The policy ${policy} warns of ${rest.length} more resources.`,
         remedy: 'Change the manifests, or ask the owner of the policy.',
@@ -133,7 +133,7 @@ function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
   const { severity, address, policyPlace } = finding;
   const place = finding.locate();
   return {
-    code: severity === 'error' ? 'policy-refused' : 'policy-warning',
+    code: 'policy-violated',
     severity,
     message: formatMessage(finding),
     remedy: 'Change the manifest, or ask the owner of the policy.',

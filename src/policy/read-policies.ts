@@ -162,7 +162,7 @@ function createDiagnostic(document: PolicyDocument, { field, of, start }: Expres
   const nearest = finding.unknown === undefined ? undefined : suggest(finding.unknown.given, finding.unknown.known);
   const part = { of, start: start + finding.start, length: finding.length };
   return {
-    code: 'policy-expression',
+    code: 'policy-invalid',
     severity: 'error',
     message: shortenMessage(`Policy/${document.name}: spec.${field}: ${finding.message}`),
     remedy: nearest === undefined ? chooseRemedy(finding) : `Did you mean \`${nearest}\`?`,

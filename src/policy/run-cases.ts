@@ -39,7 +39,7 @@ export function runPolicyCases(
 
 function createMissing({ name, policy, locate }: PolicyTestDocument): Diagnostic {
   return {
-    code: 'policy-missing',
+    code: 'policy-invalid',
     severity: 'error',
     message: `PolicyTest/${name}: there is no policy ${policy}`,
     remedy: 'Correct the name, or give the path of the policy too.',

@@ -162,7 +162,7 @@ function createWrongType({ schema, value }: Scope, path: FieldPath, expected: re
   const remedy =
     input === null ? formatValueRemedy(schema, path) : findTypeRemedy(input, expected, findSchema(schema, path));
   return {
-    code: 'wrong-type',
+    code: 'bad-value',
     path,
     at: 'value',
     message: `must be ${wanted}, but is ${describeValue(input)}`,
@@ -248,7 +248,7 @@ function createOutOfRange(
   input: Json | undefined,
   issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall,
 ): SchemaFinding {
-  return { code: 'out-of-range', path, at: 'value', message: describeRange(input, issue) };
+  return { code: 'bad-value', path, at: 'value', message: describeRange(input, issue) };
 }
 
 function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall): string {

@@ -19,7 +19,7 @@ export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 export const ENVIRONMENT_REFERENCE_PATTERN = '\\$\\{env:';
 
 /** Diagnostic codes of findings of custom checks. */
-type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
+type SchemaFindingCode = 'bad-value' | 'wrong-reference';
 
 /**
  * Creates the schema of a text field. It does not check whether the service can store the text, because this is checked
@@ -95,7 +95,7 @@ export function createFileReferenceSchema(): z.ZodType {
 export function addByteLimit(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
     .refine((text) => computeUtf8ByteLength(text) <= maxBytes, {
-      params: { code: 'too-long' satisfies SchemaFindingCode, maxBytes },
+      params: { code: 'bad-value' satisfies SchemaFindingCode, maxBytes },
       error: ({ input }) =>
         `is ${computeUtf8ByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
     })

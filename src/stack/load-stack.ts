@@ -130,7 +130,7 @@ async function runRender(
   const command = formatShortenedRenderCommand(words);
   if (render === undefined)
     return {
-      code: 'render-not-allowed',
+      code: 'render-failed',
       severity: 'error',
       message: `${command} prints the manifests of this stack, but this run may not start it`,
       remedy: `Add --render if you trust the command in ${file}, or print the manifests yourself and give them on standard input, with \`-\`.`,
@@ -147,7 +147,7 @@ async function runRender(
     };
   if (!isOnlyWhitespace(output.bytes)) return output.bytes;
   const remedy = `Run the command yourself in the folder of ${file}. Without manifests everything would be deleted.`;
-  return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
+  return { code: 'file-unreadable', severity: 'error', message: `${command} prints nothing`, remedy, place };
 }
 
 /** An error names at most this many stack folders: the nearest is usually the right one. */

@@ -388,7 +388,7 @@ function listDuplicateNames(documents: readonly PolicyDocument[]): readonly Diag
     const address = `Policy/${document.name}`;
     return [
       {
-        code: 'duplicate-address',
+        code: 'duplicate-claim',
         severity: 'error',
         message: `${address}: two documents have this address`,
         remedy: 'Rename or remove one of them.',

@@ -59,7 +59,7 @@ describe('a resource that was adopted and is gone', () => {
     await call(server, ['DELETE', `/edges/tcp/${id}`]);
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const { exitCode, stdout } = await edgewise('plan --detailed-exitcode');
-    expect(stdout).not.toContain('adopt-missing');
+    expect(stdout).not.toContain('predecessor-missing');
     expect(exitCode).toBe(0);
   });
 
@@ -71,7 +71,7 @@ describe('a resource that was adopted and is gone', () => {
     await write({ 'edgewise.yaml': renamed });
     const { exitCode, stdout } = await edgewise('apply --yes --take-over test');
     expect(stdout).toContain(`take over: from the stack test, where it is TCPEdge/a`);
-    expect(stdout).not.toContain('adopt-missing');
+    expect(stdout).not.toContain('predecessor-missing');
     expect(exitCode).toBe(0);
   });
 });
@@ -122,7 +122,9 @@ describe('a resource that bears no mark', () => {
     expect(stdout).toContain(`it has no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`);
     expect(stdout).toContain('0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');
-    expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /refused\[claimed-elsewhere\]/ : /warning\[adopt-suggested\]/);
+    expect(planned.stdout).toMatch(
+      kind === 'TCPEdge' ? /refused\[claimed-elsewhere\]/ : /warning\[predecessor-suggested\]/,
+    );
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);
     await write({ 'edgewise.yaml': STACK + toAdopting(manifest, id) });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
@@ -137,7 +139,7 @@ describe('a resource that bears no mark', () => {
     for (const description of ['one', 'two'])
       await call(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata: description });
     const { stdout } = await edgewise('plan');
-    expect(stdout).not.toContain('adopt-suggested');
+    expect(stdout).not.toContain('predecessor-suggested');
     expect(JSON.parse((await edgewise('drift --format json')).stdout).counts).toMatchObject({ missing: 2, unowned: 0 });
   });
 });

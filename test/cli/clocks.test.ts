@@ -158,7 +158,7 @@ describe('a certificate that is not valid yet', () => {
   it('is a warning of a plan', async () => {
     const { stdout } = await (await createLater()).edgewise('plan');
     expect(stdout).toContain(
-      'warning[certificate-not-valid-yet]: SSHUserCertificate/alice is not valid yet: it begins in 13 hours',
+      'warning[certificate-validity]: SSHUserCertificate/alice is not valid yet: it begins in 13 hours',
     );
   });
 
@@ -169,6 +169,6 @@ describe('a certificate that is not valid yet', () => {
     const { stdout } = await workspace.edgewise('drift');
     expect(stdout).not.toContain('is not valid before');
     expect((await workspace.edgewise('get')).stdout).toContain('not valid yet: begins in 13 hours');
-    expect((await workspace.edgewise('plan')).stdout).not.toContain('certificate-not-valid-yet');
+    expect((await workspace.edgewise('plan')).stdout).not.toContain('certificate-validity');
   });
 });

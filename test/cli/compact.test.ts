@@ -5,7 +5,7 @@ const EDGES = Array.from({ length: 5 }, (_, index) => toEdge(`edge-${index}`, 20
 
 it('--compact shows each resource on one line, of a plan, a saved one, an apply and a comparison', async () => {
   const { edgewise, server } = await createWorkspace({
-    'edges.yaml': `${STACK}spec: { lint: { edge-without-backend: "off" } }\n${EDGES}`,
+    'edges.yaml': `${STACK}spec: { lint: { no-backend: "off" } }\n${EDGES}`,
   });
   const listEdges = (text: string) => text.split('\n').filter((line) => line.includes('TCPEdge/'));
   const planned = await edgewise('plan edges.yaml -o plan.json --compact');

@@ -35,7 +35,7 @@ describe('an apply beside another one of the stack', () => {
     const transport = afterFirst(recorder.transport, () => edgewise('apply --yes', { env: JOB }));
     const { exitCode, stderr } = await edgewise('apply --yes', { transport });
     expect(exitCode).toBe(1);
-    const said = stderr.split('warning[concurrent-apply]');
+    const said = stderr.split('warning[concurrent-change]');
     expect(said).toHaveLength(2);
     expect(said[1]).toContain(`another apply of the stack (${BY}) created this resource`);
     expect(said[0]?.match(/^\[\d+\/40\]/gm)?.length ?? 0).toBeLessThan(20);
@@ -54,7 +54,7 @@ describe('an apply beside another one of the stack', () => {
     const { exitCode, stderr } = await edgewise('apply edgewise.yaml --yes', { transport });
     expect(exitCode).toBe(1);
     expect(stderr).toContain('409 already_taken');
-    expect(stderr).not.toContain('concurrent-apply');
+    expect(stderr).not.toContain('concurrent-change');
   });
 
   it('leaves nothing to do for a run of another pipeline, and its saved plans stay good', async () => {

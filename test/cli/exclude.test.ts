@@ -33,7 +33,7 @@ describe('--exclude', () => {
     const { exitCode, stdout } = await edgewise('apply --yes --exclude TCPEdge/a');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('Without TCPEdge/a and what depends on it (--exclude).');
-    expect(stdout).toContain('warning[excluded]: TCPEdge/a is left out: --exclude names it.');
+    expect(stdout).toContain('warning[left-out]: TCPEdge/a is left out: --exclude names it.');
     expect(listHostports(workspace)).toEqual(['1.tcp.example.net:20001', '1.tcp.example.net:20002']);
   });
 

@@ -106,7 +106,7 @@ describe('edgewise explain', () => {
     ['Stack.api.rate_limit', '120/60s'],
     ['Stack.spec.guard.max_deletes', 'Default   `5`'],
     ['Stack.tokens.credentials.agent.directory', 'Folder'],
-    ['Stack.lint.no-weight', '`off`, `warning`, `error`'],
+    ['Stack.lint.no-backend', '`off`, `warning`, `error`'],
     ['TCPEdge.lifecycle', 'renamed_from'],
     ['TCPEdge.lifecycle.adopt', 'Id of an existing resource'],
     ['SSHUserCertificate.lifecycle.renew_before', 'renewed this long before it expires'],

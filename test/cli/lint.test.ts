@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toCredential, toManifest, toTranscript } from './workspace.ts';
 
 const UNRESTRICTED = `${STACK}${toCredential('agent')}`;
-const STRICT_STACK = `${STACK}spec: { lint: { credential-unrestricted: error, no-weight: "off" } }\n`;
+const STRICT_STACK = `${STACK}spec: { lint: { unrestricted-access: error, no-backend: "off" } }\n`;
 const FORBIDDEN = `${STRICT_STACK}${toCredential('agent')}`;
 
 describe('lint', () => {
@@ -11,7 +11,7 @@ describe('lint', () => {
     expect(toTranscript(await edgewise('validate'))).toMatchInlineSnapshot(`
       "exit code 0
       --- stdout
-      warning[credential-unrestricted]: Credential/agent: no ACL restricts it, so its token may bind any domain, address and label
+      warning[unrestricted-access]: Credential/agent: no ACL restricts it, so its token may bind any domain, address and label
         --> m.yaml:6:1
         6 | apiVersion: edgewise/v1
           | ^^^^^^^^^^
@@ -50,13 +50,13 @@ describe('lint', () => {
 
   it('lists the rules, as grave as the Stack makes them', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': STRICT_STACK });
-    expect((await edgewise('validate --list-rules')).stdout).toMatch(/^credential-unrestricted +warning {2}/m);
+    expect((await edgewise('validate --list-rules')).stdout).toMatch(/^unrestricted-access +warning {2}/m);
     const { exitCode, stdout } = await edgewise('validate --list-rules m.yaml');
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^credential-unrestricted +error +A credential/m);
-    expect(stdout).toMatch(/^no-weight +off/m);
+    expect(stdout).toMatch(/^unrestricted-access +error +A credential/m);
+    expect(stdout).toMatch(/^no-backend +off/m);
     const listed = JSON.parse((await edgewise('validate --list-rules . --format json')).stdout);
-    expect(listed.rules).toContainEqual(expect.objectContaining({ id: 'no-weight', severity: 'off' }));
+    expect(listed.rules).toContainEqual(expect.objectContaining({ id: 'no-backend', severity: 'off' }));
   });
 
   it('lists no rules where the manifests are not valid, or a report is asked for', async () => {
@@ -75,8 +75,8 @@ spec: { policy: { inbound: { expressions: ["\\e[2J\\u202e"], actions: { type: "x
     const { edgewise } = await createWorkspace({ 'm.yaml': edge });
     for (const line of ['validate', 'validate --format json', 'plan']) {
       const { stdout } = await edgewise(line);
-      expect(stdout).toContain('unknown-action');
-      expect(stdout).toContain('cel-syntax');
+      expect(stdout).toContain('policy-action');
+      expect(stdout).toContain('cel-expression');
       expect(stdout).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
     }
   });
@@ -87,12 +87,12 @@ describe('findings', () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
     expect(await edgewise('validate')).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('warning[credential-unrestricted]'),
+      stdout: expect.stringContaining('warning[unrestricted-access]'),
     });
     const { exitCode, stdout } = await edgewise('plan');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^\+ Credential\/agent +create\n(?: {4}.*\n)* {4}warning\[credential-unrestricted\]: .* \(m\.yaml:6:1\)$/m,
+      /^\+ Credential\/agent +create\n(?: {4}.*\n)* {4}warning\[unrestricted-access\]: .* \(m\.yaml:6:1\)$/m,
     );
     expect(stdout).not.toContain('Lint warnings');
     expect(stdout).toContain('\n2 warnings: see above.\n');
@@ -101,15 +101,15 @@ describe('findings', () => {
   it('stand beside the change that causes them in every form, and are whole for programs', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
     const markdown = (await edgewise('plan --format markdown')).stdout;
-    expect(markdown).toMatch(/^\| `\+`&nbsp;create \| .*warning\\\[credential-unrestricted\\\]/m);
+    expect(markdown).toMatch(/^\| `\+`&nbsp;create \| .*warning\\\[unrestricted-access\\\]/m);
     expect(markdown).not.toContain('Lint warnings');
-    expect((await edgewise('plan --format html')).stdout).toMatch(/<p[^>]*>warning\[credential-unrestricted\]/);
+    expect((await edgewise('plan --format html')).stdout).toMatch(/<p[^>]*>warning\[unrestricted-access\]/);
     expect((await edgewise('plan --compact')).stdout).toMatch(
-      /^\+ Credential\/agent .*warning\[credential-unrestricted\]/m,
+      /^\+ Credential\/agent .*warning\[unrestricted-access\]/m,
     );
-    expect((await edgewise('plan --format github')).stdout).toContain('title=edgewise%3A credential-unrestricted::');
+    expect((await edgewise('plan --format github')).stdout).toContain('title=edgewise%3A unrestricted-access::');
     expect(JSON.parse((await edgewise('plan --format json')).stdout).diagnostics).toContainEqual(
-      expect.objectContaining({ code: 'credential-unrestricted', field: 'acl', isOfChange: true }),
+      expect.objectContaining({ code: 'unrestricted-access', field: 'acl', isOfChange: true }),
     );
   });
 
@@ -120,13 +120,13 @@ describe('findings', () => {
     const { edgewise, write } = await createWorkspace({ 'm.yaml': [STACK, ...toEdges(names)].join('') });
     // All are created: each has its warning, and nothing is only counted.
     const made = (await edgewise('plan')).stdout;
-    expect(made.match(/^ {4}warning\[edge-without-backend\]/gm)).toHaveLength(13);
+    expect(made.match(/^ {4}warning\[no-backend\]/gm)).toHaveLength(13);
     expect(made).not.toContain('more finding');
     await edgewise('apply --yes');
     await write({ 'm.yaml': [STACK, ...toEdges([...names, 'z'])].join('') });
     const { stdout } = await edgewise('plan');
     // The change is the last by its name, and keeps its warning; ten of the others are listed, and the rest counted.
-    expect(stdout).toMatch(/^\+ TCPEdge\/z +create\n(?: {4}.*\n)* {4}warning\[edge-without-backend\]/m);
+    expect(stdout).toMatch(/^\+ TCPEdge\/z +create\n(?: {4}.*\n)* {4}warning\[no-backend\]/m);
     expect(stdout.match(/\(TCPEdge\/a\d\d\)/g)).toHaveLength(10);
     expect(stdout).toContain('3 more findings of this rule');
     const { diagnostics } = JSON.parse((await edgewise('plan --format json')).stdout);
@@ -149,7 +149,7 @@ describe('findings', () => {
     const { edgewise, write } = await createWorkspace({ 'm.yaml': toPools(0, '') });
     await edgewise('apply --yes');
     const list =
-      'Lint warnings (edgewise validate shows them in full):\n  no-weight: m.yaml:9:19 (WeightedBackend/a), m.yaml:14:19 (WeightedBackend/b)\n';
+      'Lint warnings (edgewise validate shows them in full):\n  no-backend: m.yaml:9:19 (WeightedBackend/a), m.yaml:14:19 (WeightedBackend/b)\n';
     const idle = await edgewise('plan');
     expect(idle.stdout).toContain(list);
     await write({ 'm.yaml': toPools(0, ', description: other') });
@@ -157,21 +157,21 @@ describe('findings', () => {
     expect(other.stdout).toContain('0 to replace, 2 to update');
     expect(other.stdout, 'another field changes').toContain(list);
     expect((await edgewise('plan --format markdown')).stdout).toContain(
-      '- Lint `no-weight`: `m.yaml:9:19` (WeightedBackend/a), `m.yaml:14:19` (WeightedBackend/b)',
+      '- Lint `no-backend`: `m.yaml:9:19` (WeightedBackend/a), `m.yaml:14:19` (WeightedBackend/b)',
     );
     expect((await edgewise('plan --format json')).stdout).not.toContain('isOfChange');
     await write({ 'm.yaml': toPools(1, '') });
     await edgewise('apply --yes');
     await write({ 'm.yaml': toPools(0, '') });
     const caused = await edgewise('plan');
-    expect(caused.stdout.match(/^ {4}warning\[no-weight\]: /gm)).toHaveLength(2);
+    expect(caused.stdout.match(/^ {4}warning\[no-backend\]: /gm)).toHaveLength(2);
     expect(caused.stdout).not.toContain('Lint warnings');
   });
 
   it.each(['plan', 'apply --yes'])('that are errors stop %s before any request', async (line) => {
     const { edgewise, recorder } = await createWorkspace({ 'm.yaml': FORBIDDEN });
     const { exitCode, stdout, stderr } = await edgewise(line);
-    expect({ exitCode, shown: `${stdout}${stderr}`.includes('error[credential-unrestricted]') }).toEqual({
+    expect({ exitCode, shown: `${stdout}${stderr}`.includes('error[unrestricted-access]') }).toEqual({
       exitCode: 3,
       shown: true,
     });

@@ -56,7 +56,7 @@ describe('spec.kinds of the Stack', () => {
     const { edgewise } = await createPoor(USED + EDGE + toCredential('agent'));
     const { exitCode, stderr, stdout } = await edgewise('plan');
     expect(exitCode).toBe(3);
-    expect(stderr + stdout).toContain('error[kind-not-enabled]');
+    expect(stderr + stdout).toContain('error[unknown-kind]');
     expect(stderr + stdout).toContain('--> edgewise.yaml:15:7');
   });
 

@@ -59,7 +59,7 @@ describeLong.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a m
     expect([...lifecycle.keys()]).toEqual(expect.arrayContaining(['ignore', ...Object.keys(kind.lifecycle)]));
     const rules = await complete(`${toHead(name)}lint:\n  allow:\n    ▮`);
     expect([...rules.keys()]).toEqual(LINT_RULE_IDS.filter((id) => id !== 'suppression-unused'));
-    expect(rules.get('no-weight')).toContain(LINT_CODES['no-weight']);
+    expect(rules.get('no-backend')).toContain(LINT_CODES['no-backend']);
   });
 });
 
@@ -88,7 +88,7 @@ describeLong('a manifest', () => {
     expect([...(await complete('apiVersion: edgewise/v1\nkind: ▮')).keys()]).toEqual(DOCUMENT_KINDS);
     const types = await complete(`${toHead('IPRestriction')}spec:\n  type: ▮`);
     expect([...types.keys()]).toEqual(['dashboard', 'api', 'agent', 'endpoints']);
-    const severities = await complete(`${toHead('Stack')}spec:\n  lint:\n    no-weight: ▮`);
+    const severities = await complete(`${toHead('Stack')}spec:\n  lint:\n    no-backend: ▮`);
     expect([...severities.keys()]).toEqual(['"off"', 'warning', 'error']);
   });
 
@@ -102,11 +102,11 @@ describeLong('a manifest', () => {
   });
 
   it('is explained where several schemas share a part, by what the place says', async () => {
-    const text = `${MODELINE}${toHead('TCPEdge')}lint:\n  allow: { no-weight: none }\n`;
+    const text = `${MODELINE}${toHead('TCPEdge')}lint:\n  allow: { no-backend: none }\n`;
     expect(await server.hover(text, { line: 5, character: 1 })).toContain('Exemptions from lint rules.');
     expect(await server.hover(text, { line: 4, character: 3 })).toContain('Name, unique among');
-    const stack = `${MODELINE}${toHead('Stack')}spec:\n  lint: { no-weight: off }\n`;
-    expect(await server.hover(stack, { line: 6, character: 11 })).toContain(LINT_CODES['no-weight']);
+    const stack = `${MODELINE}${toHead('Stack')}spec:\n  lint: { no-backend: off }\n`;
+    expect(await server.hover(stack, { line: 6, character: 11 })).toContain(LINT_CODES['no-backend']);
   });
 
   it.each<[string, string, readonly string[]]>([
@@ -131,7 +131,7 @@ describeLong('a manifest', () => {
     ['IPRestriction', 'spec: { type: dashbord, ip_policy_ids: [ipp_1] }', ['6:15 Value is not accepted.']],
     ['IPRestriction', `spec: { type: "\${env:TYPE}", ip_policy_ids: [ipp_1] }`, []],
     ['WeightedBackend', 'spec: { backends: { bkdhr_1: 10001 } }', ['6:30 Value is above the maximum of 10000.']],
-    ['Stack', 'spec: { lint: { no-weight: fatal } }', ['6:28 Value is not accepted.']],
+    ['Stack', 'spec: { lint: { no-backend: fatal } }', ['6:28 Value is not accepted.']],
   ])('is told in a %s what is wrong with %s', async (kind, line, expected) => {
     const found = await server.diagnose(`${MODELINE}${toHead(kind)}${line}\n`);
     expect(found.map((message) => message.replace(/(?<=Value is not accepted\.).*/, ''))).toEqual(expected);

@@ -152,7 +152,7 @@ describeLong('a Monday with twenty stacks', () => {
     const all = await type('edgewise plan live');
     expect(all).toMatchObject({ exitCode: 3 });
     expect(all.stderr).toMatchInlineSnapshot(`
-      "error[multiple-stacks]: these are 20 stacks: team-01, team-02, team-03, team-04, team-05 and 15 more
+      "error[duplicate-settings]: these are 20 stacks: team-01, team-02, team-03, team-04, team-05 and 15 more
         help: Add -R (--recursive) for all of them, or give the path of one, such as live/team-01.
 
       1 error.

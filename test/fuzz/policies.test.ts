@@ -89,7 +89,7 @@ function expectVerdict(expression: string): void {
   if (policies.length === 0) {
     expect(diagnostics.length).toBeGreaterThan(0);
     for (const { code, severity, place } of diagnostics)
-      expect({ code, severity, place }).toMatchObject({ code: 'policy-expression', severity: 'error', place: {} });
+      expect({ code, severity, place }).toMatchObject({ code: 'policy-invalid', severity: 'error', place: {} });
   } else expect(diagnostics).toEqual([]);
   for (const { isFailure, severity, message } of findings) {
     expect(severity).toBe(isFailure ? 'error' : 'warning');

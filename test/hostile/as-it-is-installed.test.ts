@@ -99,7 +99,7 @@ describe('of a plan file with its manifests, nothing is written after', () => {
     await edit(scene, change);
     const { exitCode, stdout } = await scene.run(APPLY);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('warning[edge-without-backend]');
+    expect(stdout).toContain('warning[no-backend]');
     expect(stdout).toContain('the write succeeded there');
     expect(await listLive(scene)).toContain('1.tcp.example.net:20002');
   });
@@ -212,7 +212,7 @@ describe('a plan of a pull request is refused, and nothing was sent, with', () =
   });
 
   it.each([
-    ['', 'render-not-allowed'],
+    ['', 'render-failed'],
     [' --render', '--render runs commands of the manifests, which are not trusted'],
   ])('a command that prints manifests%s', async (flag, said) => {
     const scene = await setScene();

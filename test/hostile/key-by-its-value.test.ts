@@ -155,7 +155,7 @@ describe('a program that manifests have run', () => {
     const asked = await runEdgewise(['plan', folder, '--render', '--untrusted'], ENV);
     expect(asked).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('which are not trusted') });
     const unasked = await runEdgewise(['plan', folder, '--untrusted'], ENV);
-    expect(unasked).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('render-not-allowed') });
+    expect(unasked).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('render-failed') });
     const { render: _, ...tokens } = spec;
     const credential = JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Credential', metadata: { name: 'c' } });
     await writeFile(

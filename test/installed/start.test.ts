@@ -137,7 +137,7 @@ describe('an input that gives nothing', () => {
   it.each(['0> file', '<&-', '< .', '< /dev/null'])('%s is a mistake of the user', async (redirection) => {
     const { exitCode, stderr } = await runLine(createPlace(FILES, ENV), `edgewise plan - ${redirection}`);
     expect(stderr).toMatch(
-      /^error\[(file-unreadable|no-manifests)\]: <stdin> (is empty|cannot be read: .*)\n {2}help: /,
+      /^error\[(file-unreadable|file-unreadable)\]: <stdin> (is empty|cannot be read: .*)\n {2}help: /,
     );
     expect(exitCode).toBe(3);
   });

@@ -50,7 +50,7 @@ describe('what others use, and has left the manifests,', () => {
       const left = await edgewise(`plan --detailed-exitcode --format json ${line}`);
       expect(left).toMatchObject({ exitCode: EXIT.success });
       const { diagnostics } = JSON.parse(left.stdout);
-      const codes = diagnostics.filter(({ code }: JsonObject) => code === 'write-left-out');
+      const codes = diagnostics.filter(({ code }: JsonObject) => code === 'left-out');
       expect(codes.map(({ address }: JsonObject) => address)).toEqual([used]);
     });
     await holds(property, 40);

@@ -47,7 +47,7 @@ describe('a plan with exclusions', () => {
       const plan = await world.plan(second, { exclusions });
       expect(hasErrors(plan.diagnostics)).toBe(false);
       const left = new Set(plan.changes.map(formatChangeAddress));
-      const reasons = plan.diagnostics.filter(({ code }) => code === 'excluded').map(({ address }) => address);
+      const reasons = plan.diagnostics.filter(({ code }) => code === 'left-out').map(({ address }) => address);
       const missing = whole.changes.map(formatChangeAddress).filter((address) => !left.has(address));
       expect(missing.toSorted()).toEqual(reasons.toSorted());
       for (const address of exclusions) expect([...left]).not.toContain(address);

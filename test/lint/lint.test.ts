@@ -41,70 +41,70 @@ const BREAKER = 'tripped_duration: 1, rolling_window: 1, num_buckets: 1';
 
 /** For each rule: what it speaks up on, with the text that is pointed at, and the like of it on which it does not. */
 const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked: string, good: string])[] = [
-  ['cel-syntax', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
-  ['cel-variable', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],
+  ['cel-expression', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
+  ['cel-expression', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],
   [
-    'cel-variable',
+    'cel-expression',
     'TCPEdge',
     toRule("conn.geo.contry_code == 'x'"),
     'conn.geo.contry_code',
     toRule('conn.geo.country_code == ""'),
   ],
   [
-    'filter-without-effect',
+    'module-without-effect',
     'HTTPSEdgeRoute',
     toFilter('allow: [bot]'),
     '[bot]',
     toFilter('allow: [bot], deny: [".*"]'),
   ],
   [
-    'filter-without-effect',
+    'module-without-effect',
     'HTTPSEdgeRoute',
     toFilter('allow: [a, b], deny: [b]'),
     'b',
     toFilter('allow: [a], deny: [b]'),
   ],
-  ['filter-without-effect', 'HTTPSEdgeRoute', toFilter('deny: [""]'), '""', toFilter('deny: [x]')],
+  ['module-without-effect', 'HTTPSEdgeRoute', toFilter('deny: [""]'), '""', toFilter('deny: [x]')],
   [
-    'filter-without-effect',
+    'module-without-effect',
     'HTTPSEdgeRoute',
     toFilter('allow: [""], deny: [x]'),
     '""',
     toFilter('enabled: false, allow: [x]'),
   ],
-  ['action-config', 'TCPEdge', toIps('enforced: true'), 'true', toIps('enforce: true')],
-  ['action-config', 'TCPEdge', toIps('enforce: "yes"'), '"yes"', toIps('enforce: false')],
+  ['policy-action', 'TCPEdge', toIps('enforced: true'), 'true', toIps('enforce: true')],
+  ['policy-action', 'TCPEdge', toIps('enforce: "yes"'), '"yes"', toIps('enforce: false')],
   [
-    'action-config',
+    'policy-action',
     'TCPEdge',
     toIps('allow: [192.0.2.1, 192.0.2.300]'),
     '192.0.2.300',
     toIps('allow: [192.0.2.1, 2001:db8::/32]'),
   ],
-  ['action-config', 'TCPEdge', toIps('deny: [example.com]'), 'example.com', toIps('deny: [192.0.2.0/24]')],
+  ['policy-action', 'TCPEdge', toIps('deny: [example.com]'), 'example.com', toIps('deny: [192.0.2.0/24]')],
   [
-    'action-config',
+    'policy-action',
     'TCPEdge',
     toActions('{ type: deny }, { type: log }'),
     '{ type: log }',
     toActions('{ type: log }, { type: deny }'),
   ],
   [
-    'action-config',
+    'policy-action',
     'TCPEdge',
     toActions('{ type: deny, config: { status: 403 } }'),
     '403',
     toActions('{ type: deny, config: {} }'),
   ],
   [
-    'unknown-extension',
+    'certificate-extensions',
     'SSHUserCertificate',
     toExtensions('permit-pty: "", permit-pyt: ""'),
     '""',
     toExtensions('permit-pty: "", "login@github.com": x'),
   ],
   [
-    'no-terminal',
+    'certificate-extensions',
     'SSHUserCertificate',
     toExtensions('permit-user-rc: ""'),
     '{ permit-user-rc: "" }',
@@ -132,9 +132,9 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
     '"on ${ENVIRONMENT}"',
     toMetadata('env: "$${ENVIRONMENT} ${1} $HOME"'),
   ],
-  ['unknown-action', 'TCPEdge', toRule('true', 'add-headers'), 'add-headers', toRule('true', 'log')],
+  ['policy-action', 'TCPEdge', toRule('true', 'add-headers'), 'add-headers', toRule('true', 'log')],
   [
-    'no-weight',
+    'no-backend',
     'WeightedBackend',
     'spec: { backends: { bkdhr_a: 0 } }',
     '{ bkdhr_a: 0 }',
@@ -147,25 +147,25 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
     '"store {id}"',
     'spec: { tokens: { default: { command: [sh, -c, "store $EDGEWISE_ID"] } } }',
   ],
-  ['no-weight', 'WeightedBackend', 'spec: {}', '{}', 'spec: { backends: { bkdhr_a: 0, bkdhr_b: 1 } }'],
-  ['edge-without-backend', 'TCPEdge', 'spec: {}', '{}', 'spec: { backend: { backend_id: bkdhr_a } }'],
+  ['no-backend', 'WeightedBackend', 'spec: {}', '{}', 'spec: { backends: { bkdhr_a: 0, bkdhr_b: 1 } }'],
+  ['no-backend', 'TCPEdge', 'spec: {}', '{}', 'spec: { backend: { backend_id: bkdhr_a } }'],
   [
-    'edge-without-backend',
+    'no-backend',
     'TCPEdge',
     'spec: { backend: { enabled: false, backend_id: bkdhr_a } }',
     '{ enabled: false, backend_id: bkdhr_a }',
     'spec: {}\nlifecycle: { ignore: [backend] }',
   ],
-  ['credential-unrestricted', 'Credential', 'spec: {}', '{}', 'spec: { acl: ["bind:*.example.com"] }'],
+  ['unrestricted-access', 'Credential', 'spec: {}', '{}', 'spec: { acl: ["bind:*.example.com"] }'],
   [
-    'credential-unrestricted',
+    'unrestricted-access',
     'Credential',
     'spec: { acl: ["bind:a.example.com", "*"] }',
     '["bind:a.example.com", "*"]',
     'spec: { acl: ["bind:a=*"] }',
   ],
   [
-    'certificate-without-principals',
+    'unrestricted-access',
     'SSHUserCertificate',
     toCertificate('principals: [] }'),
     '[]',
@@ -200,14 +200,14 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
     'spec: { type: endpoints, enforced: true, ip_policy_ids: [ipp_a] }',
   ],
   [
-    'breaker-never-trips',
+    'module-without-effect',
     'HTTPSEdgeRoute',
     toBreaker(`${BREAKER}, volume_threshold: 0`),
     '0',
     toBreaker(`${BREAKER}, volume_threshold: 0, error_threshold_percentage: 0.5`),
   ],
   [
-    'breaker-never-trips',
+    'module-without-effect',
     'HTTPSEdgeRoute',
     toBreaker('tripped_duration: 1, rolling_window: 1, num_buckets: 0, volume_threshold: 1'),
     '0',
@@ -263,9 +263,9 @@ describe('lint', () => {
   });
 
   it('suppression-unused is found where a suppression has no effect', () => {
-    expect(
-      find('Credential', 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { credential-unrestricted: why } }'),
-    ).toEqual(['suppression-unused why']);
+    expect(find('Credential', 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { unrestricted-access: why } }')).toEqual([
+      'suppression-unused why',
+    ]);
   });
 
   it('has a case for every rule', () => {
@@ -278,19 +278,19 @@ describe('lint', () => {
 
 describe('severities', () => {
   it('are those of the Stack', () => {
-    const [found] = lint('Credential', 'spec: {}', toStack('credential-unrestricted: error'));
-    expect(found).toMatchObject({ severity: 'error', code: 'credential-unrestricted' });
-    expect(lint('Credential', 'spec: {}', toStack('credential-unrestricted: off'))).toEqual([]);
+    const [found] = lint('Credential', 'spec: {}', toStack('unrestricted-access: error'));
+    expect(found).toMatchObject({ severity: 'error', code: 'unrestricted-access' });
+    expect(lint('Credential', 'spec: {}', toStack('unrestricted-access: off'))).toEqual([]);
   });
 
   it('leave a suppression alone whose rule is off', () => {
-    const body = 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { credential-unrestricted: why } }';
-    expect(lint('Credential', body, toStack('credential-unrestricted: off'))).toEqual([]);
+    const body = 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { unrestricted-access: why } }';
+    expect(lint('Credential', body, toStack('unrestricted-access: off'))).toEqual([]);
   });
 
   it('of a rule that does not exist are refused, and the right one is suggested', () => {
-    const { diagnostics } = validate(toStack('no-wieght: off'));
-    expect(diagnostics).toMatchObject([{ code: 'unknown-field', remedy: 'Did you mean `no-weight`?' }]);
+    const { diagnostics } = validate(toStack('no-bakcend: off'));
+    expect(diagnostics).toMatchObject([{ code: 'unknown-field', remedy: 'Did you mean `no-backend`?' }]);
   });
 });
 
@@ -311,13 +311,13 @@ describe('settings of rules', () => {
 describe('suppressions', () => {
   it('silence the rule that they name, and no other', () => {
     const body = `${toCertificate('}')}\nlifecycle: { valid_for: 1000d }\nlint: { allow: { certificate-too-long: a test } }`;
-    expect(lint('SSHUserCertificate', body).map(({ code }) => code)).toEqual(['certificate-without-principals']);
+    expect(lint('SSHUserCertificate', body).map(({ code }) => code)).toEqual(['unrestricted-access']);
   });
 
   it.each([
-    ['an empty reason', 'no-weight: " "', 'bad-value'],
+    ['an empty reason', 'no-backend: " "', 'bad-value'],
     ['a rule that does not exist', 'no-such-rule: why', 'unknown-field'],
-    ['no reason at all', 'no-weight:', 'wrong-type'],
+    ['no reason at all', 'no-backend:', 'bad-value'],
   ])('with %s are refused', (_, allow, code) => {
     const text = `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: it }\nlint:\n  allow:\n    ${allow}\n`;
     expect(validate(text).diagnostics).toMatchObject([{ code, place: { line: 6 } }]);
@@ -338,7 +338,7 @@ describe('expressions', () => {
   });
 
   it('have their own names only where these are bound', () => {
-    expect(lint('TCPEdge', toRule('[1].exists(x, x > 0) && x > 1'))).toMatchObject([{ code: 'cel-variable' }]);
+    expect(lint('TCPEdge', toRule('[1].exists(x, x > 0) && x > 1'))).toMatchObject([{ code: 'cel-expression' }]);
   });
 
   it.each([
@@ -374,7 +374,7 @@ describe('expressions', () => {
   ])('are pointed at on their line of a block: %s', (_, wrong, marked) => {
     const lines = ['|-', "  conn.client_ip != 'x' &&", '    // a remark', `    ${wrong}`];
     const body = `spec:\n  policy:\n    inbound:\n      expressions:\n        - ${lines.join('\n          ')}\n`;
-    const [found, ...others] = lint('TCPEdge', body, toStack('edge-without-backend: "off"'));
+    const [found, ...others] = lint('TCPEdge', body, toStack('no-backend: "off"'));
     expect(others).toEqual([]);
     expect(toMarked(found?.place?.excerpt ?? '')).toBe(marked);
     expect(found?.place?.column).toBe(15);
@@ -425,6 +425,6 @@ describe('for a plan', () => {
     expect(shown.at(-1)?.message).toBe('3 more findings of this rule');
     const reversed = lintAll(texts.toReversed(), toStack('')).map(({ address }) => address);
     expect(new Set(reversed)).toEqual(new Set(shown.map(({ address }) => address)));
-    expect(lintAll(texts, toStack('credential-unrestricted: error'))).toHaveLength(13);
+    expect(lintAll(texts, toStack('unrestricted-access: error'))).toHaveLength(13);
   });
 });

@@ -18,17 +18,11 @@ const TOLD = /^\S+ \[.*\] ([a-z0-9-]+): /;
 /** The codes of manifests that the tests beside this one, or of many stacks, look at. */
 const ELSEWHERE: readonly string[] = [
   'claimed-elsewhere',
-  'cross-stack-reference-missing',
   'duplicate-stack',
-  'file-not-utf8',
   'file-unreadable',
-  'no-manifests',
   'no-stack',
   'path-refused',
   'render-failed',
-  'render-not-allowed',
-  'secret-misplaced',
-  'too-long',
   'untrusted-setting',
   'used-elsewhere',
 ];
@@ -48,10 +42,13 @@ describe('manifests that are wrong', () => {
 
   it('have a case for every code', () => {
     const all = TABLES.map((table) => readFileSync(new URL(table, FOLDER), 'utf8')).join('\n');
-    const told = all.split('\n').flatMap((line) => TOLD.exec(line)?.[1] ?? []);
+    const told = new Set(all.split('\n').map((line) => TOLD.exec(line)?.[1]));
     const hint =
       'add a section to a table in test/manifest/diagnostics/, with an empty ```text block, and run with --update=all';
-    expect([...new Set(told)].sort(), hint).toEqual(CODES.sort());
+    expect(
+      CODES.filter((code) => !told.has(code)),
+      hint,
+    ).toEqual([]);
   });
 });
 

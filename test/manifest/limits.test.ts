@@ -11,7 +11,7 @@ describe('a text', () => {
   it('is counted in bytes, not in characters', () => {
     expect(explain(edge(`spec: { description: ${'ä'.repeat(127)} }\n`))).toEqual([]);
     const [line] = explain(edge(`spec: { description: ${'ä'.repeat(128)} }\n`));
-    expect(line).toMatch(/too-long: TCPEdge\/a: spec.description is 256 bytes long; the limit is 255 bytes of UTF-8$/);
+    expect(line).toMatch(/bad-value: TCPEdge\/a: spec.description is 256 bytes long; the limit is 255 bytes of UTF-8$/);
   });
 });
 
@@ -31,7 +31,7 @@ describe('metadata', () => {
   it('is too long by what the mark takes, and the count says so', () => {
     expect(explain(withText(free + 1))).toEqual([
       expect.stringMatching(
-        /too-long: TCPEdge\/a: spec.metadata is 4097 bytes long, including the mark; the limit is 4096/,
+        /bad-value: TCPEdge\/a: spec.metadata is 4097 bytes long, including the mark; the limit is 4096/,
       ),
       '  Shorten it by 1 byte.',
     ]);
@@ -61,7 +61,7 @@ describe('aliases', () => {
 
   it('that multiply each other are a bomb, found without expanding it', () => {
     expect(explain(edge(bomb))[0]).toBe(
-      '12:10 [*g] yaml-aliases: TCPEdge/a: the aliases of this document expand to too many values',
+      '12:10 [*g] yaml-syntax: TCPEdge/a: the aliases of this document expand to too many values',
     );
   });
 
@@ -123,25 +123,25 @@ describe('bytes that are not UTF-8', () => {
 
   it('are told of at the first of them, and the file is not read further', () => {
     expect(summarize(diagnose('a: ü\nb: ', [0xff], ': : :'))).toEqual([
-      '2:4 file-not-utf8: m.yaml is not UTF-8 text: byte 9 is 0xff',
+      '2:4 yaml-syntax: m.yaml is not UTF-8 text: byte 9 is 0xff',
     ]);
   });
 
   it('are found behind replacement characters that are really there', () => {
     expect(summarize(diagnose('\uFFFD\uFFFD\n\uFFFDx', [0xc3], 'y'))).toEqual([
-      '2:3 file-not-utf8: m.yaml is not UTF-8 text: byte 11 is 0xc3',
+      '2:3 yaml-syntax: m.yaml is not UTF-8 text: byte 11 is 0xc3',
     ]);
   });
 
   it('are found behind a byte order mark, and at the end of the file', () => {
     expect(summarize(diagnose([0xef, 0xbb, 0xbf], 'ab', [0xe2, 0x82]))).toEqual([
-      '1:3 file-not-utf8: m.yaml is not UTF-8 text: byte 5 is 0xe2',
+      '1:3 yaml-syntax: m.yaml is not UTF-8 text: byte 5 is 0xe2',
     ]);
   });
 
   it('are found in a file of UTF-16', () => {
     const { diagnostics } = diagnose([...Buffer.from('\uFEFFkind: a', 'utf16le')]);
-    expect(diagnostics[0]).toMatchObject({ code: 'file-not-utf8', remedy: 'Save the file as UTF-8.' });
+    expect(diagnostics[0]).toMatchObject({ code: 'yaml-syntax', remedy: 'Save the file as UTF-8.' });
   });
 });
 

@@ -77,7 +77,7 @@ describe('loading a file', () => {
 
   it('tells of one that is empty', async () => {
     writeFileSync(join(folder, 'a.yaml'), ' \r\n\t\n');
-    expect((await load('a.yaml')).diagnostics).toEqual(['no-manifests: a.yaml is empty']);
+    expect((await load('a.yaml')).diagnostics).toEqual(['file-unreadable: a.yaml is empty']);
   });
 
   it('reads a named pipe, as a shell gives for <(command)', async () => {
@@ -131,7 +131,7 @@ describe('loading a folder', () => {
     expect(await load('m')).toEqual({
       files: [],
       texts: [],
-      diagnostics: ['no-manifests: m contains no manifest file'],
+      diagnostics: ['file-unreadable: m contains no manifest file'],
     });
   });
 
@@ -165,7 +165,7 @@ describe('loading standard input', () => {
     const readStdin = async () => new Uint8Array();
     const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, uid: process.getuid?.(), readStdin });
     expect(diagnostics).toMatchObject([
-      { code: 'no-manifests', message: '<stdin> is empty', remedy: 'Check the command before the pipe.' },
+      { code: 'file-unreadable', message: '<stdin> is empty', remedy: 'Check the command before the pipe.' },
     ]);
   });
 

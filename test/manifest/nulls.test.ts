@@ -90,7 +90,7 @@ describe('null in a manifest', () => {
       expect(toSpecs(found)).toEqual(toSpecs(without));
       expect(isManifest(withNull.document)).toBe(true);
     } else {
-      expect(found.diagnostics.map(({ code }) => code)).toEqual(['wrong-type']);
+      expect(found.diagnostics.map(({ code }) => code)).toEqual(['bad-value']);
       expect(found.diagnostics[0]?.message).toMatch(/ must be .*, but is empty$/);
       expect(found.diagnostics[0]?.remedy).toBe(isMember ? 'Give it a value, or remove the line.' : 'Give it a value.');
       expect(isManifest(withNull.document)).toBe(false);

@@ -134,12 +134,12 @@ describe('of many mistakes in one document', () => {
     [
       'values of the wrong type',
       `${HEAD}  hostports: [${'1,'.repeat(50)}]\n`,
-      'wrong-type: TCPEdge/a: and 30 more wrong-type after this line',
+      'bad-value: TCPEdge/a: and 30 more bad-value after this line',
     ],
     [
       'variables',
       `${HEAD}  hostports: [${`"\${env:X}",`.repeat(50)}]\n`,
-      'env-not-offered: TCPEdge/a: and 30 more env-not-offered after this line',
+      'env-reference: TCPEdge/a: and 30 more env-reference after this line',
     ],
     [
       'references',

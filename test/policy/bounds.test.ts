@@ -54,7 +54,7 @@ describe('a policy that cannot be read', () => {
   it.each(UNREADABLE)('is an error at its place: %s', (_, expression) => {
     const { policies, diagnostics } = ask(expression);
     expect(policies).toEqual([]);
-    expect(diagnostics).toMatchObject([{ code: 'policy-expression', severity: 'error' }]);
+    expect(diagnostics).toMatchObject([{ code: 'policy-invalid', severity: 'error' }]);
     expect(diagnostics[0]?.place).toBeDefined();
   });
 });

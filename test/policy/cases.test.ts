@@ -146,11 +146,11 @@ describe('test-policy', () => {
   });
 
   it.each([
-    ['a policy that is not there', OWNED + toTest([PASSES], 'owner'), 'error[policy-missing]'],
+    ['a policy that is not there', OWNED + toTest([PASSES], 'owner'), 'error[policy-invalid]'],
     [
       'a policy that cannot be read',
       toPolicyText('owned', { require: 'x', message: 'x' }) + toTest([PASSES]),
-      'error[policy-expression]',
+      'error[policy-invalid]',
     ],
     ['a case that is none', OWNED + toTest([{ ...PASSES, expect: 'maybe' }]), 'error[bad-value]'],
     ['no case at all', OWNED, 'no document is a PolicyTest'],

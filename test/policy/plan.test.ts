@@ -37,7 +37,7 @@ describe('a policy among the manifests', () => {
       Plan for stack test on https://api.test
 
       + TCPEdge/a   create
-          warning[edge-without-backend]: no backend is enabled, so its traffic goes nowhere (edgewise.yaml:10:1)
+          warning[no-backend]: no backend is enabled, so its traffic goes nowhere (edgewise.yaml:10:1)
           hostports:
             + 1.tcp.example.net:20001
 
@@ -76,7 +76,7 @@ describe('a policy among the manifests', () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
     const { exitCode, stdout } = await workspace.edgewise('apply --yes');
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('warning[policy-warning]: TCPEdge/a: Whose is it? (policy owned)');
+    expect(stdout).toContain('warning[policy-violated]: TCPEdge/a: Whose is it? (policy owned)');
   });
 
   it('is about what changes, and not about what stays as it is', async () => {
@@ -104,7 +104,7 @@ describe('a policy among the manifests', () => {
       message: 'The policy owned refuses 5 more resources.',
       addresses: ['TCPEdge/e20', 'TCPEdge/e21', 'TCPEdge/e22', 'TCPEdge/e23', 'TCPEdge/e24'],
     });
-    const told = diagnostics.filter(({ code }: { readonly code: string }) => code === 'policy-warning');
+    const told = diagnostics.filter(({ code }: { readonly code: string }) => code === 'policy-violated');
     expect([told.length, told.at(-1).message]).toEqual([11, 'The policy advice warns of 5 more resources.']);
   });
 
@@ -200,7 +200,7 @@ describe('policies kept apart', () => {
       [
         'error[file-unreadable]: nowhere does not exist',
         'error[unknown-kind]: TCPEdge/b: the kind TCPEdge is not for policies',
-        'error[duplicate-address]: Policy/owned: two documents have this address',
+        'error[duplicate-claim]: Policy/owned: two documents have this address',
       ],
     ]);
   });

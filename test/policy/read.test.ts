@@ -41,7 +41,7 @@ it('shows every mistake in every expression, at its place', async () => {
   expect(exitCode).toBe(3);
   expect(recorder.take()).toEqual([]);
   expect(stdout).toMatchInlineSnapshot(`
-    "error[policy-expression]: Policy/folded: spec.require: names after.ip_restrictoin, which is not a field of TCPEdge
+    "error[policy-invalid]: Policy/folded: spec.require: names after.ip_restrictoin, which is not a field of TCPEdge
       --> policies.yaml:9:6
        8 |     labels.?public.orValue("") == "true" ||
        9 |     (after.ip_restrictoin != null &&
@@ -49,14 +49,14 @@ it('shows every mistake in every expression, at its place', async () => {
       10 |        after.ip_restriction.enabled)
       help: Did you mean \`ip_restriction\`?
 
-    error[policy-expression]: Policy/folded: spec.message: Unknown variable: chnge
+    error[policy-invalid]: Policy/folded: spec.message: Unknown variable: chnge
       --> policies.yaml:13:7
       12 |     Straße 🦊 \${change.address} and
       13 |     \${chnge.name}
          |       ^^^^^
       help: Did you mean \`change\`?
 
-    error[policy-expression]: Policy/literal: spec.require: no such overload: string == int
+    error[policy-invalid]: Policy/literal: spec.require: no such overload: string == int
       --> policies.yaml:22:7
       21 |     labels.a == "b" &&
       22 |       change.action == 3
@@ -64,14 +64,14 @@ it('shows every mistake in every expression, at its place', async () => {
       23 |   message: so \${ 1 +
       help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
 
-    error[policy-expression]: Policy/literal: spec.message: has a \`\${\` that no \`}\` closes
+    error[policy-invalid]: Policy/literal: spec.message: has a \`\${\` that no \`}\` closes
       --> policies.yaml:23:15
       22 |       change.action == 3
       23 |   message: so \${ 1 +
          |               ^^
       help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
 
-    error[policy-expression]: Policy/plain: spec.require: has the type int, but must have the type bool
+    error[policy-invalid]: Policy/plain: spec.require: has the type int, but must have the type bool
       --> policies.yaml:30:12
       29 | spec:
       30 |   require: size(after.acl)
@@ -79,7 +79,7 @@ it('shows every mistake in every expression, at its place', async () => {
       31 |   message: 'quoted \${change.address + 1}'
       help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
 
-    error[policy-expression]: Policy/plain: spec.message: no such overload: string + int
+    error[policy-invalid]: Policy/plain: spec.message: no such overload: string + int
       --> policies.yaml:31:22
       30 |   require: size(after.acl)
       31 |   message: 'quoted \${change.address + 1}'

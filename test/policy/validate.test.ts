@@ -13,7 +13,7 @@ async function validate(policy: string, more = '') {
 
 describe('validate', () => {
   it('refuses what a policy refuses of a manifest, with exit code 5', async () => {
-    const told = ['error[policy-refused]: Say in the label team whose TCPEdge/a is. (policy owned)'];
+    const told = ['error[policy-violated]: Say in the label team whose TCPEdge/a is. (policy owned)'];
     expect(await validate(OWNED)).toEqual({ exitCode: 5, told });
   });
 
@@ -25,7 +25,7 @@ describe('validate', () => {
     });
     expect(await validate(policy)).toEqual({
       exitCode: 0,
-      told: ['warning[policy-warning]: TCPEdge/a: Few. (policy hostports)'],
+      told: ['warning[policy-violated]: TCPEdge/a: Few. (policy hostports)'],
     });
     expect(await validate(policy, ' --strict')).toMatchObject({ exitCode: 3 });
   });

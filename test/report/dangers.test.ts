@@ -331,7 +331,7 @@ describe('a run over many stacks', () => {
   });
 
   it('counts the warnings of lint, which keep no stack from blocking with those without changes', async () => {
-    const lint = { code: 'edge-without-backend', severity: 'warning', message: 'It leads nowhere.' } as const;
+    const lint = { code: 'no-backend', severity: 'warning', message: 'It leads nowhere.' } as const;
     const health = { ...lint, code: 'resource-unhealthy' } as const;
     const parts = toRun(
       toPlanPart('calm', toOwned('data', calm)),

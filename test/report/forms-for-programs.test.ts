@@ -23,7 +23,7 @@ const UNKNOWN: Diagnostic = {
   place: makePlace('my edges/a,1.yaml', 7, 3),
 };
 const TWICE: Diagnostic = {
-  code: 'duplicate-address',
+  code: 'duplicate-claim',
   severity: 'error',
   message: 'TCPEdge/b is described twice',
   address: 'TCPEdge/b',
@@ -132,7 +132,7 @@ describe('sarif', () => {
   it('has a rule for each code, a place and the places that belong to it', () => {
     const [run] = read(toValidation(UNKNOWN, TWICE)).runs;
     expect(run.tool.driver.rules.map(({ id }: { readonly id: string }) => id)).toEqual([
-      'duplicate-address',
+      'duplicate-claim',
       'unknown-field',
     ]);
     expect(run.results[0]).toMatchObject({

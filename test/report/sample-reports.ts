@@ -22,7 +22,7 @@ import { MIXED, makeResult } from './sample-results.ts';
 
 /** A mistake in a manifest, with its place and another one. */
 export const MISTAKE: Diagnostic = {
-  code: 'duplicate-address',
+  code: 'duplicate-claim',
   severity: 'error',
   message: 'TCPEdge/postgres is described twice',
   remedy: 'Remove one of them:\n  git rm edges/old.yaml',

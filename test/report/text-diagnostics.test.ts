@@ -18,7 +18,7 @@ const DIAGNOSTICS: readonly Diagnostic[] = [
     place: makePlace('edges/postgres.yaml', 8, '  hostport: 1.tcp.example.net:20001', '  ^^^^^^^^'),
   },
   {
-    code: 'duplicate-address',
+    code: 'duplicate-claim',
     severity: 'error',
     message: 'TCPEdge/postgres is described twice',
     address: 'TCPEdge/postgres',

@@ -63,7 +63,7 @@ test('the parts of a plan have the colour of what they mean', () => {
 
 test('a warning beside a change has the colour of a warning, whole', () => {
   const change = makeLiveChange('TCPEdge/b', 'update', { id: 'edgtcp_2b', notes: ['calm'] });
-  const warning = { code: 'edge-without-backend', severity: 'warning', message: 'goes nowhere at all' } as const;
+  const warning = { code: 'no-backend', severity: 'warning', message: 'its traffic goes nowhere at all' } as const;
   const plan = makePlan({
     changes: [change],
     diagnostics: [{ ...warning, address: 'TCPEdge/b', field: 'backend', isOfChange: true }],
@@ -71,8 +71,8 @@ test('a warning beside a change has the colour of a warning, whole', () => {
   const lines = render(plan, { color: true, width: 40 }).split('\n');
   const toWarning = createPainter(true);
   expect(lines).toContain('    calm');
-  expect(lines).toContain(toWarning('warning', '    warning[edge-without-backend]: goes'));
-  expect(lines).toContain(toWarning('warning', '      nowhere at all'));
+  expect(lines).toContain(toWarning('warning', '    warning[no-backend]: its traffic'));
+  expect(lines).toContain(toWarning('warning', '      goes nowhere at all'));
 });
 
 test('an empty plan says how many resources are as they should be', () => {
@@ -116,7 +116,7 @@ test('errors are counted at the end, also of an empty plan', () => {
   const plan = makePlan({
     diagnostics: [
       { code: 'lockout', severity: 'warning', message: 'a' },
-      { code: 'adopt-missing', severity: 'error', message: 'b' },
+      { code: 'predecessor-missing', severity: 'error', message: 'b' },
       { code: 'lockout', severity: 'warning', message: 'c' },
     ],
   });

@@ -32,7 +32,7 @@ describe('a reference to another stack', () => {
     const missing = await workspace.edgewise('plan live/apps');
     expect(missing.exitCode).toBe(3);
     expect(missing.stdout).toContain(
-      'error[cross-stack-reference-missing]: TCPEdge/shop: spec.backend.backend_id names External/pool, which is WeightedBackend/pool of the stack network, and no live resource has that mark',
+      'error[dangling-reference]: TCPEdge/shop: spec.backend.backend_id names External/pool, which is WeightedBackend/pool of the stack network, and no live resource has that mark',
     );
     await workspace.edgewise('apply live/network --yes');
     expect((await workspace.edgewise('apply live/apps --yes')).exitCode).toBe(0);
@@ -154,7 +154,7 @@ describe('a reference to another stack', () => {
       'live/apps/shop.yaml': `${toForeign('WeightedBackend/other')}${toShop({ description: 'new' })}`,
     });
     for (const command of ['plan', 'drift'])
-      expect((await workspace.edgewise(`${command} -R live`)).stdout).not.toContain('cross-stack-reference-missing');
+      expect((await workspace.edgewise(`${command} -R live`)).stdout).not.toContain('dangling-reference');
     expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(0);
     workspace.recorder.take();
     expect((await workspace.edgewise('apply plans --manifests live --yes')).exitCode).toBe(0);
@@ -195,9 +195,7 @@ describe('a reference to another stack', () => {
     await workspace.write({ 'live/network/pool.yaml': pool });
     const { exitCode, stdout } = await workspace.edgewise('plan -R live --allow-deletes');
     expect(exitCode).toBe(3);
-    expect(stdout).toMatch(
-      new RegExp(`error.cross-stack-reference-missing.: TCPEdge/shop: .* of the stack network, and ${why}`),
-    );
+    expect(stdout).toMatch(new RegExp(`error.dangling-reference.: TCPEdge/shop: .* of the stack network, and ${why}`));
   });
 
   it('warns who would delete what it leads to, and names who uses it', async () => {

@@ -135,7 +135,7 @@ describe('Defaults', () => {
     const { exitCode, stdout } = await workspace.edgewise('validate a');
     expect(exitCode).toBe(3);
     expect(stdout).toMatch(/unknown-field\]: Defaults: .*\n {2}--> one\.yaml:6:7\n/);
-    expect(stdout).toMatch(/multiple-defaults\]: Defaults: .*\n {2}--> two\.yaml:3:11\n/);
+    expect(stdout).toMatch(/duplicate-settings\]: Defaults: .*\n {2}--> two\.yaml:3:11\n/);
   });
 
   it('take nothing else from a file above a stack, and nothing from what another tool calls so', async () => {
@@ -223,7 +223,7 @@ describe('Defaults', () => {
       'a/printed.txt': toEdge('printed', 20001),
       'a/not-read.yaml': toEdge('not-read', 20002),
     });
-    expect((await edgewise('plan a')).stderr).toContain('render-not-allowed');
+    expect((await edgewise('plan a')).stderr).toContain('render-failed');
     const { changes } = JSON.parse((await edgewise('plan a --render --format json')).stdout);
     expect(changes.map(({ address }: { readonly address: string }) => address)).toEqual(['TCPEdge/printed']);
     const all = await edgewise('plan -R . --render --format json');

@@ -36,7 +36,7 @@ describe('an error that several stacks share', () => {
       ({ report }: { readonly report: { readonly diagnostics: readonly { readonly code: string }[] } }) =>
         report.diagnostics.map(({ code }) => code),
     );
-    expect(codes).toEqual([['wrong-type'], ['wrong-type'], ['wrong-type']]);
+    expect(codes).toEqual([['bad-value'], ['bad-value'], ['bad-value']]);
   });
 
   it('leaves a stack its own errors', async () => {

@@ -18,12 +18,12 @@ describe('a command of spec.render', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the variables of manifests look like that
     ['the key', ['echo', '${env:EDGEWISE_API_KEY}'], 'EDGEWISE_API_KEY is for an API key, which no manifest'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the same
-    ['a variable that is not set', ['echo', '${env:NOT_SET}'], 'error[env-not-offered]'],
+    ['a variable that is not set', ['echo', '${env:NOT_SET}'], 'error[env-reference]'],
     ['nothing', ['true'], 'true prints nothing'],
     ['white space', ['echo'], 'echo prints nothing'],
     ['no YAML', ['echo', 'a: b: c'], 'error[yaml-syntax]'],
-    ['no UTF-8', ['printf', '\\377'], 'error[file-not-utf8]'],
-    ['something else', ['echo', 'Hello.'], 'error[wrong-type]'],
+    ['no UTF-8', ['printf', '\\377'], 'error[yaml-syntax]'],
+    ['something else', ['echo', 'Hello.'], 'error[bad-value]'],
     ['no list', 'kustomize build .', 'spec.render must be a list'],
     ['no words', [], 'spec.render must not be empty'],
     ['an empty word', [''], 'spec.render[0]'],

@@ -63,9 +63,7 @@ describe('a stack with spec.render', () => {
     expect((await edgewise('apply web --render --yes')).exitCode).toBe(0);
     recorder.take();
     const { exitCode, stdout, stderr } = await edgewise(line);
-    expect(`${stdout}${stderr}`).toContain(
-      'error[render-not-allowed]: cat edges.in prints the manifests of this stack',
-    );
+    expect(`${stdout}${stderr}`).toContain('error[render-failed]: cat edges.in prints the manifests of this stack');
     expect(`${stdout}${stderr}`).toContain('--> web/edgewise.yaml:1:78');
     expect(`${stdout}${stderr}`).toContain('help: Add --render if you trust the command in web/edgewise.yaml');
     expect(exitCode).toBe(3);
@@ -151,7 +149,7 @@ describe('a stack with spec.render', () => {
     for (const edit of ['s/"name":"web"/"name":"other"/', 's/"spec":{/"spec":{"owner_label":"team",/']) {
       await workspace.write({ 'web/edgewise.yaml': toRendered('web', `sed '${edit}' edgewise.yaml; cat edges.in`) });
       const { exitCode, stdout } = await workspace.edgewise('validate web --render');
-      expect(stdout).toContain('error[multiple-stacks]: Stack/');
+      expect(stdout).toContain('error[duplicate-settings]: Stack/');
       expect(stdout).toContain(
         'the command of spec.render prints a Stack that differs from the Stack that names the command',
       );
@@ -174,7 +172,7 @@ describe('a stack with spec.render', () => {
       /^a +a +✗ 1 error: .+\nb +b +1 create.*\nweb +web +1 create.*\ninner +web\/inner +1 create/m,
     );
     expect(exitCode).toBe(3);
-    expect((await edgewise('validate web b --render')).stdout).toContain('error[multiple-stacks]');
+    expect((await edgewise('validate web b --render')).stdout).toContain('error[duplicate-settings]');
   });
 });
 
@@ -182,7 +180,7 @@ describe('the library', () => {
   it('renders when it is told to', async () => {
     const { folder } = await createWorkspace(WEB);
     const options = { cwd: folder, paths: ['web'], baseUrl: 'embedded:' };
-    await expect(openStack(options)).rejects.toMatchObject({ diagnostics: [{ code: 'render-not-allowed' }] });
+    await expect(openStack(options)).rejects.toMatchObject({ diagnostics: [{ code: 'render-failed' }] });
     await using stack = await openStack({ ...options, render: true });
     expect([...stack.desired.resources.keys()]).toEqual(['TCPEdge/shop']);
   });

@@ -82,7 +82,7 @@ describe('the stacks of a tree', () => {
     };
     expect(await plan('a')).toEqual(['TCPEdge/a']);
     expect(await plan('a/b')).toEqual(['TCPEdge/b', 'TCPEdge/c']);
-    expect((await edgewise('validate a a/b')).stdout).toContain('error[multiple-stacks]');
+    expect((await edgewise('validate a a/b')).stdout).toContain('error[duplicate-settings]');
   });
 
   it('may not have one name at one base URL', async () => {

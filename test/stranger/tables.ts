@@ -90,7 +90,11 @@ const LIGHTHOUSE = defineKind({
     is_lit: field(boolean, 'Whether it is lit.', {
       default: false,
       restriction: 'while-on',
-      whenUnset: { code: 'restriction-not-enforced', message: 'it is dark, so that no ship sees it' },
+      whenUnset: {
+        code: 'restriction-not-enforced',
+        message: 'it is dark, so that no ship sees it',
+        remedy: 'Light it.',
+      },
     }),
     range: field(integer(1, 40), 'How far it is seen, in miles.', { lifecycle: 'immutable', serviceDefault: true }),
     share: field(number(0, 1), 'Share of the time in which it shines.', { default: 0 }),
@@ -126,7 +130,7 @@ const LIGHTHOUSE = defineKind({
         {
           findMistakes: ({ volume = 0 }) =>
             volume === 0
-              ? [{ code: 'breaker-never-trips', path: ['volume'], message: 'is silent: its volume is zero' }]
+              ? [{ code: 'module-without-effect', path: ['volume'], message: 'is silent: its volume is zero' }]
               : [],
         },
       ),

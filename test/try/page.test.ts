@@ -53,7 +53,7 @@ describe.runIf(IS_FULL)('the built page', () => {
 });
 
 /** Codes about what a page cannot have: files that are no text, none at all, variables, commands. */
-const NOT_OF_A_PAGE = new Set(['file-not-utf8', 'no-manifests', 'secret-in-manifest', 'render-not-allowed']);
+const NOT_OF_A_PAGE = new Set(['secret-in-manifest', 'render-failed']);
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: shop }\n';
 

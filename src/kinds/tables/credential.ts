@@ -32,8 +32,9 @@ export const CREDENTIAL = defineKind({
         restriction: 'allow-list-or-all',
         summary: { prefix: 'may bind', unset: 'may bind anything' },
         whenUnset: {
-          code: 'credential-unrestricted',
+          code: 'unrestricted-access',
           message: 'no ACL restricts it, so its token may bind any domain, address and label',
+          remedy: 'List in spec.acl what the agent binds, such as `bind:*.example.com`.',
         },
       },
     ),

@@ -128,9 +128,10 @@ function listNeverTripping(breaker: JsonObject): readonly ValueMistake[] {
   const { error_threshold_percentage: share = 0 } = breaker;
   const isZero = (name: string): boolean => breaker[name] === 0;
   const toReason = (field: string, message: string): ValueMistake => ({
-    code: 'breaker-never-trips',
+    code: 'module-without-effect',
     path: [field],
     message,
+    remedy: 'Set a threshold, a window with buckets, and a tripped duration; or disable the module.',
   });
   const counts = ['rolling_window', 'num_buckets'].filter(isZero);
   return [
@@ -148,7 +149,7 @@ function listNeverTripping(breaker: JsonObject): readonly ValueMistake[] {
 function listFilterMistakes({ allow, deny }: JsonObject): readonly ValueMistake[] {
   const [allowed, denied] = [allow, deny].map((list) => (isJsonArray(list) ? list : []));
   const toMistake = (path: FieldPath, message: string, remedy: string): ValueMistake => ({
-    code: 'filter-without-effect',
+    code: 'module-without-effect',
     path,
     message,
     remedy,

@@ -21,7 +21,11 @@ export const IP_RESTRICTION = defineKind({
       absentWhenDefault: true,
       restriction: 'while-on',
       summary: { prefix: 'is enforced', unset: 'only warns' },
-      whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so it blocks no request' },
+      whenUnset: {
+        code: 'restriction-not-enforced',
+        message: 'it is not enforced, so it blocks no request',
+        remedy: 'Set `enforced: true` once its warnings are only about callers that should have no access.',
+      },
     }),
     type: field(
       oneOf('dashboard', 'api', 'agent', 'endpoints'),

@@ -61,9 +61,10 @@ export const SSH_USER_CERTIFICATE = defineKind({
         restriction: 'allow-list-or-all',
         summary: { prefix: 'signs in as', unset: 'names no principals' },
         whenUnset: {
-          code: 'certificate-without-principals',
+          code: 'unrestricted-access',
           message:
             'it names no principals, so a host accepts it for every user or for none, depending on the configuration of the host',
+          remedy: 'List in spec.principals the users that its holder signs in as.',
         },
       },
     ),
@@ -109,11 +110,18 @@ function listExtensionMistakes(extensions: JsonObject): readonly ValueMistake[] 
   return [
     ...unknown.map((given): ValueMistake => {
       const message = `has the extension \`${given}\`, which sshd does not know`;
-      return { code: 'unknown-extension', path: [given], message, unknown: { given, known: EXTENSIONS } };
+      return { code: 'certificate-extensions', path: [given], message, unknown: { given, known: EXTENSIONS } };
     }),
     ...(names.includes('permit-pty')
       ? []
-      : [{ code: 'no-terminal', path: [], message: 'has no `permit-pty`, so the holder gets no terminal' } as const]),
+      : [
+          {
+            code: 'certificate-extensions',
+            path: [],
+            message: 'has no `permit-pty`, so the holder gets no terminal',
+            remedy: 'Add `permit-pty: ""`. If the holder needs no terminal, suppress this rule with that reason.',
+          } as const,
+        ]),
   ];
 }
 

@@ -96,8 +96,9 @@ export const TCP_EDGE = defineKind({
         carries: 'while-on',
         summary: { prefix: 'leads to', unset: 'leads nowhere' },
         whenUnset: {
-          code: 'edge-without-backend',
+          code: 'no-backend',
           message: 'no backend is enabled, so its traffic goes nowhere',
+          remedy: 'Add spec.backend, and enable it.',
         },
       },
     ),
@@ -140,7 +141,7 @@ function listConfigMistakes({ type, config }: JsonObject): readonly ValueMistake
   return [
     ...unknown.map((given): ValueMistake => {
       const message = `has the member \`${given}\`, which ${String(type)} does not know`;
-      return { code: 'action-config', path: ['config', given], message, unknown: { given, known } };
+      return { code: 'policy-action', path: ['config', given], message, unknown: { given, known } };
     }),
     ...(type === 'restrict-ips' ? listAddressMistakes(config) : []),
   ];
@@ -148,7 +149,7 @@ function listConfigMistakes({ type, config }: JsonObject): readonly ValueMistake
 
 function listAddressMistakes({ enforce = true, allow, deny }: JsonObject): readonly ValueMistake[] {
   const toMistake = (path: FieldPath, message: string, remedy: string): ValueMistake => ({
-    code: 'action-config',
+    code: 'policy-action',
     path: ['config', ...path],
     message,
     remedy,
@@ -177,7 +178,7 @@ function listUnreachableActions({ actions }: JsonObject): readonly ValueMistake[
     ? []
     : [
         {
-          code: 'action-config',
+          code: 'policy-action',
           path: ['actions', end + 1],
           message: 'has an action after `deny`, which is never reached',
           remedy: 'Write deny last.',

@@ -137,7 +137,7 @@ function formatNothingToDo({ changes, names, totals, suppressedDeletes, diagnost
 
 /** The number of changes that `--skip-rejected` and `--exclude` left out. */
 function countLeftOut(diagnostics: readonly Diagnostic[]): number {
-  return diagnostics.filter(({ code }) => code === 'write-left-out' || code === 'excluded').length;
+  return diagnostics.filter(({ code }) => code === 'left-out').length;
 }
 
 /** Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Omits rare actions that do not occur. */

@@ -72,6 +72,13 @@ for (const { shell, command, setUp } of SHELLS) {
         expect([keys, await terminal.run(keys)], terminal.screen()).toEqual([keys, words]);
     });
 
+    it('offers no file whose name would be an option', { timeout: LONG }, async () => {
+      // The second `touch ready`, which the terminal adds, is in the new folder.
+      const enter = 'mkdir only; touch -- only/--yes; touch ready; cd only';
+      const terminal = await openTerminal(command, `${setUp}; ${enter}`);
+      expect(await terminal.run('edgewise show \t'), terminal.screen()).toEqual(['show', 'ready']);
+    });
+
     it.each(PLACES)(
       'gives the name of a file as one word, and runs nothing of it: %s',
       { timeout: LONG },

@@ -342,7 +342,7 @@ function takesValue({ required, optional }: Option): boolean {
 /**
  * Scripts that a shell runs when the user presses tab. They call `edgewise __complete`, which prints one candidate per
  * line: the whole word, a tab, and the meaning of the word. The line `:files` means that the word may also be a path,
- * which the shell completes itself.
+ * which the shell completes itself. The scripts leave out names such as `--yes`, which edgewise would take for options.
  */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -384,11 +384,12 @@ _edgewise() {
       *) found+=("$(printf %q "${'$'}{word#"$lead"}")") ;;
     esac
   done < <("$1" __complete -- "${'$'}{words[@]}" 2>/dev/null)
-  [[ $files && ${'$'}{#found[@]} -eq 0 ]] && return
+  [[ $files && ${'$'}{#found[@]} -eq 0 && $cur ]] && return
   compopt +o default 2>/dev/null
   ((${'$'}{#found[@]} > 0)) && COMPREPLY=("${'$'}{found[@]}")
   if [[ $files ]]; then
     while IFS= read -r line; do
+      [[ $line == -* ]] && continue
       [[ -d $line ]] && line+=/
       COMPREPLY+=("$(printf %q "$line")")
     done < <(compgen -f -- "$cur")
@@ -415,7 +416,7 @@ _edgewise() {
   done
   (( $#closed )) && _describe -t values edgewise closed
   (( $#open )) && _describe -t values edgewise open -S ''
-  [[ -n $files ]] && _files
+  [[ -n $files ]] && _files -F '(-*)'
   return 0
 }
 if [[ $funcstack[1] == _edgewise ]]; then _edgewise "$@"; else compdef _edgewise edgewise; fi
@@ -429,7 +430,11 @@ function __edgewise_complete
     or set current $typed
     for line in (command $before[1] __complete -- $before[2..-1] "$current" 2>/dev/null)
         if test "$line" = :files
-            __fish_complete_path "$typed"
+            for path in "$typed"*
+                string match -q -- '-*' "$path"; and continue
+                test -d "$path"; and set path "$path/"
+                printf '%s\n' "$path"
+            end
         else if not string match -q ':*' -- $line
             printf '%s\n' $line
         end

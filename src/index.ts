@@ -36,6 +36,13 @@ export {
   exportLive,
   renderSingleFile,
 } from './export/export-live.ts';
+export type { ExportNote } from './export/state-notes.ts';
+export {
+  parseTerraformState,
+  type StateInstance,
+  type TerraformState,
+  TerraformStateError,
+} from './export/terraform-state.ts';
 export type { Kind } from './kinds/kind.ts';
 export { createPlanFileContent, type PlanFileContent, type PlanFileWrite } from './kinds/plan-file-content.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';

@@ -19,6 +19,14 @@ import { alignMembers, isConcealed, isSecretValue, listConcealed, listSecretName
 import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
+import { createStateNotes, type ExportNote } from './state-notes.ts';
+import {
+  classifyUnmanaged,
+  createNameFromInstance,
+  findStateResources,
+  type StateResources,
+} from './state-resources.ts';
+import type { TerraformState } from './terraform-state.ts';
 
 /**
  * Exports live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A
@@ -37,6 +45,13 @@ export interface ExportOptions {
   readonly api?: JsonObject;
   /** `spec.kinds` of the `Stack` document: the kinds that the stack may use. Absent: every kind. */
   readonly kinds?: readonly string[];
+  /**
+   * Exports only what this state has too, besides what `stack` owns already, with the names from there. Absent: exports
+   * everything.
+   */
+  readonly names?: TerraformState;
+  /** Blocks of `names` whose resources get `lifecycle.protect`: `StateInstance.block`. Absent: none. */
+  readonly protectedBlocks?: ReadonlySet<string>;
 }
 
 /** A manifest that describes one live resource. */
@@ -56,6 +71,8 @@ export interface ExportResult {
   /** Number of documents other than `Stack` and `External`. */
   readonly resources: number;
   readonly leftOut: readonly SkippedResource[];
+  /** How the state of `ExportOptions.names`, the account and the documents differ. */
+  readonly notes: readonly ExportNote[];
   /** Lines of the comment above the first document. */
   readonly preface: readonly string[];
 }
@@ -65,8 +82,9 @@ export interface ExportResult {
  * cannot be exported.
  */
 export function exportLive(live: LiveState, options: ExportOptions = {}): ExportResult {
-  const { chosen, leftOut } = chooseResources(live, options.stack);
-  const named = nameResources(chosen, options.stack);
+  const state = options.names && findStateResources(options.names);
+  const { chosen, leftOut, others } = chooseResources(live, options.stack, state);
+  const named = nameResources(chosen, options, state);
   const stack = renderStack(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
     const text = renderManifestDocument(createDocument(resource, resource.stated, (id) => id));
@@ -77,14 +95,18 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
     finding === undefined ? [] : [{ kind: kind.name, id: live.id, reason: finding }],
   );
   const allLeftOut = sortLeftOut([...leftOut, ...faulty]);
+  const externals = nameExternals(kept, state);
+  const protectedIds = new Set(kept.filter(({ isProtected }) => isProtected).map(({ live: { id } }) => id));
+  const notes = state === undefined ? [] : createStateNotes(state, live, { ...externals, others, protectedIds });
   return {
     documents: [
       ...(options.stack === undefined ? [] : [{ kind: 'Stack', name: options.stack, text: stack }]),
-      ...createDocuments(kept),
+      ...createDocuments(kept, externals),
     ],
     resources: kept.length,
     leftOut: allLeftOut,
-    preface: createPreface(allLeftOut, kept),
+    notes,
+    preface: createPreface(allLeftOut, kept, notes),
   };
 }
 
@@ -94,25 +116,42 @@ interface NamedResource {
   readonly live: LiveResource;
   /** The spec without fields that have their default. References are still ids of live resources, not addresses. */
   readonly stated: Spec;
+  readonly isProtected: boolean;
 }
 
-function nameResources(chosen: readonly LiveResource[], stack: string | undefined): readonly NamedResource[] {
+function nameResources(
+  chosen: readonly LiveResource[],
+  { stack, protectedBlocks }: ExportOptions,
+  state: StateResources | undefined,
+): readonly NamedResource[] {
   const byKind = Map.groupBy(chosen, ({ kind }) => kind);
+  const ownMarks = new Map(
+    chosen.flatMap((live) => (stack !== undefined && isOwnedBy(live, stack) ? [[live.id, live.mark] as const] : [])),
+  );
   return MANIFEST_KINDS.flatMap((kind) => {
     const resources = byKind.get(kind.name) ?? [];
     const names = assignNamesToIds(
       resources.map((live) => {
-        const own = stack !== undefined && isOwnedBy(live, stack) ? live.mark?.name : undefined;
-        return { id: live.id, base: own ?? choosePreferredName(kind, live), isFixed: own !== undefined };
+        const own = ownMarks.get(live.id)?.name;
+        const base = own ?? findNameInState(live.id, state) ?? choosePreferredName(kind, live);
+        return { id: live.id, base, isFixed: own !== undefined };
       }),
     );
     return resources
       .map((live): NamedResource => {
         const name = names.get(live.id) ?? live.id;
-        return { kind, live, name, stated: nameHiddenValues(name, minimizeSpec(kind, live.spec)) };
+        const own = ownMarks.get(live.id);
+        const block = state?.managed.get(live.id)?.instance.block ?? '';
+        const isProtected = own === undefined ? protectedBlocks?.has(block) === true : own.protect === true;
+        return { kind, live, name, isProtected, stated: nameHiddenValues(name, minimizeSpec(kind, live.spec)) };
       })
       .sort((left, right) => (left.name < right.name ? -1 : 1));
   });
+}
+
+function findNameInState(id: string, state: StateResources | undefined): string | undefined {
+  const instance = state?.managed.get(id)?.instance ?? state?.unmanaged.find(({ ids }) => ids['id'] === id);
+  return instance && createNameFromInstance(instance);
 }
 
 /**
@@ -145,11 +184,37 @@ function nameHiddenValues(resource: string, spec: Spec): Spec {
   return replaceMembers(spec);
 }
 
-function createDocuments(resources: readonly NamedResource[]): readonly ExportedDocument[] {
+/** Names of the ids that the documents do not describe. */
+interface ExternalNames {
+  /** By id. Also of ids in the state to which no document refers. */
+  readonly externals: ReadonlyMap<string, string>;
+  /** The ids to which a document refers. */
+  readonly exported: ReadonlySet<string>;
+}
+
+function nameExternals(resources: readonly NamedResource[], state: StateResources | undefined): ExternalNames {
+  const known = new Set(resources.map(({ live }) => live.id));
+  const exported = new Set(resources.flatMap(listReferredIds).filter((id) => !known.has(id)));
+  const inState = (state?.unmanaged ?? [])
+    .map(classifyUnmanaged)
+    .flatMap((one) => (one.use === 'external' ? [one.id] : []));
+  const externals = assignNamesToIds(
+    Array.from(new Set([...exported, ...inState]), (id) => ({
+      id,
+      base: findNameInState(id, state) ?? createNameFromId(id),
+      isFixed: false,
+    })),
+  );
+  return { externals, exported };
+}
+
+function createDocuments(
+  resources: readonly NamedResource[],
+  { externals, exported }: ExternalNames,
+): readonly ExportedDocument[] {
   const addresses = new Map(resources.map(({ kind, name, live }) => [live.id, toAddress(kind.name, name)]));
-  const unknown = new Set(resources.flatMap(listReferredIds).filter((id) => !addresses.has(id)));
-  const externals = assignNamesToIds([...unknown].map((id) => ({ id, base: createNameFromId(id), isFixed: false })));
-  for (const [id, name] of externals) addresses.set(id, toAddress('External', name));
+  const named = [...externals].filter(([id]) => exported.has(id));
+  for (const [id, name] of named) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
     const { kind, name, stated } = resource;
     const toName = (id: string) => addresses.get(id) ?? id;
@@ -160,12 +225,12 @@ function createDocuments(resources: readonly NamedResource[]): readonly Exported
       text: renderManifestDocument(createDocument(resource, spec, toName), createComment(resource)),
     };
   });
-  return [...createExternals(externals), ...documents];
+  return [...createExternals(named), ...documents];
 }
 
-function createExternals(externals: ReadonlyMap<string, string>): readonly ExportedDocument[] {
-  return [...externals]
-    .sort(([, left], [, right]) => (left < right ? -1 : 1))
+function createExternals(externals: readonly (readonly [id: string, name: string])[]): readonly ExportedDocument[] {
+  return externals
+    .toSorted(([, left], [, right]) => (left < right ? -1 : 1))
     .map(([id, name]) => ({
       kind: 'External',
       name,
@@ -207,23 +272,32 @@ function renderStack(name: string, { api, kinds }: Pick<ExportOptions, 'api' | '
   });
 }
 
-function createDocument({ kind, name, live }: NamedResource, spec: Spec, toName: (id: string) => string): JsonObject {
+function createDocument(
+  { kind, name, live, isProtected }: NamedResource,
+  spec: Spec,
+  toName: (id: string) => string,
+): JsonObject {
+  const lifecycle = {
+    ...(isProtected && { protect: true }),
+    ...readIgnored(kind, live.mark, toName),
+    adopt: live.id,
+  };
   return {
     apiVersion: MANIFEST_API_VERSION,
     kind: kind.name,
     metadata: { name },
     ...(Object.keys(spec).length > 0 && { spec }),
-    ...(kind.role === 'owned' && { lifecycle: { ...readMarkedLifecycle(kind, live.mark, toName), adopt: live.id } }),
+    ...(kind.role === 'owned' && { lifecycle }),
   };
 }
 
-/** Returns the lifecycle settings that the mark records: `protect` and `ignore`. */
-function readMarkedLifecycle(kind: Kind, mark: Mark | undefined, toName: (id: string) => string): JsonObject {
+/** Returns `lifecycle.ignore` as the mark records it. */
+function readIgnored(kind: Kind, mark: Mark | undefined, toName: (id: string) => string): JsonObject {
   const ignored = listIgnoredInMark(mark).map((path) =>
     mapReferencesInIgnoredPath(kind, path, ({ value }) => toName(value)),
   );
   const ignore = kind.specFields.flatMap(([name]) => ignored.filter((path) => parseIgnoredPart(path).field === name));
-  return { ...(mark?.protect === true && { protect: true }), ...(ignore.length > 0 && { ignore }) };
+  return ignore.length > 0 ? { ignore } : {};
 }
 
 /** Returns the lines of the comment above a document: facts that the document itself cannot express. */
@@ -251,13 +325,20 @@ const RENEWAL =
 
 const NO_MODULES = 'None of its modules is set, or it does not exist: the API does not tell which.';
 
-function createPreface(leftOut: readonly SkippedResource[], kept: readonly NamedResource[]): readonly string[] {
+function createPreface(
+  leftOut: readonly SkippedResource[],
+  kept: readonly NamedResource[],
+  notes: readonly ExportNote[],
+): readonly string[] {
   const lines = leftOut.map(({ kind, id, reason }) => `Left out: ${kind} ${id}: ${reason}.`);
   const hasAttached = kept.some(({ kind }) => kind.role === 'attached');
   const variables = listVariablesToSet(kept.map(({ stated }) => stated));
   const offered = variables.map((name) => `--env ${name}`).join(' ');
   const unset = variables.length === 0 ? [] : [`Set these variables, and offer them: ${offered}.`];
-  return ['Made by edgewise export.', ...lines, ...unset, ...(hasAttached ? [] : [NO_LIST])];
+  const noted = notes.flatMap((note) =>
+    note.isInComment ? [`${note.title}:`, ...note.lines.map((line) => `  ${line}`)] : [],
+  );
+  return ['Made by edgewise export.', ...lines, ...noted, ...unset, ...(hasAttached ? [] : [NO_LIST])];
 }
 
 const NO_LIST = `Modules of ${ATTACHED_KINDS.map(({ title }) => `${title}s`).join(' and ')} are not here, because the API does not list them. Name them with --modules-of.`;
@@ -278,25 +359,32 @@ export interface SkippedResource {
 interface ExportSelection {
   readonly chosen: readonly LiveResource[];
   readonly leftOut: readonly SkippedResource[];
+  /** Unmanaged resources that the state does not contain. Without a state, there are none. */
+  readonly others: readonly LiveResource[];
 }
 
 /**
- * Chooses unmanaged resources and resources of `stack`. Leaves out resources of other stacks, because a manifest cannot
- * adopt them, but only take them over.
+ * Chooses unmanaged resources and resources of `stack`. With a state, chooses only unmanaged resources that it contains,
+ * but every resource of `stack`, because the stack would delete those without a manifest. Leaves out resources of other
+ * stacks, because a manifest cannot adopt them, but only take them over.
  */
-function chooseResources(live: LiveState, stack: string | undefined): ExportSelection {
+function chooseResources(
+  live: LiveState,
+  stack: string | undefined,
+  state: StateResources | undefined,
+): ExportSelection {
   const all = [...live.resources.values()].flat().sort(compareByAge);
   const owned = Map.groupBy(stack === undefined ? [] : listOwned(live, stack), ({ address }) => address);
   const kept = new Map(Array.from(owned, ([address, same]) => [address, findKept(same.map((one) => one.live))]));
   const reasons = all.map((resource) => ({ resource, reason: findReason(resource, stack, kept) }));
+  const exportable = reasons.filter(({ reason }) => reason === undefined).map(({ resource }) => resource);
+  const isWanted = ({ mark, id }: LiveResource) => state === undefined || mark !== undefined || state.managed.has(id);
   return {
-    chosen: [
-      ...reasons.filter(({ reason }) => reason === undefined).map(({ resource }) => resource),
-      ...live.attachments.values(),
-    ],
+    chosen: [...exportable.filter(isWanted), ...live.attachments.values()],
     leftOut: reasons.flatMap(({ resource: { kind, id }, reason }) =>
       reason === undefined ? [] : [{ kind, id, reason }],
     ),
+    others: exportable.filter((resource) => !isWanted(resource)),
   };
 }
 

@@ -70,7 +70,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 
 /** Converts a text to a resource name: removes diacritics, and replaces other characters with dashes. May be empty. */
-function createSlug(text: string): string {
+export function createSlug(text: string): string {
   const plain = text
     .normalize('NFKD')
     .toLowerCase()

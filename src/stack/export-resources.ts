@@ -1,5 +1,7 @@
 import { type LiveRequest, readLive } from '../client/read-live.ts';
-import { type ExportResult, exportLive } from '../export/export-live.ts';
+import { type ExportOptions, type ExportResult, exportLive } from '../export/export-live.ts';
+import { findStateResources, listMissing, listRecognizedTypes } from '../export/state-resources.ts';
+import type { TerraformState } from '../export/terraform-state.ts';
 import type { Kind } from '../kinds/kind.ts';
 import {
   type AttachedModulesToRead,
@@ -12,7 +14,7 @@ import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
 import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Spec } from '../model/state.ts';
+import type { LiveState, Spec } from '../model/state.ts';
 import { StackError } from './host.ts';
 import type { ReadingClient } from './plan-live.ts';
 import type { ServiceSettings } from './settings.ts';
@@ -23,7 +25,7 @@ export interface AttachableResource {
   readonly ids: Spec;
 }
 
-export interface ExportRequest {
+export interface ExportRequest extends Pick<ExportOptions, 'names' | 'protectedBlocks'> {
   /** Names of kinds. Empty: all kinds that can be listed. */
   readonly kinds: readonly string[];
   readonly attached: readonly AttachableResource[];
@@ -49,15 +51,41 @@ export function createExportRequest(names: readonly string[], attached: readonly
 /** Exports live resources as manifests that adopt them. Sends GETs only. */
 export async function exportResources(
   client: ReadingClient,
-  { kinds, attached, stack, settings, signal }: ExportRequest,
+  { kinds, attached, stack, settings, signal, names, protectedBlocks }: ExportRequest,
 ): Promise<ExportResult> {
   const request = createExportRequest(kinds, attached);
+  if (names !== undefined) requireResources(names);
   const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
+  if (names !== undefined) requireSameAccount(names, live, settings);
   return exportLive(live, {
     ...(stack !== undefined && { stack }),
     api: createApiSettings(settings),
     ...(kinds.length > 0 && { kinds: listUsedKinds(request) }),
+    ...(names !== undefined && { names }),
+    ...(protectedBlocks !== undefined && { protectedBlocks }),
   });
+}
+
+/** Throws if the state has no resource of a kind that edgewise manages. */
+function requireResources(names: TerraformState): void {
+  if (findStateResources(names).managed.size > 0) return;
+  throw new StackError('The state contains no resource that edgewise manages.', {
+    reason: 'invalid',
+    remedy: `Name the state that has resources of these types: ${listRecognizedTypes().join(', ')}.`,
+  });
+}
+
+/** Throws if the account has none of the resources of the state: it is probably the state of another account. */
+function requireSameAccount(names: TerraformState, live: LiveState, { baseUrl }: ServiceSettings): void {
+  const resources = findStateResources(names);
+  const missing = listMissing(resources, live);
+  const read = [...resources.managed.values()].filter(({ kind }) => live.resources.has(kind.name));
+  if (read.length === 0 || missing.length < read.length) return;
+  const [first] = read;
+  throw new StackError(
+    `The state is of another account: none of its ${read.length} resources exists at ${baseUrl}, such as ${first?.id}.`,
+    { reason: 'invalid', remedy: 'Check EDGEWISE_BASE_URL and the API key, and which workspace the state is of.' },
+  );
 }
 
 /**

@@ -8,7 +8,9 @@ import {
   exportLive,
   renderSingleFile,
 } from '../../src/export/export-live.ts';
-import { isModule } from '../../src/kinds/kind.ts';
+import { createNameFromInstance } from '../../src/export/state-resources.ts';
+import { parseTerraformState, type TerraformState } from '../../src/export/terraform-state.ts';
+import { isModule, toHyphenated } from '../../src/kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { toAddress } from '../../src/model/address.ts';
@@ -66,6 +68,44 @@ describe('exporting an account that nobody manages', () => {
       expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
       expect(plan.writes.every(({ purpose }) => purpose === 'adopt')).toBe(true);
     });
+    await holds(property, 40);
+  });
+
+  it('adopts what a Terraform state has too, under its names, and touches nothing else', LONG, async () => {
+    const property = fc.asyncProperty(
+      arbitraryStack(),
+      arbitraryStateNames(),
+      fc.nat(7),
+      async (stack, names, seed) => {
+        const world = await createUnmanaged(stack, (index) => (index + seed) % 4 === 0);
+        const live = await readAccount(world, stack);
+        const all = [...live.resources.values()].flat();
+        const inState = all.filter((_, index) => (index + seed) % 3 > 0);
+        const state = createTerraformState(inState, names);
+        const protectedBlocks = new Set(
+          state.instances.map(({ block }) => block).filter((_, index) => index % 2 === 0),
+        );
+        const exported = exportLive(live, { ...OPTIONS, names: state, protectedBlocks });
+        const plan = await world.plan(load(exported, true));
+        expect(plan.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+        expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
+        const paths = plan.changes.flatMap(({ differences }) => differences.map(({ path }) => path));
+        expect(paths.filter((path) => path !== 'lifecycle.protect')).toEqual([]);
+        const touched = plan.changes.flatMap(({ action, live }) => (action === 'adopt' ? [live?.id] : [])).sort();
+        const unmanaged = inState.filter(({ mark }) => mark === undefined);
+        expect(touched).toEqual(unmanaged.map(({ id }) => id).sort());
+        for (const instance of state.instances.filter(({ ids }) => unmanaged.some(({ id }) => id === ids['id']))) {
+          const document = exported.documents.find(({ text }) => text.includes(`adopt: ${instance.ids['id']}\n`));
+          // A name that several resources would have gets a suffix, and is cut for it.
+          expect(document?.name.slice(0, 13)).toBe((createNameFromInstance(instance) ?? document?.name)?.slice(0, 13));
+        }
+        const rest = all.filter((resource) => resource.mark === undefined && !inState.includes(resource));
+        const listed = exported.notes
+          .filter(({ title }) => title.startsWith('In the account'))
+          .flatMap(({ lines }) => lines);
+        expect(listed).toHaveLength(rest.length);
+      },
+    );
     await holds(property, 40);
   });
 
@@ -133,6 +173,41 @@ async function readAccount(world: World, stack: TestStack): Promise<LiveState> {
     };
   });
   return readLive(world.connect(), { kinds: OWNED_KINDS, attachments });
+}
+
+/** The parts of an address in a state, as configurations may have them: keys may be any text. */
+interface StateName {
+  readonly module: string | undefined;
+  readonly name: string;
+  readonly key: string | number | undefined;
+}
+
+function arbitraryStateNames(): fc.Arbitrary<readonly StateName[]> {
+  const word = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,40}$/);
+  const name = fc.record({
+    module: fc.option(word, { nil: undefined }),
+    name: fc.oneof(word, fc.constantFrom('this', 'web', 'WEB', '_')),
+    key: fc.oneof(fc.constant(undefined), fc.nat(3), arbitraryText(60)),
+  });
+  return fc.array(name, { minLength: 1, maxLength: 6 });
+}
+
+/** A state that has the resources under these names, which may be fewer, as a file of Terraform has it. */
+function createTerraformState(resources: readonly LiveResource[], names: readonly StateName[]): TerraformState {
+  const listed = resources.map(({ kind, id }, index) => {
+    const { module, name, key } = names[index % names.length] ?? { module: undefined, name: 'x', key: undefined };
+    const instance = { ...(key !== undefined && { index_key: key }), attributes: { id, token: 'a secret' } };
+    const type = `example_${toHyphenated(kind).replaceAll('-', '_')}`;
+    return {
+      mode: 'managed',
+      type,
+      name,
+      ...(module !== undefined && { module: `module.${module}` }),
+      instances: [instance],
+    };
+  });
+  const other = { mode: 'managed', type: 'other_thing', name: 'x', instances: [{ attributes: { id: 'x' } }] };
+  return parseTerraformState(Buffer.from(JSON.stringify({ version: 4, resources: [...listed, other] })));
 }
 
 /** What the files of an export ask for, read in an environment that would fill in anything. */

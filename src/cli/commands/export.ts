@@ -20,12 +20,14 @@ import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/n
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addConnectionOptions, addExamples, addExitCodes, createRepeatableOption, EXAMPLE_KINDS } from './options.ts';
+import { readTerraformNames } from './terraform-names.ts';
 
 interface Flags extends ConnectionFlags {
   readonly out?: string;
   readonly owner?: string;
   readonly force?: boolean;
   readonly modulesOf: readonly AttachableResource[];
+  readonly names?: string;
 }
 
 export function configureExportCommand(command: Command, act: CommandBodyRunner): void {
@@ -41,6 +43,10 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
         '--owner <name>',
         'stack that will own the resources, written as a Stack document; what it already owns is exported too',
       ).argParser(parseStack),
+    )
+    .option(
+      '--names <state>',
+      'only what this Terraform state has too, with its names: a state file, or - for terraform show -json',
     )
     .option('--force', 'with -o: replace files that exist')
     .addOption(
@@ -61,6 +67,7 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
     ],
     [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
     ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
+    ['edgewise export --names terraform.tfstate', 'what Terraform manages, with the names from there'],
   ]).action((kinds: string[], flags: Flags) =>
     act(TEXT_ONLY_FORMAT_FLAGS, (context) => exportManifests(kinds, flags, context)),
   );
@@ -69,12 +76,22 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   checkFlags(flags);
   createExportRequest(kinds, flags.modulesOf);
+  const terraform = flags.names === undefined ? undefined : await readTerraformNames(flags.names, context);
   const settings = resolveServiceSettings({ flags, env: context.env });
   const exported = await withAccount(settings, context, ({ account, signal }) =>
-    account.export({ kinds, attached: flags.modulesOf, stack: flags.owner, signal }),
+    account.export({
+      kinds,
+      attached: flags.modulesOf,
+      stack: flags.owner,
+      signal,
+      ...(terraform !== undefined && { names: terraform.state, protectedBlocks: terraform.protectedBlocks }),
+    }),
   );
-  if (flags.out === undefined) showText(exported, context);
-  else await writeFiles(exported, { folder: flags.out, flags, context });
+  const notes = describeNotes(exported, terraform?.remarks ?? []);
+  if (flags.out === undefined) {
+    context.stdout.write(renderSingleFile(exported));
+    context.stderr.write(notes);
+  } else await writeFiles(exported, { folder: flags.out, flags, context, notes });
   return EXIT.success;
 }
 
@@ -94,14 +111,14 @@ function checkFlags({ out, owner, force }: Flags): void {
     throw createError('--force works only with a folder.', 'Name the folder with -o FOLDER, or leave out --force.');
 }
 
-function showText(exported: ExportResult, { stdout, stderr }: Context): void {
-  stdout.write(renderSingleFile(exported));
-  stderr.write(describeLeftOut(exported));
-}
-
 async function writeFiles(
   exported: ExportResult,
-  { folder, flags, context }: { readonly folder: string; readonly flags: Flags; readonly context: Context },
+  {
+    folder,
+    flags,
+    context,
+    notes,
+  }: { readonly folder: string; readonly flags: Flags; readonly context: Context; readonly notes: string },
 ): Promise<void> {
   const schema = chooseEditorSchema(folder, {
     ...context,
@@ -115,7 +132,7 @@ async function writeFiles(
     [
       `Exported ${resources} ${resources === 1 ? 'resource' : 'resources'} for the stack ${flags.owner}:\n`,
       ...listPaths(paths).map((line) => `  ${toPrintable(line)}\n`),
-      describeLeftOut(exported),
+      notes,
       `Adopt it: ${detectInvocation(context)} plan ${quoteForShell(escapePath(folder))}\n`,
     ].join(''),
   );
@@ -131,9 +148,15 @@ function listPaths(paths: readonly string[]): readonly string[] {
 /** More paths of one folder would hide the paths of the other folders. */
 const MAX_LISTED = 10;
 
-function describeLeftOut({ leftOut }: ExportResult): string {
-  if (leftOut.length === 0) return '';
-  return `Left out:\n${leftOut.map(({ kind, id, reason }) => `  ${toPrintable(`${kind} ${id}: ${reason}`)}\n`).join('')}`;
+function describeNotes({ leftOut, notes }: ExportResult, remarks: readonly string[]): string {
+  const sections = [
+    { title: 'Left out', lines: leftOut.map(({ kind, id, reason }) => `${kind} ${id}: ${reason}`) },
+    ...notes,
+  ];
+  const texts = sections.flatMap(({ title, lines }) =>
+    lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${toPrintable(line)}`)],
+  );
+  return [...texts, ...remarks.map(toPrintable)].map((line) => `${line}\n`).join('');
 }
 
 function parseStack(text: string): string {

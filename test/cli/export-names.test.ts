@@ -1,0 +1,239 @@
+import { cp, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
+
+/** `infra` and `show.json` are what the public provider made, against the bundled server, with other values. */
+const FIXTURE = 'test/terraform';
+const { resources: RESOURCES } = JSON.parse(await readFile(join(FIXTURE, 'account.json'), 'utf8'));
+const STATE: JsonObject = JSON.parse(await readFile(join(FIXTURE, 'infra/terraform.tfstate'), 'utf8'));
+
+async function createAccount(resources: object = RESOURCES): Promise<Workspace> {
+  const workspace = await createWorkspace({}, { seed: { resources: { ...resources } } });
+  await cp(FIXTURE, workspace.folder, { recursive: true });
+  return workspace;
+}
+
+const EXPORT = 'export -o ingress --owner production --names';
+
+describe('export --names', () => {
+  it('writes manifests with the names of the state, and lists what differs', async () => {
+    const { edgewise, folder } = await createAccount();
+    const result = await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    const files = Object.entries(await readAll(join(folder, 'ingress'))).filter(([name]) => !name.endsWith('.json'));
+    const texts = files.map(([name, text]) => `--- ${name}\n${text}`);
+    await expect(`${toTranscript(result)}${texts.join('')}`).toMatchFileSnapshot('goldens/export-names.txt');
+  });
+
+  it('writes manifests whose first plan is adoptions and nothing else, and whose second is empty', async () => {
+    const { edgewise, recorder } = await createAccount();
+    await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    const plan = JSON.parse((await edgewise('plan ingress --format json')).stdout);
+    const changes: readonly JsonObject[] = plan.changes;
+    expect(changes.map(({ action }) => action)).toEqual(Array.from({ length: 7 }, () => 'adopt'));
+    const differences: readonly JsonObject[] = plan.changes.flatMap((change: JsonObject) => change['differences']);
+    expect(differences.map(({ path }) => path)).toEqual(Array.from({ length: 4 }, () => 'lifecycle.protect'));
+    expect(await edgewise('apply ingress --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan ingress --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('destroy ingress --yes')).toMatchObject({ exitCode: 5 });
+  });
+
+  it('writes the same manifests for the output of terraform show, and again after an apply', async () => {
+    const { edgewise, folder } = await createAccount();
+    await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    const first = await readAll(join(folder, 'ingress'));
+    const stdin = await readFile(join(folder, 'show.json'), 'utf8');
+    const piped = await edgewise(`${EXPORT} - --force`, { stdin, cwd: join(folder, 'infra') });
+    expect(piped.exitCode).toBe(0);
+    expect(await readAll(join(folder, 'infra/ingress'))).toEqual(first);
+    await edgewise('apply ingress --yes');
+    await edgewise(`${EXPORT} infra/terraform.tfstate --force`);
+    expect(await readAll(join(folder, 'ingress'))).toEqual(first);
+  });
+
+  it('writes one text, with the notes on stderr', async () => {
+    const { edgewise } = await createAccount();
+    const { stdout, stderr } = await edgewise('export --names infra/terraform.tfstate Credential');
+    expect(stdout.match(/^ {2}name: .*$/gm)).toEqual(
+      ['usr-000000', 'build-0', 'build-1', 'site-berlin-agent', 'site-oslo-agent'].map((name) => `  name: ${name}`),
+    );
+    expect(stderr).toContain(
+      'In the account, and not in the state. They are not exported:\n  Credential cr_2k9XLTgkzKpiZ6nEoVzVn5e1wqR, made-by-hand\n',
+    );
+    expect(stderr).not.toContain('not in the account');
+  });
+
+  it('prints each External so that it can be pasted', async () => {
+    const { edgewise, folder, write } = await createAccount();
+    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    const [, external = ''] = /^ {2}example_tunnel_group_backend\.postgres: (.*)$/m.exec(stdout) ?? [];
+    await write({
+      'ingress/pool.yaml': `${external}\n---\n${JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'WeightedBackend', metadata: { name: 'pool' }, spec: { backends: { 'External/postgres': 1 } } })}\n`,
+    });
+    expect(await edgewise('plan ingress')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('7 to adopt, 1 to create'),
+    });
+    expect(await readdir(join(folder, 'ingress/external'))).toEqual(['office.yaml', 'usr-000000.yaml']);
+  });
+
+  it('exports what the stack owns already, although the state does not contain it', async () => {
+    const owned = { id: 'edgtcp_1', metadata: '{"edgewise":{"stack":"production","name":"by-hand","protect":true}}' };
+    const { edgewise, folder } = await createAccount({ ...RESOURCES, TCPEdge: [owned, { id: 'edgtcp_2' }] });
+    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    expect(await readFile(join(folder, 'ingress/tcp-edge/by-hand.yaml'), 'utf8')).toContain('protect: true');
+    expect(stdout).toContain('TCPEdge edgtcp_2,');
+    const plan = JSON.parse((await edgewise('plan ingress --format json')).stdout);
+    expect(plan.changes.map(({ action }: JsonObject) => action).toSorted()).toEqual([
+      ...Array.from({ length: 7 }, () => 'adopt'),
+      'no-op',
+    ]);
+  });
+
+  it('names what the account has not, what is tainted, what is there twice, and what Terraform still has to delete', async () => {
+    const { edgewise, write } = await createAccount();
+    const [ingress, credential] = ['agin_2k9X19RBOShUjdA30hT8W0A1ed7', 'cr_2k9XLTgkzKpiZ6nEoVzVn5e1wqR'];
+    const create = (kind: string, name: string, id: string, more: JsonObject = {}) => ({
+      mode: 'managed',
+      type: `example_${kind}`,
+      name,
+      instances: [{ attributes: { id }, ...more }],
+    });
+    const listed = STATE['resources'];
+    const resources = [
+      ...(isJsonArray(listed) ? listed : []),
+      create('tcp_edge', 'gone', 'edgtcp_gone'),
+      create('agent_ingress', 'twice', ingress, { status: 'tainted' }),
+      create('credential', 'build', credential, { deposed: '00000000' }),
+      create('https_edge', 'web', 'edghts_1'),
+      {
+        ...create('https_edge_route', 'web', 'edghtsrt_1'),
+        instances: [{ attributes: { id: 'edghtsrt_1', edge_id: 'edghts_1' } }],
+      },
+      { ...create('x', 'y', 'ipp_1'), type: 'aws_instance' },
+    ];
+    await write({ 'state.json': JSON.stringify({ ...STATE, resources }), 'main.tf': '' });
+    const { stdout } = await edgewise(`${EXPORT} state.json`);
+    expect(stdout).toContain('not in the account. They may have been deleted:\n  example_tcp_edge.gone: edgtcp_gone\n');
+    expect(stdout).toContain(
+      `Twice in the state. Each has the name of its first address:\n  example_agent_ingress.twice: ${ingress}\n`,
+    );
+    expect(stdout).toContain(
+      `${credential}, made-by-hand: Terraform has replaced it, and still has to delete it (example_credential.build)`,
+    );
+    expect(stdout).toContain('example_https_edge.web: only its modules, with --modules-of edghts_1\n');
+    expect(stdout).toContain('example_https_edge_route.web: only its modules, with --modules-of edghts_1/edghtsrt_1\n');
+    expect(stdout).not.toContain('aws_instance');
+    const modules = await edgewise('export --names state.json --modules-of edghts_1');
+    expect(modules.stdout).toContain('kind: HTTPSEdge\nmetadata:\n  name: web\n');
+  });
+
+  it('does not show a secret of the state', async () => {
+    const { edgewise, folder, write } = await createAccount();
+    await write({ 'infra/terraform.tfstate': JSON.stringify(hideSecrets(STATE)) });
+    const { exitCode, stdout, stderr } = await edgewise(`${EXPORT} infra/terraform.tfstate`, {
+      env: { EDGEWISE_LOG_LEVEL: 'debug' },
+    });
+    expect(exitCode).toBe(0);
+    expect(JSON.stringify([stdout, stderr, await readAll(join(folder, 'ingress'))])).not.toContain('hunter2');
+    await write({ 'infra/terraform.tfstate': JSON.stringify(hideSecrets(STATE)).slice(0, -20) });
+    const damaged = await edgewise(`${EXPORT} infra/terraform.tfstate --force`, {
+      env: { EDGEWISE_LOG_LEVEL: 'debug' },
+    });
+    expect(damaged).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.not.stringContaining('hunter2') });
+  });
+
+  it('refuses the state of another account, and writes nothing', async () => {
+    const { edgewise, folder } = await createAccount({ Credential: [{ id: 'cr_other' }] });
+    const result = await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    expect(result).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(result.stderr).toContain(
+      'The state is of another account: none of its 7 resources exists at https://api.test',
+    );
+    expect(await readdir(folder)).not.toContain('ingress');
+  });
+
+  it.each([
+    [
+      'of other providers',
+      '{"version":4,"resources":[{"mode":"managed","type":"aws_x","name":"y","instances":[{"attributes":{"id":"i-1"}}]}]}',
+      '…_tcp_edge',
+    ],
+    [
+      'that is encrypted',
+      '{"encrypted_data":"x","encryption_version":"v0"}',
+      'tofu show -json | edgewise export --names -',
+    ],
+    ['of an older format', '{"version":3,"modules":[]}', 'terraform apply -refresh-only'],
+    ['that is damaged', '{"version":4,', 'terraform state pull'],
+  ])('refuses a state %s, and sends nothing', async (_, text, remedy) => {
+    const { edgewise, recorder, write } = await createWorkspace();
+    await write({ 'terraform.tfstate': text });
+    for (const [name, stdin] of [['terraform.tfstate'], ['-', text]] as const) {
+      const result = await edgewise(`${EXPORT} ${name}`, stdin === undefined ? {} : { stdin });
+      expect(result).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining(remedy) });
+      expect(recorder.take()).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['nothing.tfstate', 'nothing.tfstate does not exist.'],
+    ['infra', 'infra is a folder, not a file.'],
+  ])('refuses %s', async (name, finding) => {
+    const { edgewise } = await createAccount();
+    expect(await edgewise(`${EXPORT} ${name}`)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining(finding),
+    });
+  });
+});
+
+describe('prevent_destroy', () => {
+  const countProtected = async (folder: string) =>
+    Object.values(await readAll(join(folder, 'ingress'))).filter((text) => text.includes('protect: true')).length;
+
+  it('is said to be unknown where there is no configuration', async () => {
+    const { edgewise, folder } = await createAccount();
+    const stdin = await readFile(join(FIXTURE, 'show.json'), 'utf8');
+    const { stdout } = await edgewise(`${EXPORT} -`, { stdin });
+    expect(stdout).toContain(
+      'A state does not contain prevent_destroy, and the configuration of the root module, module.site is not in the working folder.\n',
+    );
+    expect(await countProtected(folder)).toBe(0);
+  });
+
+  it('is said to be unknown for the modules that are not installed', async () => {
+    const { edgewise, folder, write } = await createAccount();
+    await write({ 'infra/.terraform/modules/modules.json': '{"Modules":[{"Key":"site","Dir":"../../.."}]}' });
+    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    expect(stdout).toContain('the configuration of module.site is not in infra.\n');
+    expect(await countProtected(folder)).toBe(2);
+  });
+
+  it('is said to be uncertain in a file that cannot be read to its end', async () => {
+    const { edgewise, write } = await createAccount();
+    await write({ 'infra/modules/agent/more.tf': 'resource "x" "y" {' });
+    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    expect(stdout).toContain('infra/modules/agent/more.tf cannot be read to its end. Compare its prevent_destroy');
+  });
+});
+
+/** The state, with a secret in the place of each text that is neither an address nor an id. */
+function hideSecrets(value: Json, key = ''): Json {
+  if (isJsonArray(value)) return value.map((member) => hideSecrets(member, key));
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hideSecrets(member, name)]));
+  const isRead = ['mode', 'type', 'name', 'module', 'index_key', 'id'].includes(key);
+  return typeof value === 'string' && !isRead ? 'hunter2' : value;
+}
+
+async function readAll(folder: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const texts = await Promise.all(
+    files.sort().map(async (file) => [file.slice(folder.length + 1), await readFile(file, 'utf8')]),
+  );
+  return Object.fromEntries(texts);
+}

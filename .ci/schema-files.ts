@@ -1,10 +1,9 @@
 import { isJsonArray, isJsonObject, type Json } from '../src/model/json.ts';
-import { KIND_SCHEMA_FILES, PUBLISHED_SCHEMAS } from '../src/schemas/published.ts';
+import { PUBLISHED_SCHEMAS } from '../src/schemas/published.ts';
 
 /** The text of each file in schemas/, by its name there, as the sources say it must be. */
 export function renderSchemaFiles(): ReadonlyMap<string, string> {
-  const sources = [...PUBLISHED_SCHEMAS.map(({ file, toSchema }) => [file, toSchema] as const), ...KIND_SCHEMA_FILES];
-  return new Map(sources.map(([file, toSchema]) => [file, `${renderJson(toSchema())}\n`]));
+  return new Map(PUBLISHED_SCHEMAS.map(({ file, toSchema }) => [file, `${renderJson(toSchema())}\n`]));
 }
 
 const WIDTH = 100;

@@ -1,12 +1,11 @@
 import type { JsonObject } from '../model/json.ts';
-import { LIST_MEMBER_KINDS, MANIFEST_API_VERSION } from './document.ts';
 import { createManifestJsonSchema } from './manifest.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { createPlanIndexJsonSchema, createPlanJsonSchema } from './plan.ts';
 import { createEventsJsonSchema, createJournalJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
-/** The files in `schemas/`, and the functions that create their content. */
+/** The files in `schemas/`, and the functions that create their content. `edgewise schema KIND` prints those of single kinds. */
 export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   {
     name: 'manifest',
@@ -36,20 +35,6 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
     toSchema: createOpenApiDocument,
   },
 ];
-
-/**
- * Maps a file name in `schemas/` to the function that creates the schema of one kind. kubeconform finds the file by the
- * template `{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json`. `List` has no file, because kubeconform splits
- * a `List` itself.
- */
-export const KIND_SCHEMA_FILES: ReadonlyMap<string, () => JsonObject> = new Map(
-  LIST_MEMBER_KINDS.map((kind) => [toKindFile(kind), () => createManifestJsonSchema(kind)]),
-);
-
-function toKindFile(kind: string): string {
-  const [group, version] = MANIFEST_API_VERSION.split('/');
-  return `${group}/${kind.toLowerCase()}_${version}.json`;
-}
 
 /** A document that is published in `schemas/`. */
 export interface PublishedSchema {

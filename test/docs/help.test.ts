@@ -94,7 +94,8 @@ describe.each(PAGES)('%s', (_, document) => {
 
   it('points to explanations, topics and schemas that exist', async () => {
     const pointers = code.flatMap((text) => text.match(/(?<=edgewise )(?:explain|help|schema) [A-Za-z][\w.-]*/g) ?? []);
-    for (const pointer of pointers) if (!/ (?:settings|CODE|TOPIC)$/.test(pointer)) await run(...pointer.split(' '));
+    for (const pointer of pointers)
+      if (!/ (?:settings|CODE|TOPIC|KIND)$/.test(pointer)) await run(...pointer.split(' '));
   });
 });
 

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { LIST_MEMBER_KINDS } from '../../src/schemas/document.ts';
+import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { describeWith, runTool } from './tools.ts';
-
-const LOCATION = 'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json';
 
 describeWith(['kubeconform'], 'kubeconform with the schemas of each kind', () => {
   it('accepts every example', async () => {
@@ -47,16 +46,25 @@ interface Finding {
 }
 
 function checkText(manifest: object): ReturnType<typeof check> {
-  const folder = mkdtempSync(join(tmpdir(), 'edgewise-kubeconform-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder();
   writeFileSync(join(folder, 'a.yaml'), stringify({ apiVersion: 'edgewise/v1', ...manifest }));
   return check(folder);
+}
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-kubeconform-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
 }
 
 async function check(
   ...paths: readonly string[]
 ): Promise<{ readonly output: string; readonly found: readonly Finding[] }> {
-  const args = ['-strict', '-verbose', '-output', 'json', '-schema-location', LOCATION, ...paths];
+  const schemas = createFolder();
+  for (const kind of LIST_MEMBER_KINDS)
+    writeFileSync(join(schemas, `${kind.toLowerCase()}.json`), JSON.stringify(createManifestJsonSchema(kind)));
+  const location = join(schemas, '{{.ResourceKind}}.json');
+  const args = ['-strict', '-verbose', '-output', 'json', '-schema-location', location, ...paths];
   const { output } = await runTool('kubeconform', args);
   return { output, found: JSON.parse(output).resources };
 }

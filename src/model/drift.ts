@@ -110,6 +110,20 @@ export function findDriftedId({ live, besideId }: DriftedChange): string | undef
   return live?.id ?? besideId;
 }
 
+/**
+ * The live resources of one account that no stack manages, without those that the state `unowned` shows. `drifts`: all
+ * drifts of the account, which may have read different kinds.
+ */
+export function listUnmanaged(drifts: readonly Drift[]): readonly UnownedResource[] {
+  const shown = new Set(
+    drifts.flatMap(({ changes }) => changes.filter(({ state }) => state === 'unowned').map(findDriftedId)),
+  );
+  const unmanaged = drifts.flatMap(({ unowned }) =>
+    unowned.filter(({ stack, id }) => stack === undefined && !shown.has(id)),
+  );
+  return [...new Map(unmanaged.map((one) => [one.id, one])).values()];
+}
+
 /** Whether the live value of a field may have been changed at the service. False if only the manifest changed. */
 export function isOfService({ origin, isHidden }: Difference): boolean {
   return origin !== 'manifest' && isHidden !== true;

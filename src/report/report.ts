@@ -1,5 +1,5 @@
 import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
-import type { Drift } from '../model/drift.ts';
+import type { Drift, UnownedResource } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { CiJobLinks } from '../model/pipeline.ts';
 import type { Plan, PlanComparison, SafetyViolation } from '../model/plan.ts';
@@ -150,8 +150,8 @@ export interface FormatOptions extends TextStyleOptions {
   readonly pipeline?: CiJobLinks;
   /** Whether the report is part of a longer report, which shows shared facts once. */
   readonly isPart?: boolean;
-  /** Whether another part of the same report lists the unmanaged resources of the account. */
-  readonly isAccountTold?: boolean;
+  /** Only in a report on many stacks: the unmanaged resources that this part lists for all stacks of its account. */
+  readonly unmanaged?: readonly UnownedResource[];
   /** The command line that applies the plan, for a terminal. Absent if it is unknown. */
   readonly applyCommand?: CommandLine;
 }
@@ -186,7 +186,7 @@ export interface StackReportPart {
   readonly report: Report;
   /** Present only in a report for people: errors that an earlier stack of the run has too, and that are shown there. */
   readonly repeated?: RepeatedErrors;
-  readonly options: Pick<FormatOptions, 'locate' | 'isAccountTold'>;
+  readonly options: Pick<FormatOptions, 'locate' | 'unmanaged'>;
 }
 
 export interface RepeatedErrors {

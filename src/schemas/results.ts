@@ -220,10 +220,12 @@ const summary = z.looseObject({
   command: z.string().nullable(),
   ok: z.boolean().describe('Same value as `ok` in the output of `--format json`.'),
   exitCode: z.int().nullable(),
-  changes: optional(z.record(z.string(), z.int())).describe('Only for a plan: number of resources by action.'),
-  filesToWrite: optional(z.int()).describe('Only for a plan: number of files that apply writes.'),
+  changes: optional(z.record(z.string(), z.int())).describe(
+    'Only for a plan or drift: number of resources by action of the apply.',
+  ),
+  filesToWrite: optional(z.int()).describe('Only for a plan or drift: number of files that apply writes.'),
   violations: optional(z.array(VIOLATION_SCHEMA)).describe(
-    'Only for a plan: the safety rules that it breaks without consent.',
+    'Only for a plan or drift: the safety rules that the apply breaks without consent.',
   ),
   interrupted: optional(z.boolean()),
   totals: optional(z.strictObject({ applied: z.int(), failed: z.int(), skipped: z.int() })).describe(

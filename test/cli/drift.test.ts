@@ -237,6 +237,59 @@ spec:
     expect(stdout).not.toContain('Unmanaged');
   });
 
+  it('is dangerous where a resource was recreated by hand without its restriction, in every format', async () => {
+    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
+    await edgewise('apply --yes');
+    const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
+    await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.['id']}`));
+    await server.handle(toRequest('POST', '/edges/tcp', { hostports: lost?.['hostports'] }));
+    const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
+    const forms = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit', 'metrics'];
+    const { exitCode, stdout } = await edgewise(
+      `drift${forms.map((form) => ` --report ${form}=drift.${form}`).join('')}`,
+    );
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(
+      /^1 danger \(1 access\):\n {2}! access: TCPEdge\/a is no longer restricted: ip_restriction/m,
+    );
+    expect(stdout).toContain(`TCPEdge/a  (${id})`);
+    expect(stdout).toContain('its earlier value is unknown');
+    const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
+    for (const form of ['markdown', 'html', 'github', 'sarif', 'junit'])
+      expect(await read(form), form).toContain('is no longer restricted:');
+    expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');
+    const found = { state: 'unowned', besideId: id, driftDangers: [{ danger: 'restriction-removed' }] };
+    expect(JSON.parse(await read('json'))).toMatchObject({ dangers: { access: 1 }, changes: [found] });
+    const [event = ''] = (await read('json-lines')).split('\n');
+    expect(JSON.parse(event)).toMatchObject({ event: 'drift', change: found });
+  });
+
+  it('is not dangerous where a resource was recreated by hand as it was', async () => {
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
+    await edgewise('apply --yes');
+    const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
+    await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.['id']}`));
+    const policies = { ip_policy_ids: ['ipp_office'] };
+    await server.handle(toRequest('POST', '/edges/tcp', { hostports: lost?.['hostports'], ip_restriction: policies }));
+    const { exitCode, stdout } = await edgewise('drift');
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('Unowned: without the mark of this stack');
+    expect(stdout).not.toContain('danger');
+  });
+
+  it.each(['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'])(
+    'names the safety rule that blocks the next apply: %s',
+    async (form) => {
+      const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': TWO });
+      await edgewise('apply --yes');
+      const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
+      await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.['id']}`));
+      await server.handle(toRequest('POST', '/edges/tcp', { hostports: lost?.['hostports'] }));
+      const { stdout } = await edgewise(`drift --format ${form}`);
+      expect(stdout.replaceAll(/<[^>]*>/g, '')).toMatch(/hostports [^"\n]* is claimed by|claimed-elsewhere/);
+    },
+  );
+
   it('of a certificate that has ended is dangerous', async () => {
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
     const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };

@@ -25,30 +25,49 @@ import { type Annotation, joinNotStartedAnnotations, listAnnotations, listRelate
  * from outside as a command. Source: "Workflow commands for GitHub Actions".
  */
 export function renderGithubReport(report: Report, options: FormatOptions): string {
-  const annotations = joinNotStartedAnnotations(listAnnotations(report, options));
-  const notices = annotations.filter(({ level }) => level === 'notice');
-  const shown = annotations.filter(
-    (annotation) => annotation.level !== 'notice' || notices.indexOf(annotation) < MAX_NOTICES,
-  );
-  const left = notices.length - MAX_NOTICES;
-  const more = left > 0 ? ` ${formatCount(left, 'notice')} left out.` : '';
-  const summary = formatCommand('notice', { title: 'edgewise' }, `${summarizeReport(report)}${more}`);
-  return [...shown.map((annotation) => formatAnnotation(annotation, options)), summary, ''].join('\n');
+  return formatAnnotations(listPlaced(report, options), summarizeReport(report));
 }
 
-/** The errors and warnings of each stack as annotations, then one notice that summarizes the run. */
+/** The annotations of each stack, then one notice that summarizes the run. */
 export function renderStacksGithub(given: StacksRunReport, options: FormatOptions): string {
   const run = withErrorsOnce(given);
-  const shown = run.parts.flatMap(({ report, options: own }) => {
-    const whole = { ...options, ...own };
-    const annotations = joinNotStartedAnnotations(listAnnotations(report, whole)).filter(
-      ({ level }) => level !== 'notice',
-    );
-    return annotations.map((annotation) => formatAnnotation(annotation, whole));
-  });
-  const { headline, summary: sentences } = createStacksView(run);
-  const summary = formatCommand('notice', { title: 'edgewise' }, `${headline}\n${sentences}`);
-  return [...shown, summary, ''].join('\n');
+  const { headline, summary } = createStacksView(run);
+  const annotations = run.parts.flatMap(({ report, options: own }) => listPlaced(report, { ...options, ...own }));
+  return formatAnnotations(annotations, `${headline}\n${summary}`);
+}
+
+/** An annotation, and the options that its place depends on. */
+interface PlacedAnnotation {
+  readonly annotation: Annotation;
+  readonly options: FormatOptions;
+}
+
+function listPlaced(report: Report, options: FormatOptions): readonly PlacedAnnotation[] {
+  const annotations = joinUnmanaged(joinNotStartedAnnotations(listAnnotations(report, options)));
+  return annotations.map((annotation) => ({ annotation, options }));
+}
+
+/** Joins the annotations on unmanaged resources into one notice, so that all ids are shown. */
+function joinUnmanaged(annotations: readonly Annotation[]): readonly Annotation[] {
+  const [first, ...more] = annotations.filter(({ rule }) => rule === 'unmanaged');
+  if (first === undefined || more.length === 0) return annotations;
+  const messages = [first, ...more].map(({ message }) => message);
+  const left = messages.length - MAX_UNMANAGED;
+  const listed = left > 0 ? [...messages.slice(0, MAX_UNMANAGED), `… and ${left} more`] : messages;
+  const joined = { ...first, message: listed.join('\n') };
+  return [...annotations.filter(({ rule }) => rule !== 'unmanaged'), joined];
+}
+
+/** As many as fit into the 64 KB that GitHub stores of an annotation. */
+const MAX_UNMANAGED = 300;
+
+function formatAnnotations(placed: readonly PlacedAnnotation[], said: string): string {
+  const notices = placed.filter(({ annotation }) => annotation.level === 'notice');
+  const omitted = new Set(notices.slice(MAX_NOTICES));
+  const more = omitted.size > 0 ? ` ${formatCount(omitted.size, 'notice')} left out.` : '';
+  const shown = placed.filter((one) => !omitted.has(one));
+  const summary = formatCommand('notice', { title: 'edgewise' }, `${said}${more}`);
+  return [...shown.map(({ annotation, options }) => formatAnnotation(annotation, options)), summary, ''].join('\n');
 }
 
 /** GitHub shows at most ten annotations of each level for a step. The tenth notice is the summary. */

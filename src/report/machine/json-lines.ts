@@ -1,6 +1,6 @@
 import { countActionsForDisplay } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import { countDriftStates, type Drift, hasDrift } from '../../model/drift.ts';
+import { countDriftStates, type Drift, type DriftedChange, hasDrift, listUnmanaged } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
@@ -65,19 +65,16 @@ function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
   ];
 }
 
-/** An event for each resource that differs, those with dangers first, and for each unmanaged resource. */
+/** An event for each resource with dangers, then for each other one that differs, then for each unmanaged one. */
 function listDriftEvents(
-  { changes, unowned, diagnostics }: Drift,
-  { isAccountTold = false }: FormatOptions,
+  drift: Drift,
+  { unmanaged = listUnmanaged([drift]) }: Pick<FormatOptions, 'unmanaged'>,
 ): readonly EventBody[] {
-  const off = changes.filter(({ state }) => state !== 'in-sync');
-  const [grave, rest] = [
-    off.filter(({ driftDangers }) => driftDangers),
-    off.filter(({ driftDangers }) => !driftDangers),
-  ];
-  const unmanaged = isAccountTold ? [] : unowned.filter(({ stack }) => stack === undefined);
+  const { changes, diagnostics } = drift;
+  const isGrave = ({ driftDangers = [] }: DriftedChange): boolean => driftDangers.length > 0;
+  const rest = changes.filter((change) => change.state !== 'in-sync' && !isGrave(change));
   return [
-    ...[...grave, ...rest].map((change) => ({ event: 'drift', change })),
+    ...[...changes.filter(isGrave), ...rest].map((change) => ({ event: 'drift', change })),
     ...listDiagnosticEvents(diagnostics),
     ...unmanaged.map((resource) => ({ event: 'unmanaged', resource })),
   ];
@@ -97,8 +94,7 @@ function createSummary(
       const { plan, blocking } = report;
       const ok = !hasErrors(plan.diagnostics) && blocking.length === 0;
       const dangers = countDangersInReports([report]);
-      const numbers = { changes: countActionsForDisplay(plan.changes), dangers, filesToWrite: plan.files.length };
-      return { command: 'plan', ok, exitCode, ...numbers, violations: blocking };
+      return { command: 'plan', ok, exitCode, ...countWork(plan), dangers, violations: blocking };
     }
     case 'apply': {
       const { plan, result } = report;
@@ -121,6 +117,8 @@ function createSummary(
         drifted: hasDrift(report.drift),
         dangers: countDangersInReports([report]),
         counts: countDriftStates(report.drift),
+        ...countWork(report.drift),
+        violations: report.drift.violations,
       };
     case 'validation':
       return { command: report.command, ok: !hasErrors(report.validation.diagnostics), exitCode };
@@ -131,6 +129,11 @@ function createSummary(
     default:
       return assertNever(report);
   }
+}
+
+/** What an apply changes and writes. */
+function countWork({ changes, files }: Pick<Plan, 'changes' | 'files'>): object {
+  return { changes: countActionsForDisplay(changes), filesToWrite: files.length };
 }
 
 /** A stream of events as lines of JSON. Each event has a number, from 1, and a time. */

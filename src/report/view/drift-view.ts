@@ -11,8 +11,10 @@ import {
   type DriftState,
   findDriftedId,
   isOfService,
+  listUnmanaged,
   type OwnershipCoverage,
   PROTECT_PATH,
+  type UnownedResource,
 } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
@@ -112,7 +114,7 @@ export interface UnmanagedResourceView {
 
 export function createDriftView(
   compared: Drift,
-  { isPart = false, isAccountTold = false }: Pick<FormatOptions, 'isPart' | 'isAccountTold'> = {},
+  { isPart = false, unmanaged = listUnmanaged([compared]) }: Pick<FormatOptions, 'isPart' | 'unmanaged'> = {},
 ): DriftView {
   const drift = redactDrift(compared);
   const { unowned, changes } = drift;
@@ -126,7 +128,7 @@ export function createDriftView(
     dangers: listDriftDangerViews(changes, scene.names),
     dangerCount: formatDriftDangerCount(changes),
     groups,
-    unmanaged: isAccountTold ? [] : listUnmanaged(drift),
+    unmanaged: unmanaged.map(createUnmanagedView),
     hasOwners: groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined)),
     counts,
     headline: formatDriftHeadline(drift),
@@ -183,16 +185,12 @@ function withDoubt(danger: Danger, differences: readonly Difference[]): Danger {
 
 const DOUBT = 'so it is compared with its manifest; its earlier value is unknown';
 
-/** The unmanaged resources, except those that the state `unowned` already shows. */
-function listUnmanaged({ unowned, changes }: Drift): readonly UnmanagedResourceView[] {
-  const shown = new Set(changes.map((change) => (change.state === 'unowned' ? findDriftedId(change) : undefined)));
-  return unowned
-    .filter(({ stack, id }) => stack === undefined && !shown.has(id))
-    .map(({ kind, id, description }) => ({
-      kind: quoteIfNeeded(kind),
-      id: quoteIfNeeded(id),
-      description: description === '' ? '' : quoteText(description),
-    }));
+function createUnmanagedView({ kind, id, description }: UnownedResource): UnmanagedResourceView {
+  return {
+    kind: quoteIfNeeded(kind),
+    id: quoteIfNeeded(id),
+    description: description === '' ? '' : quoteText(description),
+  };
 }
 
 export const UNMANAGED_WORDING = {

@@ -1,6 +1,6 @@
 import { countDangersByGroup, DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
-import { type Drift, hasDrift } from '../../model/drift.ts';
+import { type Drift, hasDrift, listUnmanaged } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
@@ -352,8 +352,14 @@ function describeReport(
       return describeApply(report);
     case 'drift': {
       const { drift } = report;
-      const said = [formatDriftHeadline(drift), ...listFound(drift.diagnostics)].join(' · ');
-      return { said, isQuiet: isQuietDrift(drift), found: formatSeverityCounts(drift.diagnostics) };
+      const { unmanaged = [] } = part.options;
+      const listed = unmanaged.length === 0 ? [] : [`${unmanaged.length} unmanaged`];
+      const said = [formatDriftHeadline(drift), ...listed, ...listFound(drift.diagnostics)].join(' · ');
+      return {
+        said,
+        isQuiet: isQuietDrift(drift) && listed.length === 0,
+        found: formatSeverityCounts(drift.diagnostics),
+      };
     }
     case 'validation': {
       const { diagnostics } = report.validation;
@@ -381,27 +387,20 @@ function isQuietDrift(drift: Drift): boolean {
 }
 
 /**
- * Lists the unmanaged resources of each account only once: with the first of its stacks that is shown in full or, if
+ * Lists the unmanaged resources of each account only once: with the first of its stacks that is shown in any case or, if
  * there is none, with its first stack.
  */
 export function withUnmanagedOncePerAccount(run: StacksRunReport): StacksRunReport {
-  const tellers = new Map<string, StackReportPart>();
-  const isShown = ({ report }: StackReportPart) => report.about === 'drift' && !isQuietDrift(report.drift);
-  for (const part of [...run.parts.filter(isShown), ...run.parts]) {
-    const account = findAccount(part);
-    if (account !== undefined && !tellers.has(account)) tellers.set(account, part);
-  }
-  const parts = run.parts.map((part) => {
-    const account = findAccount(part);
-    const isTold = account !== undefined && tellers.get(account) !== part;
-    return isTold ? { ...part, options: { ...part.options, isAccountTold: true } } : part;
-  });
+  const compared = run.parts.flatMap((part) => (part.report.about === 'drift' ? [{ part, ...part.report }] : []));
+  const accounts = Map.groupBy(compared, ({ part, drift }) => JSON.stringify([drift.baseUrl, part.keyEnv]));
+  const lists = new Map(
+    [...accounts.values()].map((stacks) => {
+      const teller = stacks.find(({ drift }) => !isQuietDrift(drift)) ?? stacks[0];
+      return [teller?.part, listUnmanaged(stacks.map(({ drift }) => drift))];
+    }),
+  );
+  const parts = run.parts.map((part) => ({ ...part, options: { ...part.options, unmanaged: lists.get(part) ?? [] } }));
   return { ...run, parts };
-}
-
-/** Identifies an account by its URL and key variable. Undefined if the report is not about drift. */
-function findAccount({ keyEnv, report }: StackReportPart): string | undefined {
-  return report.about === 'drift' ? JSON.stringify([report.drift.baseUrl, keyEnv]) : undefined;
 }
 
 function describePlan({ plan, blocking }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time' | 'found'> {

@@ -407,12 +407,6 @@ function isNarrowed({ specFields }: Kind, from: Spec, to: Spec): boolean {
   });
 }
 
-/** Returns the group of the first danger that the absence of the resource causes. `undefined` if it causes none. */
-export function findDangerGroupOfMissingResource(kind: Kind, spec: Spec): DangerGroup | undefined {
-  const dangers = listResourceTransitionDangers(kind, { spec }, undefined);
-  return dangers.find(({ danger }) => danger !== 'stays-valid')?.group;
-}
-
 /** Lists the one-time values that become invalid when the resource is deleted. */
 function listRevoked(kind: Kind): readonly Danger[] {
   return kind.oneTimeFields.map((path) => {

@@ -31,7 +31,8 @@ export const DANGER_GROUP_NAMES = Object.keys(GROUPS) as readonly DangerGroup[];
  * - `address-changed`: the resource serves the addresses in `to` instead of those in `from`.
  * - `target-removed`, `target-disabled`: the traffic has no target any more.
  * - `no-weight`: no member of the backend gets traffic.
- * - `gap`: the resource is missing for `writes` writes, from its delete to its new create.
+ * - `gap`: during `writes` writes, no resource has the values in `from` of a unique field. Of another field: the
+ *   resource lacks it or, if there is `from`, these unique values exist without it. Only a rehearsal finds it.
  * - `new-values`: the service chooses a new value. The user must tell it to other parties.
  * - `token`: a new token is created, and delivered to `to`. `token-revoked`: the token becomes invalid.
  * - `ended`: the resource expired at the time in `from`. `not-valid-yet`: it begins at the time in `from`.
@@ -111,7 +112,7 @@ export interface Danger {
   readonly from?: Json;
   /** The new value, in normal form. For a list or a map, only the added members. Absent if there is none. */
   readonly to?: Json;
-  /** For `gap`: number of writes from the delete to the create. */
+  /** For `gap`: number of writes during which something is missing. */
   readonly writes?: number;
   /** For `gap`: milliseconds that these writes take once the rate limit is reached. Absent without a rate limit. */
   readonly limitMs?: number;

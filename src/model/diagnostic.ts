@@ -72,7 +72,6 @@ export const DIAGNOSTIC_CODES = {
   'certificate-validity': 'A certificate is not valid, or will not be, and no apply replaces it in time.',
   'clock-skew': 'The clock of this machine and the clock of the service differ by more than a minute.',
   'rehearsal-failed': 'In the rehearsal of the plan, a write failed, or a second plan was not empty.',
-  'rehearsal-gap': 'The rehearsal of the plan found a gap: between two writes, something is missing.',
   'left-out': 'A change is left out, because of --exclude or --skip-rejected.',
   'concurrent-change': 'After the plan was made, a concurrent apply or another user changed or created something.',
   'stored-otherwise': 'The service stores a description or metadata in another form than it was sent.',

@@ -31,9 +31,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
   const changesOf = Map.groupBy<string, Change>(listed, ({ address }) => address);
   const changes = computeChangesWithDangers({
     changes: explainDeletedFirst(listed, writes),
-    writes,
     stack: desired.stack.name,
-    settings: input.settings,
     live: input.live,
     now: input.now,
   });

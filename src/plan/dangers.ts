@@ -1,39 +1,31 @@
 import { listClaims } from '../kinds/claims.ts';
-import {
-  findDangerGroupOfMissingResource,
-  listResourceTransitionDangers,
-  type ResourceState,
-} from '../kinds/dangers.ts';
+import { listResourceTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isTokenUndelivered } from '../kinds/precedence.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
-import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
+import { type Change, isProtected } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
 import { type DriftedChange, isOfService } from '../model/drift.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
-import { parseRateLimit } from '../model/stack.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { describeTokenSink } from '../model/token-sink.ts';
-import { formatWriteAddress, isDelete, type Write } from '../model/write.ts';
 import { readFieldTime } from './validity.ts';
 
-type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & {
-  readonly writes: readonly Write[];
+type DangerSource = Pick<Plan, 'changes' | 'stack'> & {
   /** Says which stacks own targets. Default: unknown. */
   readonly live?: LiveState | undefined;
   /** By the clock of the service. Default: nothing has ended yet. */
   readonly now?: Date | undefined;
 };
 
-/** Returns the changes of a plan with newly computed dangers. These depend on the changes and the order of writes. */
+/** Returns the changes of a plan with newly computed dangers, without those that only a rehearsal finds. */
 export function computeChangesWithDangers(plan: DangerSource): readonly Change[] {
   const addresses = new Map(plan.changes.map((change) => [change.live?.id, change.address]));
   const context = {
     stack: plan.stack,
     now: plan.now,
-    findGap: createFindGap(plan),
     findClaimant: createFindClaimant(plan.changes),
     findAddress: (id: string) => addresses.get(id),
     describeTargets: createDescribeTargets(plan.stack, plan.live),
@@ -49,7 +41,6 @@ export function computeChangesWithDangers(plan: DangerSource): readonly Change[]
 
 interface DangerContext {
   readonly stack: string;
-  readonly findGap: (change: Change) => Gap | undefined;
   readonly findClaimant: (kind: Kind, spec: Spec) => string | undefined;
   readonly now: Date | undefined;
   readonly findAddress: (id: string) => string | undefined;
@@ -66,12 +57,7 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
     .filter(({ danger }) => danger !== 'token-revoked' || isInUse(kind, live))
     .filter((fact) => !isEnded(fact, context) && !isSameTarget(fact, context))
     .map((fact) => context.describeTargets(withClaimant(fact, kind, context), change.owner));
-  return sortDangersByGroup([
-    ...facts,
-    ...listLonger(kind, change),
-    ...listNewValues(kind, change),
-    ...listGaps(kind, change, context),
-  ]);
+  return sortDangersByGroup([...facts, ...listLonger(kind, change), ...listNewValues(kind, change)]);
 }
 
 /** Whether a certificate that stays valid has already ended. */
@@ -256,38 +242,6 @@ function listNewValues(kind: Kind, { action, live, token }: Change): readonly Da
 function pickConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> {
   const consequence = kind.fields[path]?.replacedConsequence;
   return consequence === undefined ? {} : { consequence };
-}
-
-function listGaps(kind: Kind, change: Change, { findGap }: DangerContext): readonly Danger[] {
-  const gap = findGap(change);
-  const group = change.live?.spec === undefined ? undefined : findDangerGroupOfMissingResource(kind, change.live.spec);
-  return gap === undefined || group === undefined ? [] : [{ group, danger: 'gap', ...gap }];
-}
-
-type Gap = Pick<Danger, 'writes' | 'limitMs'>;
-
-/**
- * Creates a function that returns the gap of a change: the number of writes from the delete to the creation of the
- * resource, and their duration at the rate limit. It returns `undefined` if there is no gap.
- */
-function createFindGap({ writes, settings }: DangerSource): DangerContext['findGap'] {
-  const deleted = new Map<string, number>();
-  const gaps = new Map<string, number>();
-  for (const [index, write] of writes.entries()) {
-    const address = formatWriteAddress(write);
-    if (isDelete(write)) deleted.set(address, index);
-    const start = write.purpose === 'create' ? deleted.get(address) : undefined;
-    if (start !== undefined) gaps.set(address, index - start);
-  }
-  const limit = parseRateLimit(settings.rateLimit);
-  return (change) => {
-    const count = gaps.get(formatChangeAddress(change));
-    if (count === undefined) return undefined;
-    return {
-      writes: count,
-      ...(limit !== undefined && { limitMs: Math.round((count * limit.windowMs) / limit.requests) }),
-    };
-  };
 }
 
 /**

@@ -1,17 +1,21 @@
 import { listClaims } from '../kinds/claims.ts';
+import { listResourceTransitionDangers } from '../kinds/dangers.ts';
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
+import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';
 import { getPathIdsOfResource, toResourcePath } from '../kinds/paths.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress, toAddress } from '../model/address.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
+import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
+import { parseRateLimit } from '../model/stack.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, isDelete, type Write } from '../model/write.ts';
 import { describeRejectionConsents, listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
@@ -26,7 +30,6 @@ export interface RehearsedPlan {
   readonly simulated: Pick<SimulatedAccount, 'refusals'>;
   /** The changes that a new plan, created after the rehearsal, still contains. */
   readonly left: readonly Change[];
-  readonly gaps: readonly Gap[];
   readonly referrers: Referrers;
 }
 
@@ -47,10 +50,10 @@ interface Findings {
 
 /**
  * Returns the findings of a rehearsal. A write that the service will certainly reject becomes a rejection. A write that
- * it may reject, a change that remains after the apply, and a gap become warnings.
+ * it may reject, and a change that remains after the apply, become warnings.
  */
 export function collectRehearsalFindings(rehearsed: RehearsedPlan): Findings {
-  const { plan, desired, result, left, gaps } = rehearsed;
+  const { plan, desired, result, left } = rehearsed;
   // Writes at these addresses claim a value that another stack of the run frees first. The plan already warns about
   // them.
   const late = listAddressesAwaitingOtherStacks(plan);
@@ -64,7 +67,6 @@ export function collectRehearsalFindings(rehearsed: RehearsedPlan): Findings {
     diagnostics: [
       ...failed.filter((refusal) => !isCertain(refusal)).map((refusal) => createDoubtWarning(refusal, desired)),
       ...left.filter(({ address }) => !stopped.has(address)).map((change) => createRemainingWarning(change, desired)),
-      ...listGapWarnings(gaps, desired),
     ],
   };
 }
@@ -159,25 +161,6 @@ function createRemainingWarning(change: Change, desired: DesiredState): Diagnost
   };
 }
 
-/** Returns one warning for all gaps with the same address, subject and length. */
-function listGapWarnings(gaps: readonly Gap[], desired: DesiredState): readonly Diagnostic[] {
-  const groups = Map.groupBy(gaps, ({ address, isValue, subject, writes }) =>
-    [address, isValue, subject, writes].join(' '),
-  );
-  return [...groups.values()].flatMap((group): Diagnostic[] => {
-    const [first] = group;
-    if (first === undefined) return [];
-    const { address, isValue, subject = 'it', writes } = first;
-    const what = group.map((one) => one.what).join(', ');
-    const time = writes === 1 ? 'one write' : `${writes} writes`;
-    const message = isValue
-      ? `${address}: during ${time}, no resource has ${what}.`
-      : `${address}: during ${time}, ${subject} exists without its ${what}.`;
-    const remedy = 'Apply it in a maintenance window.';
-    return [{ code: 'rehearsal-gap', severity: 'warning', message, remedy, address, ...locatePlace(address, desired) }];
-  });
-}
-
 function locatePlace(address: string, { resources }: DesiredState, path?: string): Pick<Diagnostic, 'place'> {
   const resource = resources.get(address as Parameters<typeof resources.get>[0]); // a text that does not parse as an address is not found
   if (resource === undefined) return {};
@@ -248,36 +231,73 @@ function groupReferrers({ resources }: LiveState): ReadonlyMap<string, readonly 
 }
 
 /** A unique value or field that exists before and after an apply, but is missing during some of its writes. */
-interface Gap {
+export interface Gap {
   /** The address of the resource with the gap. If a value moves to another resource, the address of that resource. */
   readonly address: string;
-  /** The missing field or value, such as `backend` or `hostports 1.tcp.example.net:20001`. */
-  readonly what: string;
-  /**
-   * Whether the missing thing is a unique value. Otherwise it is a field: its resource, or the value in `subject`,
-   * exists without it.
-   */
+  /** The missing field, such as `backend`, or the field of the missing value, such as `hostports`. */
+  readonly field: string;
+  /** The unique value that no resource has, or that exists without the field. Absent: the resource lacks the field. */
+  readonly value?: string | undefined;
+  /** Whether the value itself is missing. */
   readonly isValue: boolean;
-  /**
-   * The unique value for which a field is missing, such as `hostports 1.tcp.example.net:20001`. Absent for other gaps.
-   */
-  readonly subject?: string;
   /** The length of the gap: the number of consecutive writes after which the value or field was missing. */
   readonly writes: number;
 }
 
 /** A property of a resource: its presence, a unique value, or a field that is set. */
-interface Holding {
+interface Holding extends Omit<Gap, 'writes'> {
   readonly key: string;
-  readonly address: string;
-  readonly what: string;
-  readonly isValue: boolean;
   /**
    * For a field: the key of its resource or unique value. The field counts as missing only while this resource or value
    * exists. For a resource or a unique value: the same as `key`.
    */
   readonly of: string;
-  readonly subject?: string;
+}
+
+/** Adds the gaps to the dangers of the changes that cause them. A field that is not in force is no danger. */
+export function addGapDangers({ changes, settings }: Plan, gaps: readonly Gap[]): readonly Change[] {
+  const limit = parseRateLimit(settings.rateLimit);
+  const byAddress = Map.groupBy(gaps, ({ address }) => address);
+  return changes.map((change) => {
+    const own = change.duplicateOf === undefined ? (byAddress.get(change.address) ?? []) : [];
+    const alike = Map.groupBy(own, ({ field, isValue, writes }) => [field, isValue, writes].join(' '));
+    const dangers = [...alike.values()].flatMap((group) => createGapDanger(change, group, limit));
+    return dangers.length === 0
+      ? change
+      : { ...change, dangers: sortDangersByGroup([...(change.dangers ?? []), ...dangers]) };
+  });
+}
+
+function createGapDanger(
+  change: Change,
+  gaps: readonly Gap[],
+  limit: ReturnType<typeof parseRateLimit>,
+): readonly Danger[] {
+  const [gap] = gaps;
+  const group = gap && findGroupOfGap(change, gap);
+  if (gap === undefined || group === undefined) return [];
+  const values = gaps.flatMap(({ value }) => value ?? []);
+  return [
+    {
+      group,
+      danger: 'gap',
+      path: gap.field,
+      ...(values.length > 0 && { from: values }),
+      writes: gap.writes,
+      ...(limit !== undefined && { limitMs: Math.round((gap.writes * limit.windowMs) / limit.requests) }),
+    },
+  ];
+}
+
+/** The group of the danger that the absence of the value or field causes. `undefined` if it causes none. */
+function findGroupOfGap({ kind: name, desired, live }: Change, { field, isValue }: Gap): DangerGroup | undefined {
+  const kind = getKind(name);
+  const spec = desired ?? live?.spec ?? {};
+  const unset = kind.fields[field];
+  if (unset === undefined) return undefined;
+  const rest = isValue ? undefined : { spec: { ...spec, [field]: getNormalUnsetFieldValue(unset) } };
+  const dangers = listResourceTransitionDangers(kind, { spec }, rest);
+  return dangers.find(({ danger }) => danger !== 'stays-valid')?.group;
 }
 
 /**
@@ -334,13 +354,14 @@ export class GapTracker {
    */
   list(): readonly Gap[] {
     return [...this.#found.values()].filter(
-      ({ subject, address, what }) => subject === undefined || !this.#found.has(toFieldKey(address, what)),
+      ({ value, isValue, address, field }) =>
+        value === undefined || isValue || !this.#found.has(toFieldKey(address, field)),
     );
   }
 
   #judge(holding: Holding): void {
     const { key } = holding;
-    const { address, what, isValue, subject } = this.#latest.get(key) ?? holding;
+    const { address, field, value, isValue } = this.#latest.get(key) ?? holding;
     const since = this.#since.get(key);
     if (this.#isMissed(holding)) {
       if (since === undefined) this.#since.set(key, this.#step);
@@ -350,8 +371,7 @@ export class GapTracker {
     const writes = Math.max(this.#missed.get(key) ?? 0, since === undefined ? 0 : this.#step - since);
     if (writes === 0) return;
     this.#missed.set(key, writes);
-    if (this.#has(key))
-      this.#found.set(key, { address, what, isValue, writes, ...(subject !== undefined && { subject }) });
+    if (this.#has(key)) this.#found.set(key, { address, field, value, isValue, writes });
   }
 
   /**
@@ -411,27 +431,20 @@ function canBeMissing(field: Field): boolean {
  */
 function listHoldings({ kind, address, resource: { spec } }: AddressedResource): readonly Holding[] {
   const claims = kind.role === 'owned' ? listClaims(kind, spec) : [];
-  const values = claims.map(({ key, field, given }) => ({
-    key,
-    address,
-    what: `${field} ${given}`,
-    isValue: true,
-    of: key,
-  }));
-  const fields = kind.specFields.flatMap(([what, field]) => {
-    const isSet = canBeMissing(field) && (isModule(field) ? isEnabled(spec[what]) : isOn(spec[what]));
+  const values = claims.map(({ key, field, given }) => ({ key, address, field, value: given, isValue: true, of: key }));
+  const fields = kind.specFields.flatMap(([name, field]) => {
+    const isSet = canBeMissing(field) && (isModule(field) ? isEnabled(spec[name]) : isOn(spec[name]));
     if (!isSet) return [];
-    const ofValues = values.map(({ key, what: subject }) => ({
-      key: toFieldKey(key, what),
+    const ofValues = values.map(({ key: of, value }) => ({ of, value }));
+    return [{ of: address, value: undefined }, ...ofValues].map((one) => ({
+      key: toFieldKey(one.of, name),
       address,
-      what,
+      field: name,
       isValue: false,
-      of: key,
-      subject,
+      ...one,
     }));
-    return [{ key: toFieldKey(address, what), address, what, isValue: false, of: address }, ...ofValues];
   });
-  return [{ key: address, address, what: '', isValue: false, of: address }, ...values, ...fields];
+  return [{ key: address, address, field: '', isValue: false, of: address }, ...values, ...fields];
 }
 
 /** The key of a field. `of`: the key of the resource or value that has the field. */

@@ -22,11 +22,13 @@ import {
 import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
+  addGapDangers,
   type CertainRejection,
   canWriteAffectAnyGap,
   collectRehearsalFindings,
   createAddressedResource,
   createReferrerQueries,
+  type Gap,
   GapTracker,
   listUnverifiedReferenceIds,
   type RehearsedPlan,
@@ -66,7 +68,7 @@ async function tryPlan(
   { isLeftOut }: Trial,
 ): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly CertainRejection[] }> {
   if (plan.writes.length === 0) return { rehearsed: plan, rejections: [] };
-  const { live, ...tried } = await applyAndRead(plan, input);
+  const { live, gaps, ...tried } = await applyAndRead(plan, input);
   const again = { ...input, live, targets: [], exclusions: [], rotate: [], diagnostics: [] };
   const leftOut = listLeftOutAddresses(plan);
   const remaining = decideChanges(narrowInput(again, listTouched(plan)))
@@ -83,6 +85,7 @@ async function tryPlan(
   const rejected = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
   const rehearsed = {
     ...plan,
+    changes: addGapDangers(plan, gaps),
     diagnostics: [...plan.diagnostics, ...diagnostics],
     violations: [
       ...plan.violations,
@@ -105,7 +108,8 @@ function isKnown({ violations }: Plan, { addresses }: SafetyViolation): boolean 
 }
 
 /** The result of applying a plan to the copy, and the live state after it. */
-interface TrialResult extends Pick<RehearsedPlan, 'result' | 'simulated' | 'gaps'> {
+interface TrialResult extends Pick<RehearsedPlan, 'result' | 'simulated'> {
+  readonly gaps: readonly Gap[];
   readonly live: LiveState;
 }
 

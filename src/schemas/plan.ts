@@ -122,7 +122,7 @@ export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
   path: optional(z.string()).describe('The field. Absent if the danger concerns the whole resource.'),
   from: optional(json).describe('The old value, or the removed members of a list or map. Absent if there is none.'),
   to: optional(json).describe('The new value, or the added members of a list or map. Absent if there is none.'),
-  writes: optional(z.int()).describe('Only for the danger `gap`: number of writes from the delete to the creation.'),
+  writes: optional(z.int()).describe('Only for the danger `gap`: number of writes during which something is missing.'),
   limitMs: optional(z.int()).describe(
     'Only for the danger `gap`: milliseconds that the writes counted in `writes` take once the rate limit is reached.',
   ),

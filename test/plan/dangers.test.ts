@@ -108,8 +108,11 @@ describe('the dangers of', () => {
       types.map((type, index) => toManifest('IPRestriction', `r${index}`, { ...RESTRICTION, type })).join(''),
     );
     const swapped = await listDangers(a ?? '', b ?? '', '--rate-limit 6/60s');
-    const gaps = swapped.filter((one) => 'writes' in one);
-    expect(gaps).toContainEqual({ group: 'access', danger: 'gap', writes: 3, limitMs: 30_000 });
+    const gap = { group: 'access', danger: 'gap', path: 'type', writes: 1, limitMs: 10_000 };
+    expect(swapped.filter((one) => 'writes' in one)).toEqual([
+      { ...gap, from: ['dashboard'] },
+      { ...gap, from: ['endpoints'] },
+    ]);
     const off = (manifests = '') => manifests.replaceAll('"enforced":true', '"enforced":false');
     expect(off(a)).not.toBe(a);
     expect(await listDangers(off(a), off(b))).toEqual([]);

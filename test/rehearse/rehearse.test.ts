@@ -18,6 +18,14 @@ function readPlan(stdout: string) {
   };
 }
 
+/** The gaps of a plan, each with the address of its change. */
+function listGaps(stdout: string) {
+  const changes: readonly { address: string; dangers?: readonly { danger: string }[] }[] = JSON.parse(stdout).changes;
+  return changes.flatMap(({ address, dangers = [] }) =>
+    dangers.filter(({ danger }) => danger === 'gap').map((gap) => [address, gap]),
+  );
+}
+
 /** A stack that is applied; then its manifests are others. */
 async function change(before: string, after: string) {
   const workspace = await createWorkspace({ 'edgewise.yaml': STACK + before });
@@ -169,12 +177,14 @@ describe('a rehearsal', () => {
       toManifest('TCPEdge', 'a', port) + toManifest('TCPEdge', 'b', {}),
       toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', port),
     );
-    expect(readPlan((await edgewise('plan --format json')).stdout)).toMatchObject({
-      rehearsal: { writes: 2, rejected: 0, remaining: 0 },
-      findings: [
-        'warning rehearsal-gap: TCPEdge/b: during one write, no resource has hostports 1.tcp.example.net:20001.',
+    const { stdout } = await edgewise('plan --format json');
+    expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 2, rejected: 0, remaining: 0 }, findings: [] });
+    expect(listGaps(stdout)).toMatchObject([
+      [
+        'TCPEdge/b',
+        { group: 'traffic', danger: 'gap', path: 'hostports', from: ['1.tcp.example.net:20001'], writes: 1 },
       ],
-    });
+    ]);
   });
 
   it('measures how long a hostport that moves is open, though both of its edges restrict it', async () => {
@@ -184,9 +194,10 @@ describe('a rehearsal', () => {
       toManifest('TCPEdge', 'a', { hostports: [moved], ...restricted }) + toManifest('TCPEdge', 'b', restricted),
       toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', { hostports: [moved], ...restricted }),
     );
-    expect(readPlan((await edgewise('plan --format json')).stdout).findings).toEqual([
-      `warning rehearsal-gap: TCPEdge/b: during one write, no resource has hostports ${moved}.`,
-      `warning rehearsal-gap: TCPEdge/b: during one write, hostports ${moved} exists without its ip_restriction.`,
+    const gap = { danger: 'gap', from: [moved], writes: 1 };
+    expect(listGaps((await edgewise('plan --format json')).stdout)).toMatchObject([
+      ['TCPEdge/b', { ...gap, group: 'access', path: 'ip_restriction' }],
+      ['TCPEdge/b', { ...gap, group: 'traffic', path: 'hostports' }],
     ]);
   });
 

@@ -16,7 +16,7 @@ import { arbitraryResource } from '../laws/arbitrary-manifests.ts';
 import { SEED } from '../laws/properties.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { readPage } from './html-tree.ts';
-import { makeChange, makeDifference, makeLiveChange, makePlan, makeWrite, PLAIN, toNormal } from './sample-plans.ts';
+import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 import { makeHostilePlan } from './sample-reports.ts';
 
 const WIDE: FormatOptions = { ...PLAIN, width: 0 };
@@ -164,22 +164,18 @@ describe('a danger', () => {
     await expectEverywhere(plan);
   });
 
-  it('of a replace that deletes first says how many writes run before, and how long they take', async () => {
-    const changes = [
-      { ...update('IPRestriction/a', ENFORCED, { ...ENFORCED, ip_policy_ids: ['ipp_2'] }), action: 'replace' } as const,
-      { ...update('AgentIngress/a', { domain: 'a.test' }, { domain: 'a.test' }), action: 'replace' } as const,
+  it('of a gap says what is missing during how many writes, and how long they take', async () => {
+    const gap = { group: 'traffic', danger: 'gap', writes: 1, limitMs: 15_000 } as const;
+    const dangers = [
+      { ...gap, path: 'hostports', from: ['a.test:1', 'a.test:2'] },
+      { ...gap, path: 'policy', from: ['a.test:1'] },
+      { ...gap, path: 'backend', writes: 2 },
     ];
-    const writes = (['IPRestriction/a', 'AgentIngress/a'] as const).flatMap((address) => [
-      makeWrite('delete', address),
-      makeWrite('create', address),
-    ]);
-    const plan = toPlan(changes, { writes, settings: { ...makePlan().settings, rateLimit: '4/60s' } });
-    const said =
-      'will be missing from its delete until it is created 1 write later, which takes 15 s once the rate limit is reached';
-    const gaps = createPlanView(plan).dangers.filter(({ danger }) => danger === 'gap');
-    expect(gaps.map((gap) => [gap.group, gap.said])).toEqual([
-      ['access', said],
-      ['traffic', said],
+    const plan = makePlan({ changes: [{ ...update('TCPEdge/a', {}, { description: 'a' }), dangers }] });
+    expect(createPlanView(plan).dangers.map(({ said }) => said)).toEqual([
+      'will leave without a resource during 1 write, which takes 15 s once the rate limit is reached: hostports a.test:1, a.test:2',
+      'will leave without its policy during 1 write, which takes 15 s once the rate limit is reached: a.test:1',
+      'will be without its backend during 2 writes, which take 15 s once the rate limit is reached',
     ]);
     await expectEverywhere(plan);
   });

@@ -49,5 +49,5 @@ function hasUndeliveredToken({ address, kind, live }: Change, { stack }: Plan): 
 }
 
 function createCreation({ live: _, reason: __, ...change }: Change, plan: Plan): readonly Change[] {
-  return computeChangesWithDangers({ ...plan, changes: [{ ...change, action: 'create' }], writes: [] });
+  return computeChangesWithDangers({ ...plan, changes: [{ ...change, action: 'create' }] });
 }

@@ -275,7 +275,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
     case 'lockout':
       return { lead: 'may lock out the user who applies it', values: '' };
     case 'gap':
-      return clause(formatGapLeads(danger), '');
+      return createGapClause(danger, context);
     case 'new-values':
       return clause([`get a new \`${path}\` from the service`, `got a new \`${path}\` from the service`], '');
     case 'token':
@@ -314,13 +314,19 @@ function formatTokenLeads({ to }: Danger, { action }: Change): readonly [string,
   return [`get ${what}`, `got ${what}`];
 }
 
-function formatGapLeads({ writes = 0, limitMs }: Danger): readonly [string, string] {
+function createGapClause({ path = '', from, writes = 0, limitMs }: Danger, { kind, tense }: ClauseContext): Clause {
   const time =
     limitMs === undefined
       ? ''
       : `, which ${writes === 1 ? 'takes' : 'take'} ${formatWaitTime(limitMs)} once the rate limit is reached`;
-  const until = `from its delete until it is created ${formatCount(writes, 'write')} later${time}`;
-  return [`be missing ${until}`, `was missing ${until}`];
+  const during = `during ${formatCount(writes, 'write')}${time}`;
+  const [field, isPlanned] = [toPrintable(path), tense === 'planned'];
+  if (from === undefined)
+    return { lead: `${isPlanned ? 'will be' : 'was'} without its ${field} ${during}`, values: '' };
+  const given = toPrintable(isJsonArray(from) ? from.map(String).join(', ') : String(from));
+  const isMissing = kind?.fields[path]?.unique === true;
+  const lead = `${isPlanned ? 'will leave' : 'left'} without ${isMissing ? 'a resource' : `its ${field}`} ${during}:`;
+  return { lead, values: isMissing ? `${field} ${given}` : given };
 }
 
 /** Returns, for example, `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */

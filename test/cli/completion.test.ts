@@ -37,7 +37,7 @@ describe('completion', () => {
     ['plan --report met', []],
     ['export IPR', ['IPRestriction']],
     ['schema ev', ['events']],
-    ['explain edge-with', ['no-backend']],
+    ['explain no-ba', ['no-backend']],
     ['plan --target ', ['TCPEdge/postgres', 'Credential/agent']],
     ['plan --target=T', ['--target=TCPEdge/postgres']],
     ['plan more.yaml --target ', ['Credential/agent']],

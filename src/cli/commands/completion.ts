@@ -46,179 +46,44 @@ export function configureWordCompletionCommand(command: Command, act: CommandBod
 
 /** Writes the candidates for the last word. Shows no errors, because the user is still typing. */
 async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
-  const found = await computeCompletion(program, words, context).catch(() => undefined);
+  const { candidates, takesFiles } = await completeWords(program, words, context).catch(() => NOTHING);
   // A word with a line break would be two candidates, a terminal acts on control characters, and an escape of a job
   // command would make it another word.
-  const shown = (found?.candidates ?? []).filter(({ word }) => toPrintable(word) === word && !hasJobCommand(word));
+  const shown = candidates.filter(({ word }) => toPrintable(word) === word && !hasJobCommand(word));
   const lines = shown.map(({ word, about }) => `${word}\t${toPrintable(about.replace(/\s+/g, ' '))}\n`);
-  context.stdout.write(`${lines.join('')}${found?.takesFiles === true ? ':files\n' : ''}`);
+  context.stdout.write(`${lines.join('')}${takesFiles ? ':files\n' : ''}`);
   return EXIT.success;
-}
-
-/** Maximum time to search manifests for addresses or stack names. The user would notice a longer delay. */
-const PATIENCE_MS = 300;
-
-async function computeCompletion(program: Command, words: readonly string[], context: Context): Promise<Completion> {
-  const { cwd, uid, now } = context;
-  // Completion is synchronous, but reading manifests is not. So a first pass finds out which manifests to read.
-  let paths: readonly string[] | undefined;
-  const probe = createSources(program, context, (operands) => {
-    paths = operands;
-    return [];
-  });
-  const first = completeWords(program, words, probe);
-  if (paths === undefined) return first;
-  const until = now().getTime() + PATIENCE_MS;
-  const named = listPaths(paths);
-  const given = named.length === 0 ? ['.'] : named;
-  const { sources } = await readManifestFiles(given, { cwd, uid, readStdin: async () => new Uint8Array() });
-  const addresses = parseAddressesForCompletion(sources, () => now().getTime() > until);
-  return completeWords(
-    program,
-    words,
-    createSources(program, context, () => addresses),
-  );
-}
-
-/** Placeholders of options, and names of arguments, whose values are paths. */
-const PATH_PLACEHOLDERS = new Set([
-  ...['<file>', '<path>', '<folder>', '<plan>'],
-  ...['paths', 'folder', 'plan', 'report', 'address', 'addresses'],
-]);
-
-/** Whether the command has a `--stack NAME` that selects existing stacks. */
-function namesExistingStacks({ command }: WordContext): boolean {
-  return command.name() === 'stacks' || command.options.some(({ long }) => long === '--recursive');
-}
-
-/** Lists the stacks below the folder on the command line. Does not require `-R`, because the user may add it later. */
-function listNames(
-  { operands }: WordContext,
-  { cwd, uid, now }: Pick<Context, 'cwd' | 'uid' | 'now'>,
-): readonly CompletionCandidate[] {
-  const until = now().getTime() + PATIENCE_MS;
-  const [root = '.'] = listPaths(operands);
-  const names = indexStackNames(root, { cwd, uid }, () => now().getTime() > until);
-  return Array.from(names, ([word, about]) => ({ word, about }));
-}
-
-function listPaths(operands: readonly string[]): readonly string[] {
-  return operands.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');
-}
-
-function createSources(
-  program: Command,
-  context: Pick<Context, 'cwd' | 'uid' | 'now'>,
-  findAddresses: (operands: readonly string[]) => readonly string[],
-): CompletionSources {
-  const { cwd } = context;
-  const addresses = ({ operands }: WordContext) => toCandidates(findAddresses(operands));
-  const names = program.commands.map((one) => one.name()).filter((name) => !name.startsWith('_'));
-  return {
-    isPath: (placeholder) => PATH_PLACEHOLDERS.has(placeholder),
-    listFiles: (start) => listFiles(start, cwd),
-    values: {
-      '<address>': addresses,
-      '<format>': listFormatCandidates,
-      '<format=file>': ({ command }) => toCandidates(listReportFormats(command).map((format) => `${format}=`)),
-      '<name>': (place) => (namesExistingStacks(place) ? listNames(place, context) : []),
-      '<url>': () => toCandidates(['embedded:']),
-      address: addresses,
-      addresses: (context) => [...addresses(context), ...toKindCandidates(MANIFEST_KINDS)],
-      kinds: () => toKindCandidates(OWNED_KINDS),
-      name: () => [
-        ...toKindCandidates(MANIFEST_KINDS),
-        ...PUBLISHED_SCHEMAS.map(({ name, about }) => ({ word: name, about })),
-      ],
-      topic: () => [
-        ...toKindCandidates(MANIFEST_KINDS),
-        ...Object.entries(DIAGNOSTIC_CODES).map(([word, about]) => ({ word, about })),
-      ],
-      words: () => toCandidates([...names, ...TOPIC_NAMES]),
-    },
-  };
-}
-
-function toCandidates(words: readonly string[]): readonly CompletionCandidate[] {
-  return words.map((word) => ({ word, about: '' }));
-}
-
-function toKindCandidates(kinds: readonly Kind[]): readonly CompletionCandidate[] {
-  return kinds.map(({ name, title }) => ({ word: name, about: title }));
-}
-
-/**
- * Lists candidates for `--format` of `get`: the formats or, after `value=`, the fields of the named kinds. If no kind
- * is named, lists the fields of every kind.
- */
-function listFormatCandidates({ start, operands }: WordContext): readonly CompletionCandidate[] {
-  if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMATS, VALUE]);
-  const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
-  const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
-  const fields = (kinds.length === 0 ? MANIFEST_KINDS : kinds).flatMap((kind) =>
-    Object.entries(kind.fields).filter(([name]) => checkKindHasReadableField(kind, [name]) === undefined),
-  );
-  const abouts = new Map(fields.map(([name, { description }]) => [name, description]));
-  return Array.from(abouts, ([name, about]) => ({ word: `${VALUE}${name}`, about }));
-}
-
-const VALUE = 'value=';
-
-/** Lists the formats that `--report` accepts: the same as `--format` of the command. */
-function listReportFormats({ options }: Command): readonly string[] {
-  return options.find(({ long }) => long === '--format')?.argChoices ?? [];
-}
-
-/** Lists the paths that begin with `start`. Folders end with a slash. Hidden files need a leading dot in `start`. */
-function listFiles(start: string, cwd: string): readonly string[] {
-  const at = start.lastIndexOf('/') + 1;
-  const [folder, name] = [start.slice(0, at), start.slice(at)];
-  return readdirSync(resolve(cwd, folder), { withFileTypes: true })
-    .filter((entry) => entry.name.startsWith(name) && (name.startsWith('.') || !entry.name.startsWith('.')))
-    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`);
 }
 
 interface Completion {
   /** Whole words that begin with the typed text. */
-  readonly candidates: readonly CompletionCandidate[];
+  readonly candidates: readonly Candidate[];
   /** Whether the word may also be a path. If so, the shell completes paths itself. */
   readonly takesFiles: boolean;
 }
 
-export interface CompletionCandidate {
+interface Candidate {
   readonly word: string;
   readonly about: string;
 }
 
-export interface CompletionSources {
-  /** Maps an option's placeholder or an argument's name, such as `<address>` or `kinds`, to the candidates. */
-  readonly values: Readonly<Record<string, (context: WordContext) => readonly CompletionCandidate[]>>;
-  /** Whether the value of a placeholder is a path. */
-  readonly isPath: (placeholder: string) => boolean;
-  /** Lists paths that begin with `start`. Needed for values after a `=`, where shells do not complete paths. */
-  readonly listFiles: (start: string) => readonly string[];
-}
-
-/** A value to complete, and the words before it. */
-interface WordContext {
-  readonly command: Command;
-  /** The words before the value, without commands, options and the values of options. */
-  readonly operands: readonly string[];
-  /** The options before the value. */
-  readonly given: ReadonlySet<Option>;
-  /** The typed part of the value. */
-  readonly start: string;
-}
+const NOTHING: Completion = { candidates: [], takesFiles: false };
 
 /** `words` is the command line typed so far, without the program name. Completes its last word. */
-function completeWords(program: Command, words: readonly string[], sources: CompletionSources): Completion {
+async function completeWords(program: Command, words: readonly string[], context: Context): Promise<Completion> {
   const current = words.at(-1) ?? '';
-  const place = parsePlace(program, words.slice(0, -1));
-  const { candidates, takesFiles } = completeAt(place, current, sources);
+  const { candidates, takesFiles } = await completeAt(parsePlace(program, words.slice(0, -1)), current, context);
   return { candidates: candidates.filter(({ word }) => word.startsWith(current)), takesFiles };
 }
 
-interface Place extends Omit<WordContext, 'start'> {
+/** What the words before the current one say. */
+interface Place {
+  readonly program: Command;
+  readonly command: Command;
+  /** The words before it, without commands, options and the values of options. */
+  readonly operands: readonly string[];
+  /** The options before it. */
+  readonly given: ReadonlySet<Option>;
   /** The option that needs a value next. `undefined`: the next word is not the value of an option. */
   readonly option: Option | undefined;
   /** True after `--`: no later word is an option. */
@@ -244,87 +109,7 @@ function parsePlace(program: Command, before: readonly string[]): Place {
       option = found !== undefined && takesValue(found) && !word.includes('=') ? found : undefined;
     }
   }
-  return { command, option, given, operands, isLiteral };
-}
-
-const NOTHING: Completion = { candidates: [], takesFiles: false };
-
-function completeAt(place: Place, current: string, sources: CompletionSources): Completion {
-  const { command, option, isLiteral } = place;
-  if (option !== undefined) return completeValue(option, { place, start: current, lead: '' }, sources);
-  if (isLiteral || !current.startsWith('-') || current === '-') {
-    const operands = completeOperand(place, current, sources);
-    if (current !== '-' || isLiteral) return operands;
-    return { ...operands, candidates: [...operands.candidates, ...listOptions(place)] };
-  }
-  const at = current.indexOf('=');
-  if (at < 0) return { candidates: listOptions(place), takesFiles: false };
-  const named = findOption(command, current.slice(0, at));
-  if (named === undefined || !takesValue(named)) return NOTHING;
-  return completeValue(named, { place, start: current.slice(at + 1), lead: current.slice(0, at + 1) }, sources);
-}
-
-interface Typed {
-  readonly place: Place;
-  /** The typed part of the value. */
-  readonly start: string;
-  /** The text before the value in the same word, such as `--format=`. */
-  readonly lead: string;
-}
-
-function completeValue(option: Option, { place, start, lead }: Typed, sources: CompletionSources): Completion {
-  const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
-  const said = listValues(option, placeholder, { ...place, start }, sources);
-  // In `--report json=FILE`, the format is already typed, so complete the path.
-  const inner = /^([\w-]+=)(.*)$/.exec(start);
-  const isInFile = placeholder.endsWith('=file>') && inner !== null;
-  if (isInFile) return completeFiles(`${lead}${inner[1] ?? ''}`, inner[2] ?? '', sources);
-  const candidates = said.map(({ word, about }) => ({ word: `${lead}${word}`, about }));
-  if (!sources.isPath(placeholder)) return { candidates, takesFiles: false };
-  return lead === '' ? { candidates, takesFiles: true } : completeFiles(lead, start, sources);
-}
-
-function completeFiles(lead: string, start: string, { listFiles }: CompletionSources): Completion {
-  return { candidates: listFiles(start).map((path) => ({ word: `${lead}${path}`, about: '' })), takesFiles: false };
-}
-
-function completeOperand(place: Place, current: string, sources: CompletionSources): Completion {
-  const { command, operands } = place;
-  const commands = operands.length === 0 ? listCommands(command) : [];
-  const argument = findArgument(command, operands.length);
-  if (argument === undefined) return { candidates: commands, takesFiles: false };
-  const context = { ...place, start: current };
-  const said = listValues(argument, argument.name(), context, sources);
-  const isNew = ({ word }: CompletionCandidate): boolean => word === current || !operands.includes(word);
-  return { candidates: [...commands, ...said.filter(isNew)], takesFiles: sources.isPath(argument.name()) };
-}
-
-/** Finds the argument at an index. A variadic last argument also takes all later words. */
-function findArgument({ registeredArguments }: Command, index: number): Argument | undefined {
-  const last = registeredArguments.at(-1);
-  return registeredArguments[index] ?? (last?.variadic === true ? last : undefined);
-}
-
-function listValues(
-  { argChoices }: Pick<Option | Argument, 'argChoices'>,
-  placeholder: string,
-  context: WordContext,
-  { values }: CompletionSources,
-): readonly CompletionCandidate[] {
-  if (argChoices !== undefined) return argChoices.map((word) => ({ word, about: '' }));
-  return Object.hasOwn(values, placeholder) ? (values[placeholder]?.(context) ?? []) : [];
-}
-
-function listCommands(command: Command): readonly CompletionCandidate[] {
-  const shown = command.createHelp().visibleCommands(command);
-  return shown.map((one) => ({ word: one.name(), about: one.summary() || one.description() }));
-}
-
-/** Lists the options that are not on the command line yet, or can be repeated. */
-function listOptions({ command, given }: Place): readonly CompletionCandidate[] {
-  const shown = command.createHelp().visibleOptions(command);
-  const open = shown.filter((option) => Array.isArray(option.defaultValue) || !given.has(option));
-  return open.map(({ long, short, description }) => ({ word: long ?? short ?? '', about: description }));
+  return { program, command, option, given, operands, isLiteral };
 }
 
 function findCommand({ commands }: Command, word: string): Command | undefined {
@@ -337,6 +122,184 @@ function findOption({ options }: Command, name: string): Option | undefined {
 
 function takesValue({ required, optional }: Option): boolean {
   return required || optional;
+}
+
+async function completeAt(place: Place, current: string, context: Context): Promise<Completion> {
+  const { command, option, isLiteral } = place;
+  if (option !== undefined) return completeValue(option, { place, start: current, lead: '' }, context);
+  if (isLiteral || !current.startsWith('-') || current === '-') {
+    const operands = await completeOperand(place, current, context);
+    if (current !== '-' || isLiteral) return operands;
+    return { ...operands, candidates: [...operands.candidates, ...listOptions(place)] };
+  }
+  const at = current.indexOf('=');
+  if (at < 0) return { candidates: listOptions(place), takesFiles: false };
+  const named = findOption(command, current.slice(0, at));
+  if (named === undefined || !takesValue(named)) return NOTHING;
+  return completeValue(named, { place, start: current.slice(at + 1), lead: current.slice(0, at + 1) }, context);
+}
+
+/** Lists the options that are not on the command line yet, or can be repeated. */
+function listOptions({ command, given }: Place): readonly Candidate[] {
+  const shown = command.createHelp().visibleOptions(command);
+  const open = shown.filter((option) => Array.isArray(option.defaultValue) || !given.has(option));
+  return open.map(({ long, short, description }) => ({ word: long ?? short ?? '', about: description }));
+}
+
+interface TypedValue {
+  readonly place: Place;
+  /** The typed part of the value. */
+  readonly start: string;
+  /** The text before the value in the same word, such as `--format=`. */
+  readonly lead: string;
+}
+
+async function completeValue(option: Option, value: TypedValue, context: Context): Promise<Completion> {
+  const { place, start, lead } = value;
+  const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
+  // In `--report json=FILE`, the format is already typed, so complete the path.
+  const [, format, path] = (placeholder.endsWith('=file>') && /^([\w-]+=)(.*)$/.exec(start)) || [];
+  if (path !== undefined) return { ...NOTHING, candidates: listFiles(`${lead}${format}`, path, context) };
+  if (!PATH_NAMES.has(placeholder)) {
+    const candidates = await listValues(option, placeholder, { ...place, start }, context);
+    return { ...NOTHING, candidates: candidates.map(({ word, about }) => ({ word: `${lead}${word}`, about })) };
+  }
+  // Shells do not complete paths after a `=`.
+  return lead === '' ? { ...NOTHING, takesFiles: true } : { ...NOTHING, candidates: listFiles(lead, start, context) };
+}
+
+async function completeOperand(place: Place, current: string, context: Context): Promise<Completion> {
+  const { command, operands } = place;
+  const commands = operands.length === 0 ? command.createHelp().visibleCommands(command) : [];
+  const named = commands.map((one) => ({ word: one.name(), about: one.summary() || one.description() }));
+  const argument = findArgument(command, operands.length);
+  if (argument === undefined) return { candidates: named, takesFiles: false };
+  const said = await listValues(argument, argument.name(), { ...place, start: current }, context);
+  const open = said.filter(({ word }) => word === current || !operands.includes(word));
+  return { candidates: [...named, ...open], takesFiles: PATH_NAMES.has(argument.name()) };
+}
+
+/** Finds the argument at an index. A variadic last argument also takes all later words. */
+function findArgument({ registeredArguments }: Command, index: number): Argument | undefined {
+  const last = registeredArguments.at(-1);
+  return registeredArguments[index] ?? (last?.variadic === true ? last : undefined);
+}
+
+/** Placeholders of options, and names of arguments, whose values are paths. */
+const PATH_NAMES: ReadonlySet<string> = new Set([
+  ...['<file>', '<path>', '<folder>', '<plan>'],
+  ...['paths', 'folder', 'plan', 'report', 'address', 'addresses'],
+]);
+
+/** Lists the paths that begin with `start`. Folders end with a slash. Hidden files need a leading dot in `start`. */
+function listFiles(lead: string, start: string, { cwd }: Pick<Context, 'cwd'>): readonly Candidate[] {
+  const at = start.lastIndexOf('/') + 1;
+  const [folder, name] = [start.slice(0, at), start.slice(at)];
+  return readdirSync(resolve(cwd, folder), { withFileTypes: true })
+    .filter((entry) => entry.name.startsWith(name) && (name.startsWith('.') || !entry.name.startsWith('.')))
+    .map((entry) => ({ word: `${lead}${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`, about: '' }));
+}
+
+/** A value to complete. `start`: the typed part of it. */
+type ValuePlace = Place & Pick<TypedValue, 'start'>;
+
+/** Lists the values of an option or argument: its choices, or what `VALUES` says of its placeholder or name. */
+async function listValues(
+  { argChoices }: Pick<Option | Argument, 'argChoices'>,
+  name: string,
+  place: ValuePlace,
+  context: Context,
+): Promise<readonly Candidate[]> {
+  if (argChoices !== undefined) return toCandidates(argChoices);
+  return Object.hasOwn(VALUES, name) ? ((await VALUES[name]?.(place, context)) ?? []) : [];
+}
+
+type ListValues = (place: ValuePlace, context: Context) => readonly Candidate[] | Promise<readonly Candidate[]>;
+
+/** Maps an option's placeholder or an argument's name to its values. Only addresses and stack names need files. */
+const VALUES: Readonly<Record<string, ListValues>> = {
+  '<address>': listAddresses,
+  '<format>': listFormats,
+  '<format=file>': ({ command }) => toCandidates(listReportFormats(command).map((format) => `${format}=`)),
+  '<name>': listStackNames,
+  '<url>': () => toCandidates(['embedded:']),
+  address: listAddresses,
+  addresses: async (place, context) => [...(await listAddresses(place, context)), ...toKindCandidates(MANIFEST_KINDS)],
+  kinds: () => toKindCandidates(OWNED_KINDS),
+  name: () => [
+    ...toKindCandidates(MANIFEST_KINDS),
+    ...PUBLISHED_SCHEMAS.map(({ name, about }) => ({ word: name, about })),
+  ],
+  topic: () => [
+    ...toKindCandidates(MANIFEST_KINDS),
+    ...Object.entries(DIAGNOSTIC_CODES).map(([word, about]) => ({ word, about })),
+  ],
+  words: ({ program }) =>
+    toCandidates([
+      ...program
+        .createHelp()
+        .visibleCommands(program)
+        .map((one) => one.name()),
+      ...TOPIC_NAMES,
+    ]),
+};
+
+/** Maximum time to search manifests for addresses or stack names. The user would notice a longer delay. */
+const PATIENCE_MS = 300;
+
+/** Lists the addresses in the manifests on the command line, by default in those of the working folder. */
+async function listAddresses({ operands }: Place, { cwd, uid, now }: Context): Promise<readonly Candidate[]> {
+  const until = now().getTime() + PATIENCE_MS;
+  const named = listPaths(operands);
+  const given = named.length === 0 ? ['.'] : named;
+  const { sources } = await readManifestFiles(given, { cwd, uid, readStdin: async () => new Uint8Array() });
+  return toCandidates(parseAddressesForCompletion(sources, () => now().getTime() > until));
+}
+
+/**
+ * Lists the stacks below the folder on the command line, for commands whose `--stack NAME` selects existing stacks. Does
+ * not require `-R`, because the user may add it later.
+ */
+function listStackNames({ command, operands }: Place, { cwd, uid, now }: Context): readonly Candidate[] {
+  if (command.name() !== 'stacks' && findOption(command, '--recursive') === undefined) return [];
+  const until = now().getTime() + PATIENCE_MS;
+  const [root = '.'] = listPaths(operands);
+  const names = indexStackNames(root, { cwd, uid }, () => now().getTime() > until);
+  return Array.from(names, ([word, about]) => ({ word, about }));
+}
+
+function listPaths(operands: readonly string[]): readonly string[] {
+  return operands.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');
+}
+
+function toCandidates(words: readonly string[]): readonly Candidate[] {
+  return words.map((word) => ({ word, about: '' }));
+}
+
+function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
+  return kinds.map(({ name, title }) => ({ word: name, about: title }));
+}
+
+/**
+ * Lists the values of `--format` of `get`: the formats or, after `value=`, the fields of the named kinds. If no kind is
+ * named, lists the fields of every kind.
+ */
+function listFormats({ start, operands }: ValuePlace): readonly Candidate[] {
+  if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMATS, VALUE]);
+  const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
+  const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
+  const fields = (kinds.length === 0 ? MANIFEST_KINDS : kinds).flatMap((kind) =>
+    Object.entries(kind.fields).filter(([name]) => checkKindHasReadableField(kind, [name]) === undefined),
+  );
+  const abouts = new Map(fields.map(([name, { description }]) => [name, description]));
+  return Array.from(abouts, ([name, about]) => ({ word: `${VALUE}${name}`, about }));
+}
+
+const VALUE = 'value=';
+
+/** Lists the formats that `--report` accepts: the same as `--format` of the command. */
+function listReportFormats(command: Command): readonly string[] {
+  return findOption(command, '--format')?.argChoices ?? [];
 }
 
 /**
@@ -356,9 +319,12 @@ type Shell = (typeof SHELLS)[number];
  * script works with bash 3.2, which has no `compopt`.
  */
 const BASH = String.raw`# Completion of edgewise for bash. In ~/.bashrc: source <(edgewise completion bash)
+_edgewise_quote() {
+  COMPREPLY+=("$(printf %q "$1")")
+}
 _edgewise() {
   local i word about joined= files= line
-  local -a words=() found=()
+  local -a words=()
   local cur=${'$'}{COMP_WORDS[COMP_CWORD]}
   COMPREPLY=()
   compopt -o default 2>/dev/null
@@ -381,7 +347,7 @@ _edgewise() {
     case $word in
       :files) files=1 ;;
       :* | '') ;;
-      *) found+=("$(printf %q "${'$'}{word#"$lead"}")") ;;
+      *) _edgewise_quote "${'$'}{word#"$lead"}" ;;
     esac
   done < <("$1" __complete -- "${'$'}{words[@]}" 2>/dev/null)
   [[ $files && ${'$'}{#found[@]} -eq 0 && $cur ]] && return
@@ -391,7 +357,7 @@ _edgewise() {
     while IFS= read -r line; do
       [[ $line == -* ]] && continue
       [[ -d $line ]] && line+=/
-      COMPREPLY+=("$(printf %q "$line")")
+      _edgewise_quote "$line"
     done < <(compgen -f -- "$cur")
   fi
   if ((${'$'}{#COMPREPLY[@]} == 1)) && [[ ${'$'}{COMPREPLY[0]} == *[=/:] ]]; then compopt -o nospace 2>/dev/null; fi
@@ -401,17 +367,21 @@ complete -o default -F _edgewise edgewise
 
 const ZSH = String.raw`#compdef edgewise
 # Completion of edgewise for zsh. In ~/.zshrc, after compinit: source <(edgewise completion zsh)
+_edgewise_quote() {
+  REPLY="${'$'}{${'$'}{1//\\/\\\\}//:/\\:}:$2"
+}
 _edgewise() {
-  local line word about files
+  local line word about files REPLY
   local -a closed open
   for line in "${'$'}{(@f)$("${'$'}{words[1]}" __complete -- "${'$'}{(@Q)words[2,CURRENT-1]}" "$IPREFIX${'$'}{(Q)PREFIX}" 2>/dev/null)}"; do
     word=${'$'}{line%%$'\t'*}
     about=${'$'}{line#*$'\t'}
+    _edgewise_quote "$word" "$about"
     case $word in
       :files) files=1 ;;
       :*|'') ;;
-      *[=/:]) open+=("${'$'}{${'$'}{word//\\/\\\\}//:/\\:}:$about") ;;
-      *) closed+=("${'$'}{${'$'}{word//\\/\\\\}//:/\\:}:$about") ;;
+      *[=/:]) open+=("$REPLY") ;;
+      *) closed+=("$REPLY") ;;
     esac
   done
   (( $#closed )) && _describe -t values edgewise closed

@@ -21,7 +21,7 @@ import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
 import { createStateNotes, type ExportNote } from './state-notes.ts';
 import {
-  classifyUnmanaged,
+  classifyInstance,
   createNameFromInstance,
   findStateResources,
   type StateResources,
@@ -150,7 +150,7 @@ function nameResources(
 }
 
 function findNameInState(id: string, state: StateResources | undefined): string | undefined {
-  const instance = state?.managed.get(id)?.instance ?? state?.unmanaged.find(({ ids }) => ids['id'] === id);
+  const instance = state?.managed.get(id)?.instance ?? state?.otherKinds.find(({ ids }) => ids['id'] === id);
   return instance && createNameFromInstance(instance);
 }
 
@@ -195,8 +195,8 @@ interface ExternalNames {
 function nameExternals(resources: readonly NamedResource[], state: StateResources | undefined): ExternalNames {
   const known = new Set(resources.map(({ live }) => live.id));
   const exported = new Set(resources.flatMap(listReferredIds).filter((id) => !known.has(id)));
-  const inState = (state?.unmanaged ?? [])
-    .map(classifyUnmanaged)
+  const inState = (state?.otherKinds ?? [])
+    .map(classifyInstance)
     .flatMap((one) => (one.use === 'external' ? [one.id] : []));
   const externals = assignNamesToIds(
     Array.from(new Set([...exported, ...inState]), (id) => ({

@@ -2,7 +2,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { choosePreferredName } from './name-resources.ts';
-import { classifyUnmanaged, listMissing, type StateResources } from './state-resources.ts';
+import { classifyInstance, listMissing, type StateResources } from './state-resources.ts';
 import type { StateInstance } from './terraform-state.ts';
 
 /** Text for people about one difference between a state, the account and the exported manifests. */
@@ -36,8 +36,8 @@ export function createStateNotes(
   const addressById = new Map(state.deposed.map(({ id, instance }) => [id, instance.address]));
   const notes: readonly ExportNote[] = [
     {
-      title: 'In the state, and not managed by edgewise. To refer to one, write its External',
-      lines: state.unmanaged.map((instance) => describeUnmanaged(instance, externals, exported)),
+      title: 'In the state, of kinds that no manifest describes. To refer to one, write its External',
+      lines: state.otherKinds.map((instance) => describeOtherKind(instance, externals, exported)),
       isInComment: true,
     },
     {
@@ -75,13 +75,13 @@ export function createStateNotes(
   return notes.filter(({ lines }) => lines.length > 0);
 }
 
-function describeUnmanaged(
+function describeOtherKind(
   instance: StateInstance,
   externals: ReadonlyMap<string, string>,
   exported: ReadonlySet<string>,
 ): string {
   const { address } = instance;
-  const found = classifyUnmanaged(instance);
+  const found = classifyInstance(instance);
   if (found.use === 'none') return `${address}: no manifest can refer to it`;
   if (found.use === 'modules') return `${address}: only its modules, with --modules-of ${found.idPath}`;
   const name = externals.get(found.id);

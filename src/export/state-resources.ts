@@ -27,7 +27,7 @@ export interface StateResources {
   /** Resources that Terraform has replaced and not deleted yet. They have the address of their replacement. */
   readonly deposed: readonly ManagedInstance[];
   /** Resources of the same provider that edgewise does not manage. */
-  readonly unmanaged: readonly StateInstance[];
+  readonly otherKinds: readonly StateInstance[];
 }
 
 /** Finds the resources of the service in a state. */
@@ -44,7 +44,7 @@ export function findStateResources({ instances }: TerraformState): StateResource
     managed: new Map([...byId].flatMap(([id, [first]]) => (first === undefined ? [] : [[id, first] as const]))),
     repeated: [...byId.values()].flatMap((same) => same.slice(1)),
     deposed,
-    unmanaged: sorted.filter(
+    otherKinds: sorted.filter(
       (instance) => providers.has(getProvider(instance)) && !isRecognized.has(instance) && !instance.isDeposed,
     ),
   };
@@ -83,14 +83,14 @@ export function createNameFromInstance({ words }: StateInstance): string | undef
 }
 
 /** What to do with a resource of a state that edgewise does not manage. */
-export type UnmanagedInstance = { readonly instance: StateInstance } & (
+export type ClassifiedInstance = { readonly instance: StateInstance } & (
   | { readonly use: 'external'; readonly id: string }
   | { readonly use: 'modules'; readonly idPath: string }
   | { readonly use: 'none' }
 );
 
 /** Decides what to do with each: refer to it by an `External`, export its modules, or nothing. */
-export function classifyUnmanaged(instance: StateInstance): UnmanagedInstance {
+export function classifyInstance(instance: StateInstance): ClassifiedInstance {
   const kind = findKindOfType(instance.type, MANIFEST_KINDS);
   const id = instance.ids['id'];
   if (kind?.role === 'attached') {

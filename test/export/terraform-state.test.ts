@@ -38,7 +38,7 @@ describe('a Terraform state', () => {
       'example_credential.build[0]',
       'example_credential.build[1]',
       'example_ip_policy.office',
-      'example_ip_restriction.agent',
+      'example_ip_restriction.endpoints',
       'example_reserved_domain.web',
       'example_tunnel_group_backend.postgres',
       'module.site["Berlin"].example_credential.agent',

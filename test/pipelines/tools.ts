@@ -50,7 +50,8 @@ function isLeftToOthers(tool: string): boolean {
   return REQUIRED === '1' && SLOW_TO_BUILD.has(tool);
 }
 
-function isInstalled(tool: string): boolean {
+/** Whether a program is in a folder of PATH. */
+export function isInstalled(tool: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)));
 }
 

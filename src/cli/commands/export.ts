@@ -87,7 +87,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
       ...(terraform !== undefined && { names: terraform.state, protectedBlocks: terraform.protectedBlocks }),
     }),
   );
-  const notes = describeNotes(exported, terraform?.remarks ?? []);
+  const notes = describeNotes(exported, terraform?.hints ?? []);
   if (flags.out === undefined) {
     context.stdout.write(renderSingleFile(exported));
     context.stderr.write(notes);
@@ -148,7 +148,7 @@ function listPaths(paths: readonly string[]): readonly string[] {
 /** More paths of one folder would hide the paths of the other folders. */
 const MAX_LISTED = 10;
 
-function describeNotes({ leftOut, notes }: ExportResult, remarks: readonly string[]): string {
+function describeNotes({ leftOut, notes }: ExportResult, hints: readonly string[]): string {
   const sections = [
     { title: 'Left out', lines: leftOut.map(({ kind, id, reason }) => `${kind} ${id}: ${reason}`) },
     ...notes,
@@ -156,7 +156,7 @@ function describeNotes({ leftOut, notes }: ExportResult, remarks: readonly strin
   const texts = sections.flatMap(({ title, lines }) =>
     lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${toPrintable(line)}`)],
   );
-  return [...texts, ...remarks.map(toPrintable)].map((line) => `${line}\n`).join('');
+  return [...texts, ...hints.map(toPrintable)].map((line) => `${line}\n`).join('');
 }
 
 function parseStack(text: string): string {

@@ -26,8 +26,8 @@ export interface TerraformNames {
   readonly state: TerraformState;
   /** Blocks with `prevent_destroy`: `StateInstance.block`. */
   readonly protectedBlocks: ReadonlySet<string>;
-  /** Sentences about `prevent_destroy`, for people. */
-  readonly remarks: readonly string[];
+  /** Sentences about unknown `prevent_destroy`, for people. */
+  readonly hints: readonly string[];
 }
 
 /**
@@ -97,7 +97,7 @@ function readProtectedBlocks(
     protectedBlocks: new Set(
       found.flatMap(({ address, resources }) => Array.from(resources, (one) => joinAddress(address, one))),
     ),
-    remarks: [
+    hints: [
       ...describeMissing(missing, folder),
       ...found.flatMap((module) =>
         module.unreadable.map(

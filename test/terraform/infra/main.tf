@@ -18,9 +18,9 @@ resource "example_ip_policy" "office" {
   description = "Office"
 }
 
-resource "example_ip_restriction" "agent" {
-  type          = "agent"
-  description   = "Agents connect from the office"
+resource "example_ip_restriction" "endpoints" {
+  type          = "endpoints"
+  description   = "Endpoints admit the office"
   enforced      = true
   ip_policy_ids = [example_ip_policy.office.id]
 }

@@ -4,19 +4,20 @@ import {
   Environment,
   EvaluationError,
   ParseError,
+  type ParseResult,
 } from '@marcbachmann/cel-js';
 import type { Json } from '../model/json.ts';
-import { type CheckTypes, createTypeCheck } from './check-types.ts';
-import { BudgetError, type CelBudget, type MeteredProgram, meterProgram } from './metered-program.ts';
-import { listVariablePaths } from './read-cel.ts';
+import { type CelBudget, type CelValues, estimateSteps, matchText } from './cost.ts';
+import { listNodesInOperands, listVariablePaths } from './read-cel.ts';
 import {
   type CelDeclarations,
   type CelObjectType,
-  type DeclaredCelTypes,
+  type CelValueTypes,
   defineType,
-  replaceNamesInType,
+  isNullable,
   toCelValue,
   toJson,
+  toNonNullableType,
 } from './values.ts';
 
 /** Why an expression is invalid, and the position of the error in UTF-16 code units. */
@@ -30,16 +31,13 @@ export interface CelFinding {
 
 type CelResult = { readonly value: Json } | { readonly finding: string };
 
-/** The values of the variables, by name. A variable or field without a value is left out. */
-export type CelValues = Readonly<Record<string, Json | Date>>;
-
 /** A compiled expression. Its names and types are valid. */
 export interface CelProgram {
   /** The variables that the expression uses, each with the members selected from it: `after.acl`. */
   readonly names: readonly string[];
   /** The type of the result, in CEL notation. */
   readonly type: string;
-  /** Evaluates the expression. Never throws: returns a finding if the evaluation fails or exceeds the budget. */
+  /** Evaluates the expression. Never throws: returns a finding if the evaluation fails or may exceed the budget. */
   readonly run: (values: CelValues, budget: CelBudget) => CelResult;
 }
 
@@ -60,73 +58,106 @@ const MAX_DEPTH = 50;
  * Creates a compiler for expressions over the declared variables. Expressions have no side effects, and get the current
  * time only from a variable.
  */
-export function createCelCompiler(declarations: CelDeclarations): CelCompiler {
-  const variables = new Map(Object.entries(declarations.variables));
-  const messages = Object.entries(declarations.types).map(([name, fields]) => defineType(name, fields));
-  const types: DeclaredCelTypes = {
-    messages: new Map(messages.map((type) => [type.name, type])),
-    records: declarations.records,
-  };
-  const toValues: Compilation['toValues'] = (values, names) =>
-    new Map(Array.from(names, (name) => [name, toCelValue(variables.get(name) ?? 'dyn', values[name], types)]));
-  const environment = createEnvironment(declarations, messages);
-  const compilation = { declarations, toValues, checkTypes: createTypeCheck(declarations) };
-  return { compile: (text) => compile(environment, text, compilation) };
+export function createCelCompiler({ types, variables, doubles }: CelDeclarations): CelCompiler {
+  const objects = new Map(Object.entries(types).map(([name, fields]) => [name, defineType(name, fields)]));
+  const checking = createEnvironment(objects, variables, toNonNullableType);
+  allowNull(checking, Object.values(types).flatMap(Object.values));
+  const evaluating = createEnvironment(objects, variables, (type) => (isNullable(type) ? 'dyn' : type));
+  evaluating.registerFunction(`string.${RE2_METHOD}(string): bool`, matchText);
+  const compilation = { types, variables, checking, evaluating, valueTypes: { objects, doubles } };
+  return { compile: (text) => compile(text, compilation) };
 }
 
-/**
- * Creates the environment for evaluation. Nullable values, doubles, records and unions have the type `dyn` here, so
- * that evaluation accepts all their possible values. `CheckTypes` checks their types.
- */
-function createEnvironment(declarations: CelDeclarations, messages: readonly CelObjectType[]): Environment {
-  const { records, unions, variables } = declarations;
-  const isLoose = (name: string): boolean =>
-    name === 'double' || Object.hasOwn(records, name) || Object.hasOwn(unions, name);
-  const toType = (type: string): string =>
-    type.endsWith('?') ? 'dyn' : replaceNamesInType(type, (name) => (isLoose(name) ? 'dyn' : name));
+function createEnvironment(
+  objects: ReadonlyMap<string, CelObjectType>,
+  variables: CelDeclarations['variables'],
+  toType: (type: string) => string,
+): Environment {
   const limits = { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH };
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits });
-  for (const { name, fields, ctor } of messages) {
-    const known = Object.entries(fields).map(([field, type]) => [field, toType(type)] as const);
-    environment.registerType(name, { ctor, fields: Object.fromEntries(known) });
+  for (const { name, fields, ctor } of objects.values()) {
+    const types = Object.entries(fields).map(([field, type]) => [field, toType(type)] as const);
+    environment.registerType(name, { ctor, fields: Object.fromEntries(types) });
   }
-  for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, toType(type));
+  for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, type);
   return environment;
 }
 
-interface Compilation {
-  readonly declarations: CelDeclarations;
-  /** Converts only the values of the variables in `names`, because an expression needs no others. */
-  readonly toValues: (values: CelValues, names: ReadonlySet<string>) => ReadonlyMap<string, unknown>;
-  readonly checkTypes: CheckTypes;
+/** Lets the library's type check accept a comparison of a nullable value with null. The function is never called. */
+function allowNull(environment: Environment, types: readonly string[]): void {
+  for (const type of new Set(types.filter(isNullable).map(toNonNullableType)))
+    environment.registerOperator(`${type} == null`, () => false);
 }
 
-function compile(
-  environment: Environment,
-  text: string,
-  { declarations, toValues, checkTypes }: Compilation,
-): CelProgram | { readonly finding: CelFinding } {
+interface Compilation extends Pick<CelDeclarations, 'types' | 'variables'> {
+  readonly checking: Environment;
+  /** A nullable value has the type `dyn` here. Has the method `RE2_METHOD`, which `useRe2` writes into expressions. */
+  readonly evaluating: Environment;
+  readonly valueTypes: CelValueTypes;
+}
+
+function compile(text: string, compilation: Compilation): CelProgram | { readonly finding: CelFinding } {
+  const { checking, evaluating, variables } = compilation;
   if (text.length > MAX_LENGTH) return { finding: createWholeFinding(text, `is longer than ${MAX_LENGTH} characters`) };
   try {
-    const parsed = environment.parse(text);
+    const parsed = checking.parse(text);
     const rejected = findRejectedSyntax(parsed.ast);
     if (rejected !== undefined) return { finding: rejected };
     const { type, error } = parsed.check();
-    if (error !== undefined || type === undefined) return { finding: createFinding(error, text, declarations) };
-    const checked = checkTypes(text, parsed.ast);
-    if ('error' in checked) return { finding: createFinding(checked.error, text, declarations) };
-    const names = listVariablePaths(parsed.ast).filter((name) =>
-      Object.hasOwn(declarations.variables, toVariable(name)),
-    );
-    const program = meterProgram(parsed);
-    const used = new Set(names.map(toVariable));
+    if (error !== undefined || type === undefined) return { finding: createFinding(error, text, compilation) };
+    const names = listVariablePaths(parsed.ast).filter((name) => Object.hasOwn(variables, toVariable(name)));
+    const evaluate = evaluating.parse(useRe2(text, parsed.ast));
     return {
       names,
-      type: checked.type,
-      run: (values, budget) => evaluate(program, () => toValues(values, used), budget),
+      type,
+      run: (values, budget) => run({ names, ast: parsed.ast, evaluate, compilation }, values, budget),
     };
   } catch (error) {
-    return { finding: createFinding(error, text, declarations) };
+    return { finding: createFinding(error, text, compilation) };
+  }
+}
+
+/**
+ * Replaces the method `matches` of the library, which uses regular expressions of JavaScript, by one with RE2. CEL
+ * prescribes RE2, which does not backtrack. The name has the same length, so positions do not change.
+ */
+function useRe2(text: string, root: ASTNode): string {
+  const open = [root];
+  let changed = text;
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    open.push(...listNodesInOperands(node.op === 'value' ? [] : node.args));
+    if (node.op !== 'rcall' || node.args[0] !== 'matches') continue;
+    const [, receiver, [operand]] = node.args;
+    const [start, end] = [receiver.range.end, operand?.range.start ?? node.range.end];
+    changed =
+      changed.slice(0, start) + changed.slice(start, end).replace(/\bmatches\b/g, RE2_METHOD) + changed.slice(end);
+  }
+  return changed;
+}
+
+const RE2_METHOD = 're2find';
+
+interface Evaluation {
+  readonly names: readonly string[];
+  readonly ast: ASTNode;
+  readonly evaluate: ParseResult;
+  readonly compilation: Compilation;
+}
+
+function run({ names, ast, evaluate, compilation }: Evaluation, values: CelValues, budget: CelBudget): CelResult {
+  const { variables, valueTypes: types } = compilation;
+  try {
+    const finding = budget.spend(estimateSteps(ast, values));
+    if (finding !== undefined) return { finding };
+    const used = new Set(names.map(toVariable));
+    const converted = Array.from(used, (name) => [name, toCelValue(variables[name] ?? 'dyn', values[name], { types })]);
+    return { value: toJson(evaluate(Object.fromEntries(converted))) };
+  } catch (error) {
+    if (error instanceof EvaluationError)
+      return { finding: error.summary.replace(/\.$/, '').replaceAll(RE2_METHOD, 'matches') };
+    if (error instanceof RangeError) return { finding: `too much: ${error.message}` };
+    if (error instanceof Error) return { finding: error.message };
+    throw error;
   }
 }
 
@@ -162,7 +193,7 @@ function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-function createFinding(error: unknown, text: string, declarations: CelDeclarations): CelFinding {
+function createFinding(error: unknown, text: string, { types, variables }: Compilation): CelFinding {
   if (error instanceof RangeError) return createWholeFinding(text, 'is nested too deeply');
   if (!(error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError)) throw error;
   const [, limit] = /^Exceeded max(\w+)/.exec(error.summary) ?? [];
@@ -171,16 +202,12 @@ function createFinding(error: unknown, text: string, declarations: CelDeclaratio
   const given = text.slice(finding.start, finding.start + finding.length);
   switch (error.code) {
     case 'unknown_variable':
-      return { ...finding, unknown: { given, known: Object.keys(declarations.variables) } };
+      return { ...finding, unknown: { given, known: Object.keys(variables) } };
     case 'no_such_key':
-      return { ...finding, unknown: { given, known: listFields(declarations) } };
+      return { ...finding, unknown: { given, known: Object.values(types).flatMap(Object.keys) } };
     default:
       return finding;
   }
-}
-
-function listFields({ types, records }: CelDeclarations): readonly string[] {
-  return [types, records].flatMap(Object.values).flatMap(Object.keys);
 }
 
 function createWholeFinding(text: string, message: string): CelFinding {
@@ -192,16 +219,4 @@ function createRangeFinding(
   message: string,
 ): CelFinding {
   return { message, start, length: Math.max(1, end - start) };
-}
-
-function evaluate(program: MeteredProgram, toValues: () => ReadonlyMap<string, unknown>, budget: CelBudget): CelResult {
-  try {
-    return { value: toJson(program(toValues(), budget)) };
-  } catch (error) {
-    if (error instanceof EvaluationError) return { finding: error.summary.replace(/\.$/, '') };
-    if (error instanceof RangeError && !(error instanceof BudgetError))
-      return { finding: `too much: ${error.message}` };
-    if (error instanceof Error) return { finding: error.message };
-    throw error;
-  }
 }

@@ -100,15 +100,20 @@ type MethodCall = Extract<ASTNode, { readonly op: 'rcall' }>;
  * macro binds in its other operands.
  */
 function listCallOperands(call: MethodCall, bound: readonly string[]): readonly Scoped[] {
-  const [method, receiver, operands] = call.args;
+  const [, receiver, operands] = call.args;
   const isNamespace = receiver.op === 'id' && NAMESPACES.has(receiver.args);
-  const first = operands[0];
-  const isMacro = MACROS.has(method) && operands.length > 1 && first?.op === 'id';
-  const inside = isMacro && first !== undefined ? [...bound, String(first.args)] : bound;
+  const variable = findMacroVariable(call);
+  const inside = variable === undefined ? bound : [...bound, variable];
   return [
     ...(isNamespace ? [] : [{ node: receiver, bound }]),
-    ...(isMacro ? operands.slice(1) : operands).map((node) => ({ node, bound: inside })),
+    ...(variable === undefined ? operands : operands.slice(1)).map((node) => ({ node, bound: inside })),
   ];
+}
+
+/** Returns the variable that a macro binds: its first operand. `undefined` for other methods. */
+export function findMacroVariable({ args: [method, , operands] }: MethodCall): string | undefined {
+  const [first] = operands;
+  return MACROS.has(method) && operands.length > 1 && first?.op === 'id' ? first.args : undefined;
 }
 
 const MACROS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);

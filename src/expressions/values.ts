@@ -18,44 +18,36 @@ export function defineType(name: string, fields: CelFieldTypes): CelObjectType {
   return { name, fields, ctor };
 }
 
-export interface DeclaredCelTypes {
-  readonly messages: ReadonlyMap<string, CelObjectType>;
-  readonly records: CelDeclarations['records'];
+/** The types with fields, by name, and the paths of the fields that are doubles. */
+export interface CelValueTypes {
+  readonly objects: ReadonlyMap<string, CelObjectType>;
+  readonly doubles: ReadonlySet<string>;
 }
 
 /**
  * Converts a value to the library's representation of the declared type. A value of another type is converted as `dyn`,
- * so an expression that relies on the declared type fails.
+ * so an expression that relies on the declared type fails. `path`: of the value in its variable, without indices.
  */
-export function toCelValue(declared: string, value: Json | Date | undefined, types: DeclaredCelTypes): unknown {
+export function toCelValue(
+  type: string,
+  value: Json | Date | undefined,
+  { types, path = '' }: { readonly types: CelValueTypes; readonly path?: string },
+): unknown {
   if (value === undefined || value instanceof Date) return value;
-  const type = toNonNullableType(declared);
-  const [, member] = /^list<(.+)>$/.exec(type) ?? [];
-  if (member !== undefined && isJsonArray(value)) return value.map((one) => toCelValue(member, one, types));
-  if (isJsonObject(value)) return convertObject(type, value, types);
-  return type === 'double' && typeof value === 'number' ? value : toDynamic(value);
-}
-
-type Members = Readonly<Record<string, Json>>;
-
-function convertObject(type: string, value: Members, types: DeclaredCelTypes): unknown {
-  const message = types.messages.get(type);
-  if (message !== undefined) return createMessage(message, value, types);
-  const fields = Object.hasOwn(types.records, type) ? (types.records[type] ?? {}) : {};
+  if (typeof value === 'number') return Number.isSafeInteger(value) && !types.doubles.has(path) ? BigInt(value) : value;
+  if (isJsonArray(value)) {
+    const [, member = 'dyn'] = /^list<(.+)>$/.exec(toNonNullableType(type)) ?? [];
+    return value.map((one) => toCelValue(member, one, { types, path }));
+  }
+  if (!isJsonObject(value)) return value;
   const [, of = 'dyn'] = /^map<string, (.+)>$/.exec(type) ?? [];
-  const toType = (name: string): string => (Object.hasOwn(fields, name) ? (fields[name] ?? of) : of);
-  return new Map(Object.entries(value).map(([name, one]) => [name, toCelValue(toType(name), one, types)]));
-}
-
-function createMessage({ fields, ctor }: CelObjectType, value: Members, types: DeclaredCelTypes): object {
-  const known = Object.entries(fields).filter(([name]) => Object.hasOwn(value, name));
-  return new ctor(Object.fromEntries(known.map(([name, type]) => [name, toCelValue(type, value[name], types)])));
-}
-
-function toDynamic(value: Json): unknown {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (isJsonArray(value)) return value.map(toDynamic);
-  return isJsonObject(value) ? new Map(Object.entries(value).map(([key, one]) => [key, toDynamic(one)])) : value;
+  const object = types.objects.get(type);
+  const members = Object.entries(value).flatMap(([name, one]): (readonly [string, unknown])[] => {
+    const declared = object === undefined ? of : object.fields[name];
+    const inner = path === '' ? name : `${path}.${name}`;
+    return declared === undefined ? [] : [[name, toCelValue(declared, one, { types, path: inner })]];
+  });
+  return object === undefined ? new Map(members) : new object.ctor(Object.fromEntries(members));
 }
 
 /** Converts the result of an expression to JSON. A value without a JSON form becomes a string or null. */
@@ -90,22 +82,19 @@ function toObjectJson(value: unknown): Json {
 export interface CelDeclarations {
   /** Maps the name of each declared type to the types of its fields. */
   readonly types: Readonly<Record<string, CelFieldTypes>>;
-  /** Like `types`. In addition, a value of these types is accepted wherever a map is expected. */
-  readonly records: Readonly<Record<string, CelFieldTypes>>;
-  /** Maps the name of a union to the types that its values can have. */
-  readonly unions: Readonly<Record<string, readonly string[]>>;
   readonly variables: Readonly<Record<string, string>>;
+  /** The dotted paths of fields of type `dyn` whose numbers are doubles. All other whole numbers are ints. */
+  readonly doubles: ReadonlySet<string>;
 }
 
 export type CelFieldTypes = Readonly<Record<string, string>>;
 
-export function toNonNullableType(type: string): string {
-  return type.endsWith('?') ? type.slice(0, -1) : type;
+export function isNullable(type: string): boolean {
+  return type.endsWith('?');
 }
 
-/** Replaces each name in a type. For example, `list<Rule>` contains the names `list` and `Rule`. */
-export function replaceNamesInType(type: string, toName: (name: string) => string): string {
-  return type.replace(/[\w.]+/g, toName);
+export function toNonNullableType(type: string): string {
+  return isNullable(type) ? type.slice(0, -1) : type;
 }
 
 /** Finds the first use of a name in an expression. Skips occurrences inside longer names. */

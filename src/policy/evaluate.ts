@@ -1,5 +1,5 @@
+import { type CelBudget, createBudget } from '../expressions/cost.ts';
 import type { CelProgram } from '../expressions/environment.ts';
-import { type CelBudget, createBudget } from '../expressions/metered-program.ts';
 import type { Action } from '../model/change.ts';
 import type { SourcePlace } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';

@@ -1,4 +1,4 @@
-import type { CelValues } from '../expressions/environment.ts';
+import type { CelValues } from '../expressions/cost.ts';
 import { parseDurationMs } from '../kinds/duration.ts';
 import { getAddressName } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';

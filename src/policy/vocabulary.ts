@@ -1,8 +1,7 @@
 import type { CelDeclarations } from '../expressions/values.ts';
-import { type Field, type FieldType, type ListType, type MapType, type ObjectType, objectOf } from '../kinds/field.ts';
+import { type Field, type FieldType, getNestedFields, objectOf } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { PublishedTotals } from '../model/change.ts';
-import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
 /**
@@ -132,71 +131,27 @@ function isTypeName(name: string): name is TypeName {
 
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
 
-/** Declares the variables of a policy for these kinds. A field whose type differs between kinds has the type `dyn`. */
+/**
+ * Declares the variables of a policy for these kinds. The fields of `before` and `after` may be null. Those inside of
+ * modules have the type `dyn`, because a module may be used as a map.
+ */
 export function createPolicyDeclarations(kinds: readonly Kind[]): CelDeclarations {
-  const records: Records = new Map();
-  const fields = mergeFields(SPEC, kinds.map(listVisibleFields), records);
+  const fields = Map.groupBy(kinds.flatMap(listVisibleFields), ([name]) => name);
+  const types = Array.from(fields, ([name, found]) => [name, mergeTypes(found.map(([, { type }]) => type))] as const);
   return {
-    types: { ...KIND_INDEPENDENT_POLICY_TYPES, Spec: fields },
-    records: Object.fromEntries(records),
-    unions: { [METADATA]: ['string', 'map<string, dyn>'] },
+    types: { ...KIND_INDEPENDENT_POLICY_TYPES, Spec: Object.fromEntries(types) },
     variables: VARIABLES,
+    doubles: new Set(kinds.flatMap((kind) => listDoubles('', objectOf(Object.fromEntries(listVisibleFields(kind)))))),
   };
 }
 
-/** The fields of a kind that expressions can use: all except secret ones. */
-export function listVisibleFields(kind: Kind): NamedFields {
-  return kind.specFields.filter(([, { lifecycle }]) => lifecycle !== 'one-time');
+/** Returns the type of a field. If it differs between kinds: `dyn`. */
+function mergeTypes(types: readonly FieldType[]): string {
+  const [type = 'dyn', ...others] = new Set(types.map(toCelType));
+  return others.length > 0 || type === 'dyn' ? 'dyn' : `${type}?`;
 }
 
-type NamedFields = readonly (readonly [string, Field])[];
-
-/** Maps the name of an object type to its fields. The name is the path of the object, such as `spec.backend`. */
-type Records = Map<string, Readonly<Record<string, string>>>;
-
-const SPEC = 'spec';
-
-/** The type of the field `metadata`. A value is a map if the metadata is a JSON object, otherwise a string. */
-const METADATA = 'metadata';
-
-/** Merges the fields of several kinds or object types. A field whose types differ gets the type `dyn`. */
-function mergeFields(at: string, tables: readonly NamedFields[], records: Records): Readonly<Record<string, string>> {
-  const byName = Map.groupBy(tables.flat(), ([name]) => name);
-  const types = Array.from(byName, ([name, found]) => {
-    const fields = found.map(([, field]) => field);
-    return [name, mergeFieldTypes(`${at}.${name}`, fields, records)] as const;
-  });
-  return Object.fromEntries(types);
-}
-
-/** Returns the common type of a field. It is nullable, so that a rule can compare the field with null. */
-function mergeFieldTypes(at: string, fields: readonly Field[], records: Records): string {
-  const types = fields.map(({ type }) => type);
-  return `${mergeTypes(at, types, records)}?`;
-}
-
-function mergeTypes(at: string, types: readonly FieldType[], records: Records): string {
-  const objects = types.filter((type): type is ObjectType => type.type === 'object');
-  if (objects.length === types.length) return mergeObjects(at, objects, records);
-  const lists = types.filter((type): type is ListType => type.type === 'list');
-  if (lists.length === types.length) return `list<${mergeTypes(at, toMembers(lists), records)}>`;
-  const maps = types.filter((type): type is MapType => type.type === 'map');
-  if (maps.length === types.length) return `map<string, ${mergeTypes(at, toMembers(maps), records)}>`;
-  const [first = 'dyn', ...others] = new Set(types.map(toSimpleType));
-  return others.length === 0 ? first : 'dyn';
-}
-
-function toMembers(types: readonly (ListType | MapType)[]): readonly FieldType[] {
-  return types.map((type) => type.of);
-}
-
-function mergeObjects(at: string, types: readonly ObjectType[], records: Records): string {
-  const tables = types.map(({ fields }) => Object.entries(fields));
-  records.set(at, mergeFields(at, tables, records));
-  return at;
-}
-
-function toSimpleType(type: FieldType): string {
+function toCelType(type: FieldType): string {
   switch (type.type) {
     case 'text':
     case 'enum':
@@ -205,18 +160,25 @@ function toSimpleType(type: FieldType): string {
       return 'string';
     case 'boolean':
       return 'bool';
-    case 'number':
-      return type.integer ? 'int' : 'double';
-    case 'metadata':
-      return METADATA;
     case 'list':
-    case 'map':
-    case 'object':
-    case 'json':
-      return 'dyn';
+      return `list<${toCelType(type.of)}>`;
     default:
-      return assertNever(type);
+      return 'dyn';
   }
+}
+
+/** Lists the fields that expressions can use: all except secret ones. */
+export function listVisibleFields(kind: Kind): readonly (readonly [string, Field])[] {
+  return kind.specFields.filter(([, { lifecycle }]) => lifecycle !== 'one-time');
+}
+
+/** Lists the paths of the fields whose numbers may be fractions. */
+function listDoubles(path: string, type: FieldType): readonly string[] {
+  if (type.type === 'list') return listDoubles(path, type.of);
+  if (type.type === 'number') return type.integer ? [] : [path];
+  return Object.entries(getNestedFields(type)).flatMap(([name, field]) =>
+    listDoubles(path === '' ? name : `${path}.${name}`, field.type),
+  );
 }
 
 /** A field of `before` or `after` in an expression. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CelProgram, type CelValues, createCelCompiler } from '../../src/expressions/environment.ts';
-import { createBudget } from '../../src/expressions/metered-program.ts';
+import { type CelValues, createBudget } from '../../src/expressions/cost.ts';
+import { type CelProgram, createCelCompiler } from '../../src/expressions/environment.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
@@ -10,7 +10,7 @@ import { createPolicyDeclarations, listVisibleFields } from '../../src/policy/vo
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { holds, LONG } from '../laws/properties.ts';
 
-/** Types are checked when a policy is read: nothing that evaluates well is refused, and what is refused never evaluates. */
+/** Types are checked when a policy is read: nothing that evaluates well is refused. */
 
 /** Resources of several kinds, as plans have them. */
 const resources = fc
@@ -43,7 +43,7 @@ function listConditions(place: string, value: Json): readonly string[] {
   const some = [`${place} != null`, `null == ${place}`, `[${place}, null].size() == 2`, `type(${place}) == null_type`];
   const own = [
     `cel.bind(v, ${place}, v == ${place})`,
-    `(true ? ${place} : null) == ${place}`,
+    `(true ? ${place} : dyn(null)) == ${place}`,
     `${place} in [${place}]`,
   ];
   return [...some, ...own, ...listTypical(place, value)];
@@ -95,10 +95,6 @@ function run(program: CelProgram, after: JsonObject): ReturnType<CelProgram['run
   return program.run({ after, before: after } satisfies CelValues, createBudget(100_000));
 }
 
-/** Operators that fail on what they are not for; others find it unequal. */
-const OPERATORS = '+ - * / % < <= > >='.split(' ');
-const LITERALS = ['1', '1.5', '"a"', 'true', '["a"]', '[1]', '{"a": 1}', 'now'];
-
 describe('what is read', () => {
   it('is what evaluates well on resources as they are', LONG, async () => {
     const property = fc.asyncProperty(resources, fc.infiniteStream(fc.nat()), async ([kinds, ...specs], numbers) => {
@@ -112,46 +108,11 @@ describe('what is read', () => {
         const rule = `(${conditions[0]}) ? (${conditions[1]}) : (${conditions[2]})`;
         for (const text of [...conditions, rule]) {
           const program = cel.compile(text);
-          expect('fault' in program ? program.fault : undefined, text).toBe(undefined);
+          expect('finding' in program ? program.finding : undefined, text).toBe(undefined);
           if ('run' in program) expect(run(program, spec), text).toMatchObject({ value: expect.anything() });
         }
       }
     });
     await holds(property, 600);
   });
-
-  it('is refused for its types only when it evaluates on no resource', LONG, async () => {
-    const property = fc.asyncProperty(resources, fc.infiniteStream(fc.nat()), async ([kinds, ...specs], numbers) => {
-      const pick = <T>(from: readonly T[]): T => from[numbers.next().value % from.length] as T; // none is empty
-      const declarations = createPolicyDeclarations(kinds);
-      const Spec = Object.fromEntries(Object.keys(declarations.types['Spec'] ?? {}).map((name) => [name, 'dyn']));
-      const strict = createCelCompiler(declarations);
-      const loose = createCelCompiler({
-        ...declarations,
-        types: { ...declarations.types, Spec },
-        records: {},
-        unions: {},
-      });
-      const places = specs.flatMap((spec) => listPlaces('after', spec).slice(1)).map(([place]) => place);
-      for (let tried = 0; tried < 10; tried += 1) {
-        const operands = [pick(places), pick([...places, ...LITERALS])];
-        const text = (pick([0, 1]) === 0 ? operands : operands.reverse()).join(` ${pick(OPERATORS)} `);
-        const program = loose.compile(text);
-        if ('finding' in program || !('finding' in strict.compile(text))) continue;
-        for (const spec of specs) {
-          const result = run(program, spec);
-          // An empty list can be joined to any; and numbers that may be fractions are never whole ones, whatever their value.
-          if ('value' in result && !isJsonArray(result.value))
-            expect(isOfFractions(text, declarations.records), text).toBe(true);
-        }
-      }
-    });
-    await holds(property, 600);
-  });
 });
-
-/** Whether a field of numbers that may be fractions stands in an expression. */
-function isOfFractions(text: string, records: Readonly<Record<string, Readonly<Record<string, string>>>>): boolean {
-  const fields = Object.values(records).flatMap(Object.entries);
-  return fields.some(([name, type]) => type.startsWith('double') && text.includes(name));
-}

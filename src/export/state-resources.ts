@@ -26,13 +26,15 @@ export interface StateResources {
   readonly repeated: readonly ManagedInstance[];
   /** Resources that Terraform has replaced and not deleted yet. They have the address of their replacement. */
   readonly deposed: readonly ManagedInstance[];
-  /** Resources of the same provider that edgewise does not manage. */
+  /** Resources of the same provider that are of no owned kind. */
   readonly otherKinds: readonly StateInstance[];
+  /** Each resource of `managed` and `otherKinds` that has an id, by id. */
+  readonly byId: ReadonlyMap<string, StateInstance>;
 }
 
 /** Finds the resources of the service in a state. */
-export function findStateResources({ instances }: TerraformState): StateResources {
-  const sorted = instances.toSorted((left, right) => (left.address < right.address ? -1 : 1));
+export function findStateResources(state: TerraformState): StateResources {
+  const sorted = state.instances.toSorted((left, right) => (left.address < right.address ? -1 : 1));
   const recognized = sorted.flatMap(recognize);
   const { deposed = [], found = [] } = Object.groupBy(recognized, ({ instance }) =>
     instance.isDeposed ? 'deposed' : 'found',
@@ -40,12 +42,18 @@ export function findStateResources({ instances }: TerraformState): StateResource
   const byId = Map.groupBy(found, ({ id }) => id);
   const providers = new Set(recognized.map(({ instance }) => getProvider(instance)));
   const isRecognized = new Set(recognized.map(({ instance }) => instance));
+  const managed = new Map([...byId].flatMap(([id, [first]]) => (first === undefined ? [] : [[id, first] as const])));
+  const otherKinds = sorted.filter(
+    (instance) => providers.has(getProvider(instance)) && !isRecognized.has(instance) && !instance.isDeposed,
+  );
+  const instances = [...otherKinds, ...Array.from(managed.values(), ({ instance }) => instance)];
   return {
-    managed: new Map([...byId].flatMap(([id, [first]]) => (first === undefined ? [] : [[id, first] as const]))),
+    managed,
     repeated: [...byId.values()].flatMap((same) => same.slice(1)),
     deposed,
-    otherKinds: sorted.filter(
-      (instance) => providers.has(getProvider(instance)) && !isRecognized.has(instance) && !instance.isDeposed,
+    otherKinds,
+    byId: new Map(
+      instances.flatMap((instance) => (instance.ids['id'] === undefined ? [] : [[instance.ids['id'], instance]])),
     ),
   };
 }
@@ -89,6 +97,9 @@ export type ClassifiedInstance = { readonly instance: StateInstance } & (
   | { readonly use: 'none' }
 );
 
+/** The ids that an `External` may have. */
+const REFERABLE = { prefixes: listAllIdPrefixes() };
+
 /** Decides what to do with each: refer to it by an `External`, export its modules, or nothing. */
 export function classifyInstance(instance: StateInstance): ClassifiedInstance {
   const kind = findKindOfType(instance.type, MANIFEST_KINDS);
@@ -97,7 +108,7 @@ export function classifyInstance(instance: StateInstance): ClassifiedInstance {
     const path = listPathIdNamesOfKind(kind).map((name) => instance.ids[name]);
     if (path.every((part) => part !== undefined)) return { instance, use: 'modules', idPath: path.join('/') };
   }
-  if (id !== undefined && isIdOf({ prefixes: listAllIdPrefixes() }, id)) return { instance, use: 'external', id };
+  if (id !== undefined && isIdOf(REFERABLE, id)) return { instance, use: 'external', id };
   return { instance, use: 'none' };
 }
 

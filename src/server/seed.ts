@@ -17,7 +17,7 @@ import { type ApiKey, DEFAULT_USER_ID } from './admission.ts';
 import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
 import { createStoredAttachedResource } from './handlers.ts';
-import { createBehaviourContext, listBadReferences, refuseClaimedValues, type Service } from './service.ts';
+import { createBehaviourContext, refuseBadReferences, refuseClaimedValues, type Service } from './service.ts';
 import { type StoredResource, toTimestamp } from './store.ts';
 import { parseCreateBody, refuseCrossFieldViolations } from './validate-body.ts';
 
@@ -60,10 +60,7 @@ export type ServerSnapshot = Required<Omit<ServerSeed, OptionalPart>> & Pick<Ser
 /** Parts that a snapshot contains only if the server's own seed contained them. */
 type OptionalPart = 'externals' | 'abuse_report_rules';
 
-/**
- * Parses a seed or snapshot from JSON. Throws `RangeError` if it is invalid; the message lists the first 20 errors, and
- * counts the rest.
- */
+/** Parses a seed or snapshot from JSON. Throws `RangeError` with the first mistake if it is invalid. */
 export function parseServerSeed(text: string): ServerSeed {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
@@ -72,8 +69,8 @@ export function parseServerSeed(text: string): ServerSeed {
   if (unknownKey !== undefined) throw new RangeError(unknownKey);
   const oversized = findOversized(value, []);
   if (oversized !== undefined) throw new RangeError(oversized);
-  const findings = checkAgainstSchema(SEED_SCHEMA, value);
-  if (findings.length > 0) throw new RangeError(renderFindings(findings));
+  const [first] = checkAgainstSchema(SEED_SCHEMA, value);
+  if (first !== undefined) throw new RangeError(`${formatPath(first.path)} ${first.message}`.trim());
   return value as ServerSeed; // checkAgainstSchema has checked it
 }
 
@@ -91,15 +88,6 @@ function findOversized(value: Json, path: FieldPath): string | undefined {
     if (oversized !== undefined) return oversized;
   }
   return undefined;
-}
-
-/** An error lists at most this many findings, and counts the rest: they often have one cause. */
-const MAX_FINDINGS = 20;
-
-function renderFindings(findings: ReturnType<typeof checkAgainstSchema>): string {
-  const shown = findings.slice(0, MAX_FINDINGS).map(({ path, message }) => `${formatPath(path)} ${message}`.trim());
-  const more = findings.length - shown.length;
-  return [...shown, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join('\n');
 }
 
 function parseJson(text: string): Json {
@@ -128,55 +116,24 @@ interface Draft extends Placed {
 }
 
 /**
- * Adds the resources of a seed to an empty store, oldest first. Throws `RangeError` if the server would have rejected a
- * resource. The message names each such resource with its position in the seed.
+ * Adds the resources of a seed to an empty store, oldest first. Throws `RangeError` with the first mistake and its
+ * position in the seed if the server would have rejected a resource.
  */
 export function loadSeed(service: Service, { resources = {} }: ServerSeed): void {
-  const mistakes = new Mistakes();
-  const placed = Object.entries(resources).flatMap(([name, members]) =>
-    placeResources(name, members, { mistakes, now: service.now }),
-  );
+  const placed = Object.entries(resources).flatMap(([name, members]) => placeResources(name, members, service.now));
   const oldestFirst = placed.toSorted((left, right) => left.created.getTime() - right.created.getTime());
-  const drafts = oldestFirst.flatMap((one) => mistakes.collect(one.place, () => createDraft(service, one)) ?? []);
-  const admitted = new Set(drafts.filter((draft) => seedDraft(service, draft, mistakes)).map(({ place }) => place));
-  const refused = new Set(placed.filter(({ place }) => !admitted.has(place)).map(({ resource }) => resource['id']));
-  for (const { place, kind, stored } of drafts)
-    for (const { id, message } of listBadReferences(service, kind, stored.spec))
-      if (!refused.has(id)) mistakes.add(place, message);
-  mistakes.createError();
+  const drafts = oldestFirst.map((one) => at(one.place, () => createDraft(service, one)));
+  for (const draft of drafts) at(draft.place, () => seedDraft(service, draft));
+  for (const { place, kind, stored } of drafts) at(place, () => refuseBadReferences(service, kind, stored.spec));
 }
 
-/** An error lists at most this many mistakes, and counts the rest: they often have one cause. */
-const MAX_SHOWN = 100;
-
-/** Collects the mistakes in a seed, so that one error reports them all. */
-class Mistakes {
-  readonly #messages: string[] = [];
-  #count = 0;
-
-  add(place: string, message: string): void {
-    this.#count += 1;
-    if (this.#count <= MAX_SHOWN) this.#messages.push(`${place}: ${message}`);
-  }
-
-  /**
-   * Returns the result of `act`. If `act` throws `RequestError`, records it as a mistake at `place`, and returns
-   * `undefined`.
-   */
-  collect<T>(place: string, act: () => T): T | undefined {
-    try {
-      return act();
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      this.add(place, error.message);
-      return undefined;
-    }
-  }
-
-  createError(): void {
-    const more = this.#count - this.#messages.length;
-    const rest = more > 0 ? [`and ${more.toLocaleString('en')} more mistakes`] : [];
-    if (this.#count > 0) throw new RangeError([...this.#messages, ...rest].join('\n'));
+/** Runs `act`. Throws the server's rejection as a mistake at `place` of the seed. */
+function at<T>(place: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    throw new RangeError(`${place}: ${error.message}`, { cause: error });
   }
 }
 
@@ -189,20 +146,12 @@ export function exportResourcesAsSeed({ store }: Service): Readonly<Record<strin
   return Object.fromEntries(entries);
 }
 
-function placeResources(
-  name: string,
-  members: readonly SeedResource[],
-  { mistakes, now }: { readonly mistakes: Mistakes; readonly now: () => Date },
-): readonly Placed[] {
+function placeResources(name: string, members: readonly SeedResource[], now: () => Date): readonly Placed[] {
   const kind = findKind(name);
-  if (kind === undefined) {
-    mistakes.add(`resources.${name}`, 'is not a known kind');
-    return [];
-  }
-  return members.flatMap((resource, index) => {
+  if (kind === undefined) throw new RangeError(`resources.${name}: is not a known kind`);
+  return members.map((resource, index) => {
     const place = `resources.${name}[${index}]`;
-    const created = mistakes.collect(place, () => parseCreatedAt(resource, now));
-    return created === undefined ? [] : [{ place, kind, resource, created }];
+    return { place, kind, resource, created: at(place, () => parseCreatedAt(resource, now)) };
   });
 }
 
@@ -238,19 +187,13 @@ function draftOwned(service: Service, { kind, resource, created }: Placed): Stor
   };
 }
 
-/** Adds a draft to the store, and returns true. If a check fails, records the mistake, and returns false. */
-function seedDraft(service: Service, { place, kind, resource, created, stored }: Draft, mistakes: Mistakes): boolean {
-  const checks = [
-    () => checkId(kind, stored.id),
-    () => refuseTwice(service, kind, stored.id),
-    () => refuseClaimedValues(service, kind, stored),
-  ];
-  const passed = checks.filter((check) => mistakes.collect(place, () => check() ?? true) === true);
-  if (passed.length < checks.length) return false;
+function seedDraft(service: Service, { kind, resource, created, stored }: Draft): void {
+  checkId(kind, stored.id);
+  refuseTwice(service, kind, stored.id);
+  refuseClaimedValues(service, kind, stored);
   const remember = isJsonObject(resource['state']) ? undefined : getBehaviour(kind).remember;
   const state = remember?.(stored, undefined, { ...createBehaviourContext(service), now: created }) ?? stored.state;
   service.store.put(kind, { ...stored, state });
-  return true;
 }
 
 /** The API key of the user who is treated as the creator of a seed's resources. It has all rights. */

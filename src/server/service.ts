@@ -56,26 +56,12 @@ export function isExternalId({ externals }: Pick<Service, 'externals'>, id: stri
  * the fields.
  */
 export function refuseBadReferences(service: Service, kind: Kind, spec: Spec): void {
-  const [first] = listBadReferences(service, kind, spec);
-  if (first === undefined) return;
-  const { field, id, message } = first;
-  throw new RequestError(message, { code: 'missing_reference', details: { field, id } });
-}
-
-/** A reference whose id has the wrong prefix, or whose target does not exist. */
-interface BadReference {
-  readonly field: string;
-  readonly id: string;
-  readonly message: string;
-}
-
-export function listBadReferences(service: Service, kind: Kind, spec: Spec): readonly BadReference[] {
-  return listReferences(kind, spec).flatMap((reference) => {
+  for (const reference of listReferences(kind, spec)) {
     const finding = checkReference(service, reference);
-    if (finding === undefined) return [];
-    const field = formatPath(reference.path);
-    return [{ field, id: reference.value, message: `${field} ${reference.value} ${finding}` }];
-  });
+    if (finding === undefined) continue;
+    const [field, id] = [formatPath(reference.path), reference.value];
+    throw new RequestError(`${field} ${id} ${finding}`, { code: 'missing_reference', details: { field, id } });
+  }
 }
 
 /** Throws `RequestError` if another resource already uses a value of this spec that must be unique. */

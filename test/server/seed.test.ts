@@ -122,32 +122,11 @@ describe('a seed', () => {
     expect(() => createServer({ seed })).toThrow(message);
   });
 
-  it('is refused with all of its mistakes at once, and with nothing that only follows from them', () => {
-    const hostports = ['a.example.com:1'];
-    const resources = {
-      Thing: [{}],
-      WeightedBackend: [
-        { id: 'bkdwd_1', backends: { bkdtg_1: 1 } },
-        { id: 'bkdwd_1', backends: { bkdtg_1: 1, ipp_1: 1 } },
-        { id: 'bkdwd_bad', weight: 1 },
-      ],
-      TCPEdge: [
-        { id: 'edgtcp_1', hostports },
-        { id: 'edge', hostports, backend: { backend_id: 'bkdwd_3' } },
-        { hostports: ['x'] },
-        { backend: { backend_id: 'bkdwd_1' } },
-        { backend: { backend_id: 'bkdwd_bad' } },
-      ],
-    };
-    expect(() => createServer({ seed: { resources } })).toThrowErrorMatchingInlineSnapshot(`
-      [RangeError: resources.Thing: is not a known kind
-      resources.WeightedBackend[1]: backends.ipp_1 must be an id bkdhr_… or bkdtg_…
-      resources.WeightedBackend[2]: weight is not a known field
-      resources.TCPEdge[2]: hostports[0] \`x\` is not \`host:port\` with a port from 1 to 65535
-      resources.TCPEdge[1]: id edge is not an id edgtcp_…
-      resources.TCPEdge[1]: hostports a.example.com:1 belongs to edgtcp_1
-      resources.TCPEdge[1]: backend.backend_id bkdwd_3 does not exist]
-    `);
+  it('is refused with its first mistake', () => {
+    const resources = { WeightedBackend: [{ backends: {} }, { weight: 1 }], TCPEdge: [{ hostports: ['x'] }] };
+    expect(() => createServer({ seed: { resources } })).toThrow(
+      /^resources.WeightedBackend\[1\]: weight is not a known field$/,
+    );
   });
 });
 
@@ -213,21 +192,6 @@ describe('a seed with more than anybody looks at', () => {
     ],
   ])('is refused for its %s as a whole', (_, seed, message) => {
     expect(() => parseServerSeed(JSON.stringify(seed))).toThrow(message);
-  });
-
-  it('tells of a hundred mistakes, and how many more there are', () => {
-    const seed = { resources: { TCPEdge: Array.from({ length: 1_500 }, () => ({ description: 5 })) } };
-    const message = (() => {
-      try {
-        createServer({ seed });
-        return '';
-      } catch (error) {
-        return error instanceof RangeError ? error.message : '';
-      }
-    })();
-    const lines = message.split('\n');
-    expect(lines).toHaveLength(101);
-    expect(lines.at(-1)).toBe('and 1,400 more mistakes');
   });
 });
 

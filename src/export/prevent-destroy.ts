@@ -9,14 +9,15 @@ import { isJsonObject, type Json, parseJson } from '../model/json.ts';
 export interface ConfigurationFile {
   /** The name without folders. Decides the syntax, and whether the file overrides others. */
   readonly name: string;
-  readonly text: string;
+  /** `undefined`: the file cannot be read. */
+  readonly text: string | undefined;
 }
 
 /** `prevent_destroy` in the files of one module. */
 export interface PreventDestroy {
   /** Resources that have it, as `type.name`. */
   readonly resources: ReadonlySet<string>;
-  /** Names of files whose blocks do not match. */
+  /** Names of files that cannot be read, or whose blocks do not match. */
   readonly unreadable: readonly string[];
 }
 
@@ -30,7 +31,7 @@ export function findPreventDestroy(files: readonly ConfigurationFile[]): Prevent
   const ordered = files.toSorted((left, right) => (getRank(left) < getRank(right) ? -1 : 1));
   const found = ordered.map(({ name, text }) => ({
     name,
-    settings: name.endsWith('.json') ? readJsonSyntax(text) : readNativeSyntax(text),
+    settings: text === undefined ? undefined : readSettings(name, text.replace(/^\ufeff/, '')),
   }));
   const settings = new Map(found.flatMap((one) => [...(one.settings ?? [])]));
   return {
@@ -49,8 +50,12 @@ type Settings = ReadonlyMap<string, boolean> | undefined;
 /** An expression counts as set, because a resource that is protected by mistake loses nothing. */
 const isSet = (value: Json | undefined): boolean => value !== false && value !== 'false';
 
+function readSettings(name: string, text: string): Settings {
+  return name.endsWith('.json') ? readJsonSyntax(text) : readNativeSyntax(text);
+}
+
 function readJsonSyntax(text: string): Settings {
-  const document = parseJson(text.replace(/^\ufeff/, ''));
+  const document = parseJson(text);
   if (!isJsonObject(document)) return undefined;
   const settings = listBlocks(document['resource']).flatMap((types) =>
     Object.entries(types).flatMap(([type, named]) =>
@@ -76,7 +81,7 @@ function readNativeSyntax(text: string): Settings {
   const settings = new Map<string, boolean>();
   const open: (readonly string[])[] = [];
   let statement: string[] = [];
-  for (const token of listTokens(text.replace(/^\ufeff/, ''))) {
+  for (const token of listTokens(text)) {
     if (token === undefined) return undefined;
     if (token !== '{' && token !== '}' && token !== '\n') {
       statement.push(token);

@@ -145,6 +145,30 @@ describe('export --names', () => {
     expect(damaged).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.not.stringContaining('hunter2') });
   });
 
+  it('lets no key of the state forge a line', async () => {
+    const { edgewise, folder, write } = await createAccount();
+    const key = 'x\n  forged: yes\u001b[2J';
+    const listed = STATE['resources'];
+    const resources = [
+      ...(isJsonArray(listed) ? listed : []),
+      {
+        mode: 'managed',
+        type: 'example_api_key',
+        name: 'x',
+        module: `module.a["${key}"]`,
+        instances: [{ index_key: key, attributes: {} }],
+      },
+    ];
+    await write({ 'infra/terraform.tfstate': JSON.stringify({ ...STATE, resources }) });
+    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    const texts = [stdout, await readFile(join(folder, 'ingress/edgewise.yaml'), 'utf8')];
+    for (const text of texts) {
+      expect(text).toContain('example_api_key.x');
+      expect(text).not.toMatch(/^[# ]*forged/m);
+      expect(text).not.toContain('\u001b');
+    }
+  });
+
   it('refuses the state of another account, and writes nothing', async () => {
     const { edgewise, folder } = await createAccount({ Credential: [{ id: 'cr_other' }] });
     const result = await edgewise(`${EXPORT} infra/terraform.tfstate`);
@@ -210,6 +234,37 @@ describe('prevent_destroy', () => {
     const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
     expect(stdout).toContain('the configuration of module.site is not in infra.\n');
     expect(await countProtected(folder)).toBe(2);
+  });
+
+  it('is not read outside of the repository', async () => {
+    const { edgewise, folder, write } = await createAccount();
+    const secret = await createWorkspace({
+      'main.tf': 'resource "example_credential" "agent" {\n lifecycle {\n prevent_destroy = true\n }\n}',
+    });
+    const modules = { Modules: [{ Key: 'site', Dir: secret.folder }] };
+    await write({ 'infra/.terraform/modules/modules.json': JSON.stringify(modules), 'infra/.git/config': '' });
+    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
+    expect(stdout).toContain('the configuration of module.site is not in infra.\n');
+    expect(await countProtected(folder)).toBe(2);
+  });
+
+  it('is not looked for in modules that have no resource of the service', async () => {
+    const { edgewise, write } = await createAccount();
+    const network = {
+      mode: 'managed',
+      type: 'aws_vpc',
+      name: 'x',
+      module: 'module.network',
+      instances: [{ attributes: { id: 'vpc-1' } }],
+    };
+    const listed = STATE['resources'];
+    await write({
+      'infra/terraform.tfstate': JSON.stringify({
+        ...STATE,
+        resources: [...(isJsonArray(listed) ? listed : []), network],
+      }),
+    });
+    expect((await edgewise(`${EXPORT} infra/terraform.tfstate`)).stdout).not.toContain('configuration of');
   });
 
   it('is said to be uncertain in a file that cannot be read to its end', async () => {

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type ConfigurationFile, findPreventDestroy, isConfigurationFile } from '../../export/prevent-destroy.ts';
+import { findStateResources } from '../../export/state-resources.ts';
 import {
   parseTerraformState,
   type StateInstance,
@@ -77,11 +78,12 @@ interface Module {
 }
 
 function readProtectedBlocks(
-  { instances }: TerraformState,
+  state: TerraformState,
   folder: string,
   { cwd, ...context }: Context,
 ): Omit<TerraformNames, 'state'> {
-  const needed = new Set(instances.map(getModuleAddress));
+  const managed = findStateResources(state).managed.values();
+  const needed = new Set(Array.from(managed, ({ instance }) => getModuleAddress(instance)));
   const reading: Reading = {
     top: resolve(cwd, folder),
     roots: listRootsOfPaths([folder], { cwd, ...context }),
@@ -144,7 +146,7 @@ const MODULES_FILE = '.terraform/modules/modules.json';
 function listModules(reading: Reading): readonly Module[] {
   const root = { address: '', folder: '.' };
   const file = join(reading.top, MODULES_FILE);
-  const document = existsSync(file) ? parseJson(readText(file, reading) ?? '') : undefined;
+  const document = parseJson(readText(file, reading) ?? '');
   const listed = isJsonObject(document) && isJsonArray(document['Modules']) ? document['Modules'] : [];
   const called = listed.filter(isJsonObject).flatMap(({ Key, Dir }): Module[] => {
     if (typeof Key !== 'string' || typeof Dir !== 'string' || Key === '') return [];
@@ -156,22 +158,25 @@ function listModules(reading: Reading): readonly Module[] {
   return [root, ...called];
 }
 
+/** Reads the files of a module. There are none if its folder is outside of the repository, or cannot be read. */
 function readModule({ folder }: Module, reading: Reading): readonly ConfigurationFile[] {
-  const path = resolve(reading.top, folder);
-  const stats =
-    'real' in resolvePathWithin(path, reading.roots) ? statSync(path, { throwIfNoEntry: false }) : undefined;
-  if (stats?.isDirectory() !== true) return [];
-  return readdirSync(path)
-    .filter(isConfigurationFile)
-    .map((name) => ({ name, text: readText(join(path, name), reading) ?? '{' }));
+  const place = resolvePathWithin(resolve(reading.top, folder), reading.roots);
+  const names = 'real' in place ? attempt(() => readdirSync(place.real)) : undefined;
+  if ('finding' in place || names === undefined) return [];
+  return names.filter(isConfigurationFile).map((name) => ({ name, text: readText(join(place.real, name), reading) }));
 }
 
 /** Returns `undefined` if the file cannot be read, or is a link out of the repository. */
 function readText(path: string, { roots, budget }: Reading): string | undefined {
   const place = resolvePathWithin(path, roots);
   if ('finding' in place) return undefined;
+  return attempt(() => readInput(place.real, { onlyFiles: true, budget }).toString('utf8'));
+}
+
+/** Returns `undefined` if the system or a limit prevents an act of reading. */
+function attempt<T>(read: () => T): T | undefined {
   try {
-    return readInput(place.real, { onlyFiles: true, budget }).toString('utf8');
+    return read();
   } catch (error) {
     if (error instanceof InputError || (error instanceof Error && 'code' in error)) return undefined;
     throw error;

@@ -29,7 +29,7 @@ describe('edgewise explain', () => {
     const { stdout } = await explain('unknown-field');
     expect(stdout).toMatchInlineSnapshot(`
       "unknown-field
-        A manifest has a field that its kind does not have. The kind has no field with this name at this place. If it were ignored, its author would rely on a field without effect, so it is an error.
+        A manifest has a field that its kind does not have. If such a field were ignored, its author would rely on a field without effect, so it is an error.
 
       Example
         \`edge.yaml\`:

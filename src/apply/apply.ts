@@ -99,6 +99,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     texts: new Map(),
     storedForms: new Map(),
     unrecorded: new Set(),
+    lateDeliveries: listLateDeliveries(plan),
     judge: reach.judge,
     by: context.by,
     looked: new Set(),
@@ -130,6 +131,15 @@ function createConflictWaits(plan: Plan, context: ApplyContext, signal: AbortSig
     onEvent,
     isAfterOtherStacks: (id) => sideBySide?.rounds.has(id) === true,
   });
+}
+
+/** The records of a delivery that come after a delete: see the order of writes in a plan. */
+function listLateDeliveries({ writes }: Plan): ReadonlySet<WriteId> {
+  const deletes = new Set(writes.filter(isDelete).map(({ id }) => id));
+  const late = writes.filter(
+    ({ purpose, dependsOn }) => purpose === 'deliver' && dependsOn.some((id) => deletes.has(id)),
+  );
+  return new Set(late.map(({ id }) => id));
 }
 
 /** The addresses that had a live resource when the plan was made. */
@@ -185,18 +195,19 @@ function createRunOptions(
 ): WriteRunCallbacks {
   return {
     ended,
-    accepts: (write, needed) => needed.outcome === 'applied' || canFollowUnrecorded(write, needed, context),
+    accepts: (write, needed) => needed.outcome === 'applied' || canFollowFailure(write, needed, context),
     perform: async (write, limit) => context.judge(await performWrite(write, context, limit)),
     onEnded: (result, count) => onEvent({ event: 'write-ended', result, done: count, total: writes.length }),
   };
 }
 
 /**
- * Whether a write may start although its dependency `needed` failed. True for a delete or a second delivery if `needed`
- * delivered the token and only failed to record that in the mark.
+ * Whether a write may start although its dependency `needed` failed. True for a delete if `needed` delivered the token
+ * and only failed to record that in the mark, and for such a record after a delete: the new credential stays.
  */
-function canFollowUnrecorded(write: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
-  return (isDelete(write) || write.purpose === 'redeliver') && unrecorded.has(needed.write.id);
+function canFollowFailure(write: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
+  if (write.purpose === 'deliver') return isDelete(needed.write);
+  return isDelete(write) && unrecorded.has(needed.write.id);
 }
 
 /** Selects the file contents to write. Omits those of resources that were not created, or deleted as duplicates. */

@@ -57,7 +57,9 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Digests of the stored forms that a later write of a new credential records, by address. */
   readonly storedForms: Map<string, NonNullable<Mark['stored']>>;
-  /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
+  /** The `deliver` writes that deliver the token again first, because the plan deletes an undelivered credential. */
+  readonly lateDeliveries: ReadonlySet<WriteId>;
+  /** Ids of `deliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
   /** How the clock of the service differs from that of this machine, as far as it is known. */
   readonly clockSkew: () => ClockSkew;
@@ -97,13 +99,14 @@ function isCreatedElsewhere(write: CreateWrite, { settle, looked }: WriteContext
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
   if (isCreate(write)) return createResource(write, context);
   if (!isOfDelivery(write)) return send(write, context);
-  const failure = write.purpose === 'redeliver' ? await context.deliveries.deliverAgain(write.address) : undefined;
+  const isRepeated = context.lateDeliveries.has(write.id);
+  const failure = isRepeated ? await context.deliveries.deliverAgain(write.address) : undefined;
   return failure === undefined ? recordDelivery(write, context) : createFailure(write, failure);
 }
 
 /** Whether a write records that a token was delivered. */
 function isOfDelivery(write: Write): write is MarkWrite {
-  return (write.purpose === 'deliver' || write.purpose === 'redeliver') && hasMark(write);
+  return write.purpose === 'deliver' && hasMark(write);
 }
 
 /** Sends a write to a resource that existed before this run. */

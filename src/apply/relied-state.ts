@@ -211,7 +211,7 @@ function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, si
 /**
  * Whether the mark changed only because a concurrent apply of the stack has just delivered the token of a credential
  * that this plan replaces as undelivered. The delete is sent all the same, and the new token is delivered once more
- * afterwards: see `DeliverOrRedeliverWrite`.
+ * afterwards: see `requests.ts`.
  */
 function isDeliveredSince(write: Write, planned: Mark | undefined, mark: Mark | undefined): boolean {
   if (!isDelete(write) || planned === undefined || mark === undefined || planned.delivered) return false;

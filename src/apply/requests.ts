@@ -212,7 +212,7 @@ function findId(answer: JsonObject | null): string | undefined {
  * Two concurrent applies of one stack can overtake each other. Apply A creates a credential and is about to deliver its
  * token. Apply B considers that credential abandoned and replaces it. Both deliver, and the token of the deleted
  * credential may arrive last. Two rules keep that token from staying in the sink, in any order of events. First, an
- * apply that deletes an undelivered credential (B) delivers its own token again afterwards, and records the delivery.
+ * apply that deletes an undelivered credential (B) delivers its own token again afterwards, and only then records it.
  * Second, an apply whose credential was deleted after the delivery of its token (A) marks the replacement as
  * undelivered, so that the next apply replaces it.
  */

@@ -17,7 +17,6 @@ export interface PathIds {
  * Why a write is sent: one word of this list.
  * - `create`: creates a resource.
  * - `deliver`: records in the mark that the token of a new credential was delivered.
- * - `redeliver`: delivers that token again, and records it.
  * - `update`: changes fields of a resource of this stack, sets a module or removes one.
  * - `adopt`, `take-over`: writes the mark of this stack to an existing resource that has no mark, or that of another
  *   stack, and changes fields that differ.
@@ -28,7 +27,6 @@ export interface PathIds {
 export const WRITE_PURPOSES = [
   'create',
   'deliver',
-  'redeliver',
   'update',
   'adopt',
   'take-over',
@@ -139,6 +137,5 @@ function formatWriteId(subject: WriteSubject): string {
   const address = formatWriteAddress(subject);
   if (module !== undefined) return `${method === 'DELETE' ? 'remove' : 'set'} ${module} of ${address}`;
   if (purpose === 'vacate') return `vacate ${Object.keys(body).join(', ')} of ${address}`;
-  if (purpose === 'redeliver') return `deliver ${address} again`;
   return `${purpose === 'take-over' ? 'take over' : purpose} ${address}`;
 }

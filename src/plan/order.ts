@@ -1,11 +1,12 @@
 import { listClaims } from '../kinds/claims.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
+import { isTokenUndelivered } from '../kinds/precedence.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
 import { assertDefined, InvariantError } from '../model/errors.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
-import { getSentFields, isDelete, toWriteId, type Write, type WriteId } from '../model/write.ts';
+import { getSentFields, isDelete, type Write, type WriteId } from '../model/write.ts';
 import { listUnresolvedAddresses } from './desired-form.ts';
 import { createDraft, type DraftWrite, listWritesOfChange } from './writes.ts';
 
@@ -20,12 +21,13 @@ import { createDraft, type DraftWrite, listWritesOfChange } from './writes.ts';
  */
 export function createOrderedWrites(changes: readonly Change[], stack: string): readonly Write[] {
   const changed = changes.filter(({ action }) => action !== 'no-op');
-  const planned = addRedeliveries(sortByAddress(changed).map((change) => createPlanned(change, stack)));
+  const planned = sortByAddress(changed).map((change) => createPlanned(change, stack));
   const dependencies = new DependencyGraph(planned.flatMap(({ writes }) => writes));
   addReferenceDependencies(planned, dependencies);
   addDereferenceDependencies(planned, dependencies);
   addClaimDependencies(planned, dependencies);
   addDuplicateDependencies(planned, dependencies);
+  addDeliveryDependencies(planned, dependencies);
   return completeWrites(breakCycles(planned, dependencies), dependencies, listLastIds(planned));
 }
 
@@ -159,14 +161,12 @@ function removesReference(write: DraftWrite, field: string): boolean {
 function addDuplicateDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { change, kind, writes } of planned) {
     if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
-    const kept = planned.find(({ change: other }) => isKept(other) && other.address === change.address);
-    const needed = kept?.writes.filter((write) => !isDelete(write) && write.purpose !== 'redeliver') ?? [];
+    const kept = planned.find(
+      ({ change: other }) => other.duplicateOf === undefined && other.address === change.address,
+    );
+    const needed = kept?.writes.filter((write) => !isDelete(write)) ?? [];
     for (const { id } of writes) for (const write of needed) dependencies.add(id, write.id);
   }
-}
-
-function isKept({ duplicateOf }: Planned['change']): boolean {
-  return duplicateOf === undefined;
 }
 
 /** A write that claims a unique value depends on the write that frees it. */
@@ -341,31 +341,24 @@ function listCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph
 }
 
 /**
- * Adds a second delivery to the replace of a credential whose token was probably never delivered. A concurrent apply of
- * the same stack may be about to deliver that old token. So the new token is delivered again after the old credential
- * is deleted, to make sure that it arrives last.
+ * A concurrent apply of the same stack may be about to deliver the token of a credential that this plan deletes, because
+ * nothing shows that it was delivered. Such a delete waits for the new credential and its first delivery, but the record
+ * of the delivery waits for the delete: an apply delivers the new token once more before that record, so that no token
+ * of a deleted credential can arrive last unnoticed.
  */
-function addRedeliveries(planned: readonly Planned[]): readonly Planned[] {
-  const undelivered = Map.groupBy(planned.filter(isTokenUndelivered), ({ change }) => change.address);
-  return planned.map((one) => {
-    const again = createRedelivery(one, undelivered.get(one.change.address) ?? []);
-    return again === undefined ? one : { ...one, writes: [...one.writes, again] };
-  });
-}
-
-function createRedelivery({ writes }: Planned, abandoned: readonly Planned[]): DraftWrite | undefined {
-  const first = writes.find(({ purpose }) => purpose === 'deliver');
-  const deletes = abandoned.flatMap((other) => other.writes.filter(isDelete).map(({ id }) => id));
-  if (first === undefined || deletes.length === 0) return undefined;
-  return {
-    ...first,
-    purpose: 'redeliver',
-    id: toWriteId({ ...first, purpose: 'redeliver' }),
-    dependsOn: [first.id, ...deletes],
-    reason: 'delivers the token again and records it, in case another apply was delivering the deleted one',
-  };
-}
-
-function isTokenUndelivered({ change: { live }, kind }: Planned): boolean {
-  return live !== undefined && live.mark?.delivered !== true && kind.oneTimeFields.length > 0;
+function addDeliveryDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
+  const undelivered = planned.filter(
+    ({ kind, change: { live } }) => live !== undefined && isTokenUndelivered(kind, { mark: live.mark }),
+  );
+  const deletes = Map.groupBy(
+    undelivered.flatMap(({ writes }) => writes.filter(isDelete)),
+    ({ address }) => address,
+  );
+  for (const { id, address, purpose } of planned.flatMap(({ writes }) => writes)) {
+    if (purpose !== 'deliver') continue;
+    for (const removal of deletes.get(address) ?? []) {
+      dependencies.remove(removal.id, id);
+      dependencies.add(id, removal.id);
+    }
+  }
 }

@@ -189,6 +189,28 @@ describe('a new credential', () => {
     expect(sent).toContain('DELETE /credentials/cr_0');
   });
 
+  it('is delivered once more and recorded after the delete of an undelivered one, even if that delete fails', async () => {
+    for (const isKept of [false, true]) {
+      const delivered: string[] = [];
+      const sink: TokenSink = { ...WORKING, deliver: async ({ id }) => String(delivered.push(id)) };
+      const old = makeWrite('delete', 'Credential/agent', { resourceId: 'cr_0', dependsOn: [CREATE.id] });
+      const record = { ...DELIVER, dependsOn: [CREATE.id, old.id] };
+      const answer = (method: string) => (method === 'DELETE' && isKept ? refuse(403) : WHOLE(method));
+      const { result, sent } = await apply([CREATE, old, record], { answer, sink });
+      expect(result.outcomes.map(({ outcome }) => outcome)).toEqual([
+        'applied',
+        isKept ? 'failed' : 'applied',
+        'applied',
+      ]);
+      expect(sent.filter((one) => !one.startsWith('GET'))).toEqual([
+        'POST /credentials',
+        'DELETE /credentials/cr_0',
+        'PATCH /credentials/cr_1',
+      ]);
+      expect(delivered).toEqual(['cr_1', 'cr_1']);
+    }
+  });
+
   it('whose creation may have taken effect is told apart from one that was refused', async () => {
     for (const [error, isUnknown] of [
       [new NetworkError('reset'), true],

@@ -16,7 +16,7 @@ const stderr = createStreamOutput(process.stderr);
 const INTERRUPTS = process.stderr.isTTY ? (['SIGINT', 'SIGTERM', 'SIGHUP'] as const) : (['SIGINT', 'SIGTERM'] as const);
 
 /** Creates the context of a command. In this folder, only this file and main.ts use `process`. */
-function createContext(cwd: string): Context {
+function createProcessContext(cwd: string): Context {
   return {
     stdout,
     stderr,
@@ -43,12 +43,16 @@ export async function runProgram(): Promise<void> {
 
 async function runInWorkingFolder(argv: readonly string[]): Promise<ExitCode> {
   try {
-    return await run(argv, createContext(process.cwd()));
+    return await run(argv, createProcessContext(process.cwd()));
   } catch (cause) {
     if (!(cause instanceof Error && 'syscall' in cause && cause.syscall === 'uv_cwd')) throw cause;
     const remedy = 'Change to a folder that exists, and start the command there.';
     const message = 'The working folder was deleted, or a folder above it cannot be read.';
-    return refuseToRun(new CommandError(message, { exitCode: EXIT.invalid, remedy, cause }), argv, createContext('/'));
+    return refuseToRun(
+      new CommandError(message, { exitCode: EXIT.invalid, remedy, cause }),
+      argv,
+      createProcessContext('/'),
+    );
   }
 }
 

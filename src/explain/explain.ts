@@ -53,12 +53,12 @@ export function explain(topic: string): ExplanationPage | UnknownTopic {
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
   if (!DOCUMENT_KINDS.includes(kind)) return explainByName(topic, [kind, ...steps]);
   const found = createPage(kind, steps);
-  return 'unknown' in found ? createUnknownField(found, { kind, steps }) : found;
+  return 'unknown' in found ? createUnknownFieldTopic(found, { kind, steps }) : found;
 }
 
 /** Explains the field with this name. If several fields have the name, lists them. */
 function explainByName(topic: string, names: readonly string[]): ExplanationPage | UnknownTopic {
-  const [only, ...others] = listFields(names).flatMap(({ kind, steps }) => {
+  const [only, ...others] = listFieldTargets(names).flatMap(({ kind, steps }) => {
     const page = createPage(kind, steps);
     return 'unknown' in page ? [] : [page];
   });
@@ -118,8 +118,8 @@ function createUnknownTopic(topic: string, first: string): UnknownTopic {
 
 type Unknown = Extract<FieldPageResult, { unknown: string }>;
 
-function createUnknownField({ unknown, before, known }: Unknown, { kind, steps }: FieldTarget): UnknownTopic {
-  const [deeper] = listFields(steps, [kind]);
+function createUnknownFieldTopic({ unknown, before, known }: Unknown, { kind, steps }: FieldTarget): UnknownTopic {
+  const [deeper] = listFieldTargets(steps, [kind]);
   const near = suggestRemedy(unknown, known)?.replace(/^Did you mean `/, `Did you mean \`${before}.`);
   return {
     message: known.length === 0 ? `${before} has no fields.` : `${before} has no field ${unknown}.`,
@@ -137,25 +137,25 @@ interface FieldTarget {
 const SEARCHED = DOCUMENT_KINDS.filter((kind) => kind !== 'Defaults');
 
 /** Finds the fields and settings whose path ends with these names. A leading `spec` is ignored. */
-function listFields(names: readonly string[], kinds: readonly string[] = SEARCHED): readonly FieldTarget[] {
+function listFieldTargets(names: readonly string[], kinds: readonly string[] = SEARCHED): readonly FieldTarget[] {
   const wanted = names[0] === 'spec' && names.length > 1 ? names.slice(1) : names;
   const end = `.${wanted.join('.')}`;
   return kinds.flatMap((kind) =>
-    listPaths(kind)
+    listFieldPaths(kind)
       .filter((steps) => `.${steps.join('.')}`.endsWith(end))
       .map((steps) => ({ kind, steps })),
   );
 }
 
 function listFieldNames(): readonly string[] {
-  return [...new Set(DOCUMENT_KINDS.flatMap((kind) => listPaths(kind).map((steps) => steps.at(-1) ?? '')))];
+  return [...new Set(DOCUMENT_KINDS.flatMap((kind) => listFieldPaths(kind).map((steps) => steps.at(-1) ?? '')))];
 }
 
 /**
  * Lists the paths of the fields and settings of a kind. If the kind has a table, the fields of `spec` come from the
  * table and not from the schema.
  */
-function listPaths(kind: string): readonly (readonly string[])[] {
+function listFieldPaths(kind: string): readonly (readonly string[])[] {
   const table = findKind(kind);
   const inSchema = listSchemaPaths(kind);
   if (table === undefined)

@@ -5,10 +5,12 @@ import { type EffectiveSetting, findSetting, listEffectiveSettings, type Setting
 
 /** Lists the value of each setting of a stack, and the origin of the value. */
 export function listSettingRows(sources: SettingSources): readonly SettingRow[] {
-  return [...listEffectiveSettings(sources).map(createRow), createKeyRow(sources)].sort(byName);
+  return [...listEffectiveSettings(sources).map(createSettingRow), createKeyRow(sources)].sort(
+    ({ name: left }, { name: right }) => (left < right ? -1 : 1),
+  );
 }
 
-function createRow({ path, type, value: given, from, layer }: EffectiveSetting): SettingRow {
+function createSettingRow({ path, type, value: given, from, layer }: EffectiveSetting): SettingRow {
   const value = type.type === 'sink' ? SINK_SCHEMA.parse(given) : given; // with its defaults
   const place = layer?.locate(['spec', ...path.split('.')]);
   return {
@@ -25,8 +27,4 @@ function createKeyRow(sources: SettingSources): SettingRow {
   const variable = String(findSetting('keyEnv', sources)?.value ?? KEY_VARIABLE);
   const from = [variable, toKeyFileVariable(variable)].find((name) => (env[name] ?? '') !== '');
   return { name: 'API key', value: from === undefined ? 'not set' : 'set', from: from ?? variable };
-}
-
-function byName(left: SettingRow, right: SettingRow): number {
-  return left.name < right.name ? -1 : 1;
 }

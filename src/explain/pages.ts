@@ -28,11 +28,11 @@ export interface KindOrFieldPage {
   /** The full path of the field, such as `TCPEdge.backend.backend_id`. */
   readonly path: string;
   readonly description: string;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly PageFact[];
   readonly fields: readonly FieldRow[];
 }
 
-type Fact = readonly [name: string, text: string];
+type PageFact = readonly [name: string, text: string];
 
 export interface FieldRow {
   readonly name: string;
@@ -102,7 +102,7 @@ interface PathFields {
   readonly field: Field;
 }
 
-function listFacts(kind: Kind, { steps, fields, field }: PathFields): readonly Fact[] {
+function listFacts(kind: Kind, { steps, fields, field }: PathFields): readonly PageFact[] {
   const [first = field] = fields;
   const isStated = kind.specFields.some(([name]) => name === steps[0]);
   const lifecycle = first.lifecycle === 'mutable' ? field.lifecycle : first.lifecycle;
@@ -139,7 +139,7 @@ function describeChange({ role, title }: Kind, lifecycle: FieldLifecycle): strin
     : 'attaches to another one, and does not change the old one';
 }
 
-function listModuleFacts(steps: readonly string[], first: Field): readonly Fact[] {
+function listModuleFacts(steps: readonly string[], first: Field): readonly PageFact[] {
   if (first.type.type !== 'object' || !first.type.module) return [];
   const whole = first.hasPath ? 'has a path of its own' : 'is a part of the resource';
   return steps.length === 1
@@ -147,14 +147,14 @@ function listModuleFacts(steps: readonly string[], first: Field): readonly Fact[
     : [['Module', `${steps[0]}, which is set and removed as a whole`]];
 }
 
-function listExampleFacts(type: FieldType): readonly Fact[] {
+function listExampleFacts(type: FieldType): readonly PageFact[] {
   if (type.type === 'list') return listExampleFacts(type.of);
   if (type.type !== 'text') return [];
   if (type.known !== undefined) return [['Known', type.known.map((word) => `\`${word}\``).join(', ')]];
   return type.format === undefined ? [] : [['Example', `\`${FORMATS[type.format].example}\``]];
 }
 
-function listReferenceFacts(type: FieldType): readonly Fact[] {
+function listReferenceFacts(type: FieldType): readonly PageFact[] {
   if (type.type === 'list') return listReferenceFacts(type.of);
   if (type.type === 'map') return listReferenceFacts(type.keys);
   if (type.type !== 'reference') return [];
@@ -162,7 +162,7 @@ function listReferenceFacts(type: FieldType): readonly Fact[] {
   return [['Refers to', `${kinds.join(', ')}, or an id ${type.prefixes.map((prefix) => `${prefix}_…`).join(', ')}`]];
 }
 
-function listInterfaceFacts({ path }: Kind, { steps, fields, field }: PathFields): readonly Fact[] {
+function listInterfaceFacts({ path }: Kind, { steps, fields, field }: PathFields): readonly PageFact[] {
   const sent = steps.join('.');
   const shown = steps.map((step, index) => fields[index]?.responseName ?? step).join('.');
   const isGiven = field.lifecycle === 'computed' || field.lifecycle === 'one-time';
@@ -174,7 +174,7 @@ function listInterfaceFacts({ path }: Kind, { steps, fields, field }: PathFields
 function listBehaviourFacts(
   { title }: Kind,
   { unique, type, alwaysSent, serviceDefault, keepsLiveValue, whenUnset }: Field,
-): readonly Fact[] {
+): readonly PageFact[] {
   const each = type.type === 'list' ? 'each of its values' : 'its value';
   const isSet = type.type === 'list' && type.unordered;
   return [
@@ -244,10 +244,10 @@ function createFieldOrder(
  * and for kinds that are not resources.
  */
 export function createSchemaPage(kind: string, steps: readonly string[]): FieldPageResult {
-  let found: Member = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };
+  let found: SchemaMember = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };
   for (const [index, step] of steps.entries()) {
-    const members: ReadonlyMap<string, Member> = indexMembers(found.schema);
-    const next = members.get(step) ?? members.get(ANY);
+    const members: ReadonlyMap<string, SchemaMember> = indexMembers(found.schema);
+    const next = members.get(step) ?? members.get(ANY_NAME);
     if (next === undefined)
       return { unknown: step, before: [kind, ...steps.slice(0, index)].join('.'), known: [...members.keys()] };
     found = next;
@@ -262,19 +262,19 @@ export function listSchemaPaths(kind: string): readonly (readonly string[])[] {
 
 function listInner(schema: JsonObject): readonly (readonly string[])[] {
   return [...indexMembers(schema)].flatMap(([name, member]) =>
-    name === ANY ? [] : [[name], ...listInner(member.schema).map((inner) => [name, ...inner])],
+    name === ANY_NAME ? [] : [[name], ...listInner(member.schema).map((inner) => [name, ...inner])],
   );
 }
 
 /** Stands for any name in a path. */
-const ANY = '<name>';
+const ANY_NAME = '<name>';
 
-interface Member {
+interface SchemaMember {
   readonly schema: JsonObject;
   readonly isRequired: boolean;
 }
 
-function createMemberPage(path: string, { schema, isRequired }: Member): KindOrFieldPage {
+function createMemberPage(path: string, { schema, isRequired }: SchemaMember): KindOrFieldPage {
   const isKind = !path.includes('.');
   const members = [...indexMembers(schema)];
   const hasChoice = listAlternatives(schema).length > 1;
@@ -291,7 +291,7 @@ function createMemberPage(path: string, { schema, isRequired }: Member): KindOrF
   };
 }
 
-function listSchemaFacts(schema: JsonObject, isRequired: boolean): readonly Fact[] {
+function listSchemaFacts(schema: JsonObject, isRequired: boolean): readonly PageFact[] {
   const [{ pattern } = {}] = listAlternatives(schema);
   const { default: fallback, examples } = schema;
   return [
@@ -312,13 +312,13 @@ function removeEnvironmentPattern(pattern: string): string {
 }
 
 /** Maps the names of an object's fields to the fields. For a list, uses the fields of its members. */
-function indexMembers(schema: JsonObject): ReadonlyMap<string, Member> {
-  const members = listAlternatives(schema).flatMap((alternative): (readonly [string, Member])[] => {
+function indexMembers(schema: JsonObject): ReadonlyMap<string, SchemaMember> {
+  const members = listAlternatives(schema).flatMap((alternative): (readonly [string, SchemaMember])[] => {
     const { properties, required, additionalProperties: rest, items } = alternative;
     if (isJsonObject(items)) return [...indexMembers(items)];
     const names = isJsonArray(required) ? required : [];
     const stated = isJsonObject(properties) ? Object.entries(properties) : [];
-    const any = isJsonObject(rest) && Object.keys(rest).length > 0 ? [[ANY, rest] as const] : [];
+    const any = isJsonObject(rest) && Object.keys(rest).length > 0 ? [[ANY_NAME, rest] as const] : [];
     return [...stated, ...any].flatMap(([name, member]) =>
       isJsonObject(member) ? [[name, { schema: member, isRequired: names.includes(name) }] as const] : [],
     );
@@ -386,7 +386,7 @@ function describeSchema(schema: JsonObject): string {
       ? `${name} from ${minimum}`
       : `${name}, ${minimum} to ${maximum}`;
   }
-  return (typeof type === 'string' ? TYPE_NAMES[type] : undefined) ?? 'mapping';
+  return (typeof type === 'string' ? SHORT_TYPE_NAMES[type] : undefined) ?? 'mapping';
 }
 
 /**
@@ -398,7 +398,7 @@ function listAlternatives(schema: JsonObject): readonly JsonObject[] {
   return isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [schema];
 }
 
-const TYPE_NAMES: Readonly<Record<string, string>> = { string: 'text', boolean: '`true`, `false`' };
+const SHORT_TYPE_NAMES: Readonly<Record<string, string>> = { string: 'text', boolean: '`true`, `false`' };
 
 function describeText(what: string, maxBytes: number | undefined): string {
   return maxBytes === undefined ? what : `${what}, at most ${maxBytes} bytes`;

@@ -14,25 +14,28 @@ function renderPage(page: ExplanationPage, options: TextStyleOptions): readonly 
     case 'code':
       return renderCode(page, options);
     case 'fields':
-      return [...renderHeading(`${page.name}, in several places`, options), ...renderTopics(page.fields, options)];
+      return [
+        ...renderPageHeading(`${page.name}, in several places`, options),
+        ...renderTopicsPage(page.fields, options),
+      ];
     case 'topics':
       return [
-        ...renderHeading('Kinds', options),
-        ...renderTopics(page.kinds, options),
+        ...renderPageHeading('Kinds', options),
+        ...renderTopicsPage(page.kinds, options),
         '',
-        ...renderHeading('Diagnostic codes', options),
-        ...renderTopics(page.codes, options),
+        ...renderPageHeading('Diagnostic codes', options),
+        ...renderTopicsPage(page.codes, options),
       ];
     default:
-      return renderField(page, options);
+      return renderFieldPage(page, options);
   }
 }
 
-function renderHeading(text: string, { color }: TextStyleOptions): readonly string[] {
+function renderPageHeading(text: string, { color }: TextStyleOptions): readonly string[] {
   return [createPainter(color)('strong', text)];
 }
 
-function renderTopics(topics: readonly TopicSummary[], { width }: TextStyleOptions): readonly string[] {
+function renderTopicsPage(topics: readonly TopicSummary[], { width }: TextStyleOptions): readonly string[] {
   const names = Math.max(...topics.map(({ name }) => name.length));
   return topics.flatMap(({ name, sentence }) => {
     const label = `  ${name.padEnd(names)}  `;
@@ -43,14 +46,14 @@ function renderTopics(topics: readonly TopicSummary[], { width }: TextStyleOptio
 function renderCode(page: CodePage, options: TextStyleOptions): readonly string[] {
   const { code, sentence, meaning, example, remedy } = page;
   return [
-    ...renderHeading(code, options),
+    ...renderPageHeading(code, options),
     ...renderProse(`${sentence} ${meaning}`, options),
     '',
-    ...renderHeading('Example', options),
+    ...renderPageHeading('Example', options),
     ...parseExample(example).flatMap(({ text, language }) =>
-      language === undefined ? renderProse(text, options) : [...indent(text, language === 'console' ? 2 : 4), ''],
+      language === undefined ? renderProse(text, options) : [...indentText(text, language === 'console' ? 2 : 4), ''],
     ),
-    ...renderHeading('What to do', options),
+    ...renderPageHeading('What to do', options),
     ...renderProse(remedy, options),
   ];
 }
@@ -59,20 +62,20 @@ function renderProse(text: string, { width }: TextStyleOptions): readonly string
   return wrapProse(text, width, { first: 2, rest: 2 }).map((line) => `  ${line}`);
 }
 
-function indent(text: string, columns: number): readonly string[] {
+function indentText(text: string, columns: number): readonly string[] {
   return text
     .trimEnd()
     .split('\n')
     .map((line) => (line === '' ? '' : `${' '.repeat(columns)}${line}`));
 }
 
-function renderField(
+function renderFieldPage(
   { path, description, facts, fields }: KindOrFieldPage,
   options: TextStyleOptions,
 ): readonly string[] {
   const names = Math.max(0, ...facts.map(([name]) => name.length));
   return [
-    ...renderHeading(path, options),
+    ...renderPageHeading(path, options),
     ...renderProse(description, options),
     ...(facts.length === 0 ? [] : ['']),
     ...facts.flatMap(([name, text]) => {
@@ -81,7 +84,7 @@ function renderField(
     }),
     ...(fields.length === 0
       ? []
-      : ['', ...renderHeading('Fields', options), ...fields.flatMap((row) => renderRow(row, options))]),
+      : ['', ...renderPageHeading('Fields', options), ...fields.flatMap((row) => renderRow(row, options))]),
   ];
 }
 

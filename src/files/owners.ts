@@ -123,11 +123,11 @@ const ROOT = 0;
  * `undefined` if there is none.
  */
 export function findFileReplaceableByOthers(path: string, uid: number | undefined): string | undefined {
-  return listParts(path).find((at) => findReplacer(at, uid) !== undefined);
+  return listPathParts(path).find((at) => findReplacer(at, uid) !== undefined);
 }
 
 /** Lists the files and folders on a path, and on its real path, from the file upward. */
-function listParts(path: string): readonly string[] {
+function listPathParts(path: string): readonly string[] {
   return [...listAncestors(path), ...listAncestors(resolveLinks(path))];
 }
 
@@ -144,7 +144,7 @@ function findReplacer(path: string, uid: number | undefined): number | undefined
  * them) do not count. Looks at each folder once.
  */
 export function createStrangerSearch({ cwd, root, uid }: OwnerContext): (path: string) => Distrust | undefined {
-  const chosen = new Set([cwd, ...(root === undefined ? [] : [resolve(cwd, root)])].flatMap(listParts));
+  const chosen = new Set([cwd, ...(root === undefined ? [] : [resolve(cwd, root)])].flatMap(listPathParts));
   const known = new Map<string, number | undefined>();
   const find = (path: string): number | undefined => {
     if (!known.has(path)) known.set(path, findReplacer(path, uid));
@@ -152,7 +152,7 @@ export function createStrangerSearch({ cwd, root, uid }: OwnerContext): (path: s
   };
   return (file) => {
     if (uid === undefined) return undefined;
-    const path = listParts(resolve(cwd, file)).find((at) => !chosen.has(at) && find(at) !== undefined);
+    const path = listPathParts(resolve(cwd, file)).find((at) => !chosen.has(at) && find(at) !== undefined);
     if (path === undefined) return undefined;
     return { path, finding: `belongs to another user (uid ${find(path)}), in a folder that every user can write to` };
   };

@@ -21,7 +21,7 @@ export interface Claim {
 export function listClaims(kind: Kind, spec: Spec): readonly Claim[] {
   const claims: Claim[] = [];
   for (const unique of listUniqueFields(kind))
-    for (const member of listMembers(unique, spec[unique.name])) {
+    for (const member of listClaimMembers(unique, spec[unique.name])) {
       const claim = findClaim(kind, member);
       if (claim !== undefined) claims.push(claim);
     }
@@ -46,19 +46,19 @@ function listUniqueFields({ fields }: Kind): readonly UniqueField[] {
 }
 
 /** The value of a unique field, or one member of its list. */
-interface Member {
+interface ClaimMember {
   readonly name: string;
   readonly path: FieldPath;
   readonly field: Field;
   readonly value: Json | undefined;
 }
 
-function listMembers({ name, field, isList }: UniqueField, value: Json | undefined): readonly Member[] {
+function listClaimMembers({ name, field, isList }: UniqueField, value: Json | undefined): readonly ClaimMember[] {
   if (!isList || !isJsonArray(value)) return [{ name, path: [name], field, value }];
   return value.map((inner, index) => ({ name, path: [name, index], field, value: inner }));
 }
 
-function findClaim(kind: Kind, { name, path, field, value }: Member): Claim | undefined {
+function findClaim(kind: Kind, { name, path, field, value }: ClaimMember): Claim | undefined {
   const normal = normalizeField(field, value);
   if (isUnset(normal) || isJsonObject(normal) || isJsonArray(normal)) return undefined;
   const given = String(isUnset(value) ? normal : value);

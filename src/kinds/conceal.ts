@@ -15,7 +15,9 @@ export interface PossibleSecret {
 
 /** Replaces each value that may be secret. */
 export function mapPossibleSecrets(kind: Kind, spec: Spec, replace: (found: PossibleSecret) => Json): Spec {
-  return mapPresentFields(kind.specFields, spec, (type, value) => mapValue(type, value, { isNamed: false, replace }));
+  return mapPresentFields(kind.specFields, spec, (type, value) =>
+    mapSecretsInValue(type, value, { isNamed: false, replace }),
+  );
 }
 
 interface Visit {
@@ -23,13 +25,13 @@ interface Visit {
   readonly replace: (found: PossibleSecret) => Json;
 }
 
-function mapValue(type: FieldType, value: Json, visit: Visit): Json {
+function mapSecretsInValue(type: FieldType, value: Json, visit: Visit): Json {
   const { isNamed, replace } = visit;
   if (type.type === 'text') return type.mayBeSecret === true && isGiven(value) ? replace({ value, isNamed }) : value;
   if (type.type === 'json') return isJsonObject(value) ? mapFreeMembers(value, visit) : value;
   return mapDirectMembers(type, value, {
     visit: (inner, member, at) =>
-      mapValue(inner, member, { ...visit, isNamed: type.type === 'map' && isNameOfSecret(String(at[0])) }),
+      mapSecretsInValue(inner, member, { ...visit, isNamed: type.type === 'map' && isNameOfSecret(String(at[0])) }),
   });
 }
 

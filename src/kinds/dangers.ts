@@ -5,7 +5,7 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCa
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { Field, FieldType, NamedField } from './field.ts';
 import { FORMATS } from './formats.ts';
-import type { Kind } from './kind.ts';
+import { isRotatable, type Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
 import { fillAllOmittedFields, isAllowedEarlier } from './read-response.ts';
 
@@ -39,47 +39,44 @@ export function listResourceTransitionDangers(
   ]);
 }
 
-type Fact = Omit<Danger, 'group'>;
+type DangerFact = Omit<Danger, 'group'>;
 
 /**
  * Returns the group of access dangers: `secrets` for a token or certificate, as for its other dangers, else `access`.
  */
 function toAccessGroup(kind: Kind): DangerGroup {
-  return isSecret(kind) ? 'secrets' : 'access';
+  return isRotatable(kind) ? 'secrets' : 'access';
 }
 
-function isSecret(kind: Kind): boolean {
-  return kind.validity !== undefined || kind.oneTimeFields.length > 0;
-}
-
-function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
+function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly DangerFact[] {
   const fields = kind.specFields;
-  if (to !== undefined) return from === undefined ? listUnrestricted(fields, to) : compareFields(fields, from, to, []);
+  if (to !== undefined)
+    return from === undefined ? listUnrestricted(fields, to) : compareFieldDangers(fields, from, to, []);
   if (from === undefined || !kind.restrictsAccess || isSwitchedOff(fields, from)) return [];
   return [{ danger: 'restriction-removed' }];
 }
 
 /** Lists the fields of a new resource that allow every caller because they are empty. */
-function listUnrestricted(fields: readonly NamedField[], to: Spec): readonly Fact[] {
-  return fields.flatMap(([name, field]): readonly Fact[] => {
-    const isOpen = field.restriction === 'allow-list-or-all' && listMembers(to[name]).length === 0;
+function listUnrestricted(fields: readonly NamedField[], to: Spec): readonly DangerFact[] {
+  return fields.flatMap(([name, field]): readonly DangerFact[] => {
+    const isOpen = field.restriction === 'allow-list-or-all' && listValueMembers(to[name]).length === 0;
     return isOpen ? [createUnrestrictedFact([name], undefined)] : [];
   });
 }
 
-function createUnrestrictedFact(path: FieldPath, from: Json | undefined): Fact {
+function createUnrestrictedFact(path: FieldPath, from: Json | undefined): DangerFact {
   return { danger: 'unrestricted', path: formatPath(path), ...toSides(from, undefined) };
 }
 
 /**
  * Compares the fields of an object. If a switch among them is off, ignores the other fields, which then have no effect.
  */
-function compareFields(
+function compareFieldDangers(
   fields: readonly NamedField[],
   from: JsonObject,
   to: JsonObject,
   path: FieldPath,
-): readonly Fact[] {
+): readonly DangerFact[] {
   if (isSwitchedOff(fields, from)) return [];
   const switches = fields.filter(([, { restriction, type }]) => restriction === 'while-on' && type.type === 'boolean');
   const off = switches.filter(([name]) => to[name] !== true);
@@ -94,7 +91,12 @@ function isSwitchedOff(fields: readonly NamedField[], value: JsonObject): boolea
   );
 }
 
-function compareField(field: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
+function compareField(
+  field: Field,
+  from: Json | undefined,
+  to: Json | undefined,
+  path: FieldPath,
+): readonly DangerFact[] {
   switch (field.restriction) {
     case undefined:
       return compareInner(field, from, to, path);
@@ -105,8 +107,8 @@ function compareField(field: Field, from: Json | undefined, to: Json | undefined
     case 'allow-list':
       return compareAdmitted(field, from, to, path);
     case 'allow-list-or-all':
-      if (listMembers(from).length === 0) return [];
-      if (listMembers(to).length === 0) return [createUnrestrictedFact(path, from)];
+      if (listValueMembers(from).length === 0) return [];
+      if (listValueMembers(to).length === 0) return [createUnrestrictedFact(path, from)];
       return compareAdmitted(field, from, to, path);
     case 'by-rules':
       return compareRules(field.type, { from: toList(from), to: toList(to) }, path);
@@ -117,15 +119,25 @@ function compareField(field: Field, from: Json | undefined, to: Json | undefined
   }
 }
 
-function compareInner({ type }: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
+function compareInner(
+  { type }: Field,
+  from: Json | undefined,
+  to: Json | undefined,
+  path: FieldPath,
+): readonly DangerFact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return compareFields(Object.entries(type.fields), from, to, path);
+  return compareFieldDangers(Object.entries(type.fields), from, to, path);
 }
 
-function compareSwitch(field: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
-  const wasInForce = isOn(from) && restricts(field.type, from);
-  if (!wasInForce) return isOn(to) ? compareAllRules(field.type, {}, to, path) : [];
-  if (isOn(to)) return compareInner(field, from, to, path);
+function compareSwitch(
+  field: Field,
+  from: Json | undefined,
+  to: Json | undefined,
+  path: FieldPath,
+): readonly DangerFact[] {
+  const wasInForce = isRestrictionOn(from) && restricts(field.type, from);
+  if (!wasInForce) return isRestrictionOn(to) ? compareAllRules(field.type, {}, to, path) : [];
+  if (isRestrictionOn(to)) return compareInner(field, from, to, path);
   // Report each removed rule, not one removed restriction: it is unknown whether the rules kept any caller out.
   if (isUnset(to) && isOfRules(field.type)) return compareAllRules(field.type, from, {}, path);
   const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
@@ -138,7 +150,7 @@ function compareAllRules(
   from: Json | undefined,
   to: Json | undefined,
   path: FieldPath,
-): readonly Fact[] {
+): readonly DangerFact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
   return Object.entries(type.fields)
     .filter(([, { restriction }]) => restriction === 'by-rules')
@@ -157,11 +169,11 @@ function isOfRules(type: FieldType): boolean {
 function restricts(type: FieldType, value: Json | undefined): boolean {
   if (type.type !== 'object' || !isJsonObject(value)) return true;
   const inner = Object.entries(type.fields).filter(([, { restriction }]) => restriction !== undefined);
-  return inner.length === 0 || inner.some(([name]) => listMembers(value[name]).length > 0);
+  return inner.length === 0 || inner.some(([name]) => listValueMembers(value[name]).length > 0);
 }
 
 /** Whether a switch is true, or a module is set and not disabled. */
-function isOn(value: Json | undefined): boolean {
+function isRestrictionOn(value: Json | undefined): boolean {
   return value === true || (isJsonObject(value) && value['enabled'] !== false);
 }
 
@@ -169,7 +181,7 @@ function isOn(value: Json | undefined): boolean {
  * Reports removed members as removed restrictions. Reports a changed value in a map as a changed restriction, because
  * it may restrict more or less.
  */
-function compareRestrictions(from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
+function compareRestrictions(from: Json | undefined, to: Json | undefined, path: FieldPath): readonly DangerFact[] {
   const { lost } = compareMembers(from, to);
   if (lost.length === 0) return [];
   if (!isJsonObject(from) || !isJsonObject(to)) return [createMemberFact('restriction-removed', from, to, path)];
@@ -190,9 +202,9 @@ function compareAdmitted(
   from: Json | undefined,
   to: Json | undefined,
   path: FieldPath,
-): readonly Fact[] {
+): readonly DangerFact[] {
   const { found } = compareMembers(from, to);
-  const patterns = isOfPatterns(type) ? listMembers(from).map(compileWildcards) : [];
+  const patterns = isOfPatterns(type) ? listValueMembers(from).map(compileWildcards) : [];
   const isKnown = (member: Json) => typeof member === 'string' && patterns.some((pattern) => pattern.test(member));
   const admitted = found.filter((member) => !isKnown(member));
   if (admitted.length === 0) return [];
@@ -226,7 +238,7 @@ interface PlacedRule {
 /**
  * Compares rules, ignoring captions. Rules without an equal are paired by caption, then by position, as changed rules.
  */
-function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly Fact[] {
+function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly DangerFact[] {
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;
   const lost = listUnmatched(from, before, after);
@@ -259,7 +271,7 @@ function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath)
   ];
 }
 
-function createRuleFact(danger: Danger['danger'], path: string, from: Json | undefined, to?: Json): Fact {
+function createRuleFact(danger: Danger['danger'], path: string, from: Json | undefined, to?: Json): DangerFact {
   return { danger, path, ...toSides(from, to) };
 }
 
@@ -314,9 +326,9 @@ function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined):
  * Lists traffic that is no longer served. For a deleted resource, lists only the removed addresses, because lost
  * targets and shares follow from the deletion.
  */
-function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
+function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly DangerFact[] {
   if (from === undefined) return [];
-  return kind.specFields.flatMap(([name, field]): readonly Fact[] => {
+  return kind.specFields.flatMap(([name, field]): readonly DangerFact[] => {
     switch (field.carries) {
       case undefined:
         return [];
@@ -332,15 +344,20 @@ function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefin
   });
 }
 
-function compareServed(from: Json | undefined, to: Json | undefined, name: string): readonly Fact[] {
+function compareServed(from: Json | undefined, to: Json | undefined, name: string): readonly DangerFact[] {
   const { lost, found } = compareMembers(from, to);
   if (lost.length === 0) return [];
   return [createMemberFact(found.length === 0 ? 'address-removed' : 'address-changed', from, to, [name])];
 }
 
-function compareTarget({ type }: Field, from: Json | undefined, to: Json | undefined, path: string): readonly Fact[] {
-  if (!isOn(from)) return [];
-  if (isOn(to)) return listChangedTargets(type, from, to, path);
+function compareTarget(
+  { type }: Field,
+  from: Json | undefined,
+  to: Json | undefined,
+  path: string,
+): readonly DangerFact[] {
+  if (!isRestrictionOn(from)) return [];
+  if (isRestrictionOn(to)) return listChangedTargets(type, from, to, path);
   if (isUnset(to)) return [{ danger: 'target-removed', path, ...toSides(from, undefined) }];
   return [{ danger: 'target-disabled', path, ...toSides(from, to) }];
 }
@@ -351,9 +368,9 @@ function listChangedTargets(
   from: Json | undefined,
   to: Json | undefined,
   path: string,
-): readonly Fact[] {
+): readonly DangerFact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return Object.entries(type.fields).flatMap(([name, inner]): readonly Fact[] => {
+  return Object.entries(type.fields).flatMap(([name, inner]): readonly DangerFact[] => {
     const [before, after] = [from[name], to[name]];
     const isTarget = inner.type.type === 'reference' && typeof before === 'string' && typeof after === 'string';
     if (!isTarget || before === after) return [];
@@ -361,7 +378,7 @@ function listChangedTargets(
   });
 }
 
-function compareShares(from: Json | undefined, to: Json | undefined, path: string): readonly Fact[] {
+function compareShares(from: Json | undefined, to: Json | undefined, path: string): readonly DangerFact[] {
   const hasShare = (value: Json | undefined) =>
     isJsonObject(value) && Object.values(value).some((share) => share !== 0);
   return hasShare(from) && !hasShare(to) ? [{ danger: 'no-weight', path, ...toSides(from, to) }] : [];
@@ -398,7 +415,7 @@ function isNarrowed({ specFields }: Kind, from: Spec, to: Spec): boolean {
       case 'allow-list':
         return lost.length > 0;
       case 'allow-list-or-all':
-        return lost.length > 0 || (listMembers(before).length === 0 && found.length > 0);
+        return lost.length > 0 || (listValueMembers(before).length === 0 && found.length > 0);
       case 'by-each':
         return found.length > 0;
       default:
@@ -440,7 +457,7 @@ interface MemberSides {
 
 function compareMembers(from: Json | undefined, to: Json | undefined): MemberSides {
   const [before, after] = [from, to].map(
-    (side) => new Map(listMembers(side).map((one) => [toCanonicalJson(one), one])),
+    (side) => new Map(listValueMembers(side).map((one) => [toCanonicalJson(one), one])),
   );
   const without = (own = new Map<string, Json>(), others = new Map<string, Json>()) =>
     [...own].flatMap(([text, member]) => (others.has(text) ? [] : [member]));
@@ -452,7 +469,7 @@ function createMemberFact(
   from: Json | undefined,
   to: Json | undefined,
   path: FieldPath,
-): Fact {
+): DangerFact {
   const { lost, found } = compareMembers(from, to);
   return {
     danger,
@@ -463,13 +480,13 @@ function createMemberFact(
 }
 
 /** The members of a list, the `[key, value]` pairs of a map, or a single value. Empty if the value is unset. */
-function listMembers(value: Json | undefined): readonly Json[] {
+function listValueMembers(value: Json | undefined): readonly Json[] {
   if (isUnset(value)) return [];
   if (isJsonArray(value)) return value;
   return isJsonObject(value) ? Object.entries(value).map(([key, member]) => [key, member]) : [value];
 }
 
-/** Joins members to a value of the same type as `like`: the reverse of `listMembers`. */
+/** Joins members to a value of the same type as `like`: the reverse of `listValueMembers`. */
 function joinMembers(like: Json | undefined, members: readonly Json[]): Json {
   if (isJsonArray(like)) return members;
   if (!isJsonObject(like)) return members[0] ?? null;

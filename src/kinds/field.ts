@@ -239,6 +239,9 @@ export interface Field {
   readonly whenUnset: UnsetAdvice | undefined;
 }
 
+/** Fields by name. */
+export type Fields = Readonly<Record<string, Field>>;
+
 type FieldOptions = Partial<Omit<Field, 'description' | 'type'>>;
 
 /** Creates a field, which is mutable and optional unless `options` say otherwise. */

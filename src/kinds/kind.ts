@@ -1,7 +1,15 @@
 import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { defineFields, type Field, type FieldType, type NamedField, type ObjectType, objectOf } from './field.ts';
+import {
+  defineFields,
+  type Field,
+  type Fields,
+  type FieldType,
+  type NamedField,
+  type ObjectType,
+  objectOf,
+} from './field.ts';
 import { listSelfAndNestedTypes } from './walk.ts';
 
 /**
@@ -130,7 +138,7 @@ export function defineKind(options: KindOptions): Kind {
     Object.entries(fields).filter(([, { lifecycle }]) => lifecycles.includes(lifecycle));
   const specFields = ofLifecycle('mutable', 'immutable');
   const kind: Kind = {
-    ...DEFAULTS,
+    ...KIND_DEFAULTS,
     ...options,
     fields,
     specFields,
@@ -143,7 +151,7 @@ export function defineKind(options: KindOptions): Kind {
   return kind;
 }
 
-const DEFAULTS: Pick<Kind, Defaulted> = {
+const KIND_DEFAULTS: Pick<Kind, Defaulted> = {
   check: () => [],
   checkLifecycle: () => [],
   checkHealth: () => [],
@@ -246,8 +254,6 @@ export interface DecidedPartsField {
 
 /** The decision about a part. `open` means that the service has not decided yet. */
 export type SubmissionPartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
-
-type Fields = Readonly<Record<string, Field>>;
 
 /** Returns how the submission contradicts the fields of the table. `undefined` if it is consistent. */
 function checkSubmission(fields: Fields, submission: SubmissionDetails): string | undefined {

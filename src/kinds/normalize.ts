@@ -178,7 +178,7 @@ export function toRequestValue(type: FieldType, value: Json): Json {
   if (typeof value === 'string' && type.type === 'timestamp') return normalizeTimestamp(value);
   if (type.type === 'json') return value;
   const converted = mapDirectMembers(type, value, REQUEST);
-  return isSet(type) && isJsonArray(converted) ? sortMembers(converted) : converted;
+  return isUnorderedList(type) && isJsonArray(converted) ? sortMembers(converted) : converted;
 }
 
 const REQUEST: TypedValueMapper = {
@@ -186,7 +186,7 @@ const REQUEST: TypedValueMapper = {
   visitFields: ({ fields }, value) => mapPresentFields(Object.entries(fields), value, toRequestValue),
 };
 
-function isSet(type: FieldType): type is ListType {
+function isUnorderedList(type: FieldType): type is ListType {
   return type.type === 'list' && type.unordered;
 }
 

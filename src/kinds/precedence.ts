@@ -1,6 +1,6 @@
 import { isCopiedMark, isOwnIdInMark } from '../model/mark.ts';
 import { compareByAge, type LiveResource } from '../model/state.ts';
-import type { Kind } from './kind.ts';
+import { hasToken, type Kind } from './kind.ts';
 
 /**
  * Which of several live resources with one mark is the real one, and what is known about the others. A stranger can copy
@@ -8,7 +8,7 @@ import type { Kind } from './kind.ts';
  */
 
 export function isTokenUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mark'>): boolean {
-  return kind.oneTimeFields.length > 0 && mark?.delivered !== true;
+  return hasToken(kind) && mark?.delivered !== true;
 }
 
 /**
@@ -22,18 +22,18 @@ export function sortByPrecedence(
   marked: readonly LiveResource[],
   isOutdated: (live: LiveResource) => boolean = () => false,
 ): readonly LiveResource[] {
-  const hasToken = kind.oneTimeFields.length > 0;
+  const showsToken = hasToken(kind);
   const rank = (live: LiveResource): readonly boolean[] => [
     isCopiedMark(live),
     isTokenUndelivered(kind, live),
     isOutdated(live),
-    hasToken && !isOwnIdInMark(live),
+    showsToken && !isOwnIdInMark(live),
   ];
   return marked.toSorted((left, right) => {
     const [mine, theirs] = [rank(left), rank(right)];
     const at = mine.findIndex((one, index) => one !== theirs[index]);
     if (at >= 0) return mine[at] === true ? 1 : -1;
-    return hasToken && isOwnIdInMark(left) ? compareByAge(right, left) : compareByAge(left, right);
+    return showsToken && isOwnIdInMark(left) ? compareByAge(right, left) : compareByAge(left, right);
   });
 }
 
@@ -42,7 +42,7 @@ export function sortByPrecedence(
  * the mark of `kept` names the duplicate as the credential that it replaces.
  */
 export function isDeliveryInDoubt(kind: Kind, kept: LiveResource, duplicates: readonly LiveResource[]): boolean {
-  if (kind.oneTimeFields.length === 0) return false;
+  if (!hasToken(kind)) return false;
   return duplicates.some(
     (live) =>
       !isCopiedMark(live) &&
@@ -58,6 +58,6 @@ export function isDeliveryInDoubt(kind: Kind, kept: LiveResource, duplicates: re
 export function isProtectedOriginal(kind: Kind, duplicate: LiveResource, kept: LiveResource): boolean {
   if (duplicate.mark?.protect !== true || isCopiedMark(duplicate)) return false;
   if (isOwnIdInMark(duplicate)) return true;
-  const isUnused = kind.oneTimeFields.length > 0 && (isTokenUndelivered(kind, duplicate) || isOwnIdInMark(kept));
+  const isUnused = hasToken(kind) && (isTokenUndelivered(kind, duplicate) || isOwnIdInMark(kept));
   return !isUnused && duplicate.createdAt <= kept.createdAt;
 }

@@ -28,12 +28,14 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
 
 /** Replaces each reference in a spec, or in a part of a spec. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
-  return mapPresentFields(kind.specFields, spec, (type, value, name) => mapValue(type, value, [name], replace));
+  return mapPresentFields(kind.specFields, spec, (type, value, name) =>
+    mapReferencesInValue(type, value, [name], replace),
+  );
 }
 
 /** Like `mapReferences`, for a value of any type. */
 export function mapReferencesIn(type: FieldType, value: Json, replace: Replace): Json {
-  return mapValue(type, value, [], replace);
+  return mapReferencesInValue(type, value, [], replace);
 }
 
 /** Replaces each address in a spec by its id. Throws `InvariantError` if an id is not known. */
@@ -66,13 +68,13 @@ function listPrefixesOf(type: FieldType): readonly string[] {
   return listSelfAndNestedTypes(type).flatMap((inner) => (inner.type === 'reference' ? inner.prefixes : []));
 }
 
-function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {
+function mapReferencesInValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {
   if (type.type === 'reference') return typeof value === 'string' ? replace({ path, value, type }) : value;
   return mapDirectMembers(type, value, {
-    visit: (inner, member, at) => mapValue(inner, member, [...path, ...at], replace),
+    visit: (inner, member, at) => mapReferencesInValue(inner, member, [...path, ...at], replace),
     visitFields: ({ fields }, object) =>
       mapPresentFields(Object.entries(fields), object, (inner, member, name) =>
-        mapValue(inner, member, [...path, name], replace),
+        mapReferencesInValue(inner, member, [...path, name], replace),
       ),
     visitKey: ({ keys }, key) =>
       keys.type === 'reference' ? replace({ path: [...path, key], value: key, type: keys }) : key,

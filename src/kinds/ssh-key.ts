@@ -36,7 +36,7 @@ export function checkSshKey(text: string): string | undefined {
 /** Parses a public key in OpenSSH authorized-keys format. `undefined` if the text is not a complete key. */
 export function parseSshPublicKey(text: string): SshPublicKey | undefined {
   const bytes = Buffer.from(text.trim().split(/\s+/)[1] ?? '', 'base64');
-  const key = readKey(text.trim());
+  const key = parseSshKey(text.trim());
   // sshpk repairs keys that are too short and ignores excess bytes, so compare its output with the input.
   return key?.toBuffer('rfc4253', {}).equals(bytes) ? key : undefined;
 }
@@ -46,7 +46,7 @@ export function parsePkcs8Key(pem: string | Buffer): SshSigningKey {
   return sshpk.parsePrivateKey(pem, 'pkcs8');
 }
 
-function readKey(text: string): SshPublicKey | undefined {
+function parseSshKey(text: string): SshPublicKey | undefined {
   try {
     return sshpk.parseKey(text, 'ssh');
   } catch (error) {

@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import { isSecretValue } from '../model/secret-value.ts';
 import type { FieldPath } from '../model/state.ts';
 import {
-  type Field,
+  type Fields,
   type FieldType,
   type JsonObjectType,
   type ListType,
@@ -27,8 +27,6 @@ export interface TypedValueMapper {
   /** Returns the new key for a key of a map. If absent, keys are kept. */
   readonly visitKey?: (type: MapType, key: string) => string;
 }
-
-type Fields = Readonly<Record<string, Field>>;
 
 /**
  * Visits the direct members of a value and returns the result. A value without members, or of the wrong type, is

@@ -1,6 +1,6 @@
 import { toBuffer } from '../files/read-input.ts';
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { hasToken, type Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest, normalizeSpec } from '../kinds/normalize.ts';
 import { createLongestMarkIds } from '../kinds/paths.ts';
 import { findKind } from '../kinds/tables/registry.ts';
@@ -504,7 +504,7 @@ function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) 
     stack,
     name,
     protect: lifecycle.protect,
-    delivered: kind.oneTimeFields.length > 0,
+    delivered: hasToken(kind),
     ...createLongestMarkIds(kind),
     ...(lifecycle.renamedFrom !== undefined && { previousName: lifecycle.renamedFrom }),
     fields: Object.fromEntries(fields),

@@ -5,11 +5,11 @@ export function toAddress(kind: string, name: string): Address {
   return `${kind}/${name}`;
 }
 
-const ADDRESS = /^([A-Za-z]+)\/([^/\s]+)$/;
+const ADDRESS_PATTERN = /^([A-Za-z]+)\/([^/\s]+)$/;
 
 /** Splits `Kind/name`. Returns `undefined` if the text does not have this form. */
 export function parseAddress(text: string): { readonly kind: string; readonly name: string } | undefined {
-  const match = ADDRESS.exec(text);
+  const match = ADDRESS_PATTERN.exec(text);
   const [, kind, name] = match ?? [];
   return kind !== undefined && name !== undefined ? { kind, name } : undefined;
 }
@@ -20,7 +20,7 @@ export function getAddressName(address: Address): string {
 
 /** Whether a text has the form `Kind/name`. Ids never contain a slash, so no id is an address. */
 export function isAddress(text: string): text is Address {
-  return ADDRESS.test(text);
+  return ADDRESS_PATTERN.test(text);
 }
 
 /** Formats an address for people: `Kind/name`, or `Kind/name@id` for a duplicate. */

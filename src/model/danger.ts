@@ -122,10 +122,10 @@ export interface Danger {
 
 /** Sorts dangers by group, then by severity, as reports show them. */
 export function sortDangersByGroup(dangers: readonly Danger[]): readonly Danger[] {
-  return dangers.toSorted((left, right) => computeRank(left) - computeRank(right));
+  return dangers.toSorted((left, right) => computeDangerRank(left) - computeDangerRank(right));
 }
 
-function computeRank({ group, danger }: Danger): number {
+function computeDangerRank({ group, danger }: Danger): number {
   return DANGER_GROUP_NAMES.indexOf(group) * DANGER_NAMES.length + DANGER_NAMES.indexOf(danger);
 }
 

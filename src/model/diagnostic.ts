@@ -208,7 +208,7 @@ export function limitWarningsPerLintRule(
 }
 
 function divideWarnings(found: readonly Diagnostic[], isCaused: (diagnostic: Diagnostic) => boolean) {
-  const sorted = found.toSorted(compareAddresses);
+  const sorted = found.toSorted(compareDiagnosticAddresses);
   const spare = sorted.filter((one) => !isCaused(one));
   const left = Math.max(0, spare.length - MAX_WARNINGS);
   return { caused: sorted.filter(isCaused), few: spare.slice(0, MAX_WARNINGS), left };
@@ -230,7 +230,7 @@ function markCausedWithoutPlace({ code, severity, message, address, field }: Dia
   };
 }
 
-function compareAddresses({ address: left = '' }: Diagnostic, { address: right = '' }: Diagnostic): number {
+function compareDiagnosticAddresses({ address: left = '' }: Diagnostic, { address: right = '' }: Diagnostic): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }

@@ -72,23 +72,23 @@ function toComparableMark({ by: _, id: __, replaces: ___, ...mark }: Mark): Mark
   return mark;
 }
 
-interface MarkedResource {
+interface ResourceWithMark {
   readonly id: string;
   readonly mark: Mark | undefined;
 }
 
 /** Whether the mark of a resource names another resource, so that it was copied from there. */
-export function isCopiedMark({ id, mark }: MarkedResource): boolean {
+export function isCopiedMark({ id, mark }: ResourceWithMark): boolean {
   return mark?.id !== undefined && mark.id !== id;
 }
 
 /** Whether the token of a credential was delivered. A mark that names another credential says nothing about this one. */
-export function hasDeliveredToken(resource: MarkedResource): boolean {
+export function hasDeliveredToken(resource: ResourceWithMark): boolean {
   return resource.mark?.delivered === true && !isCopiedMark(resource);
 }
 
 /** Whether the mark of a resource names this resource. */
-export function isOwnIdInMark({ id, mark }: MarkedResource): boolean {
+export function isOwnIdInMark({ id, mark }: ResourceWithMark): boolean {
   return mark?.id === id;
 }
 

@@ -11,7 +11,8 @@ export interface CiJobLinks {
   readonly run?: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the environment of a GitHub or GitLab job. Other systems can set `EDGEWISE_COMMIT`. */
 export function readCiJobLinks(env: Environment): CiJobLinks {

@@ -38,16 +38,16 @@ interface TextFinding {
 
 /** Returns every string and key that cannot be stored. Recursive, so the caller must limit the depth of the value. */
 export function listUnstorableTexts(value: Json, path: FieldPath = []): readonly TextFinding[] {
-  if (typeof value === 'string') return listFindings(value, path, false);
+  if (typeof value === 'string') return listUnprintable(value, path, false);
   if (isJsonArray(value)) return value.flatMap((member, index) => listUnstorableTexts(member, [...path, index]));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) => {
     const at = [...path, key];
-    return [...listFindings(key, at, true), ...listUnstorableTexts(member, at)];
+    return [...listUnprintable(key, at, true), ...listUnstorableTexts(member, at)];
   });
 }
 
-function listFindings(text: string, path: FieldPath, isKey: boolean): readonly TextFinding[] {
+function listUnprintable(text: string, path: FieldPath, isKey: boolean): readonly TextFinding[] {
   const message = checkStorableText(text);
   return message === undefined ? [] : [{ path, isKey, message }];
 }

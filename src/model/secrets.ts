@@ -99,13 +99,13 @@ export function createSecretRegistry(): SecretRedactor {
     add: (name, given) => {
       const value = given.trim();
       if (value.length < MIN_LENGTH) return;
-      for (const part of listParts(value))
-        if (!known.has(part)) known.set(part, { name, standIn: STAND_INS[name], matcher: createMatcher(part) });
+      for (const part of listSecretParts(value))
+        if (!known.has(part)) known.set(part, { name, standIn: STAND_INS[name], matcher: createSecretMatcher(part) });
     },
     addVariable: (variable, value) => {
       if (value.length < MIN_WORD_LENGTH) return;
-      for (const part of listParts(value))
-        if (!known.has(part)) known.set(part, { standIn: `(secret ${variable})`, matcher: createMatcher(part) });
+      for (const part of listSecretParts(value))
+        if (!known.has(part)) known.set(part, { standIn: `(secret ${variable})`, matcher: createSecretMatcher(part) });
     },
     redact: (text, given) =>
       [...known.values()].reduce((left, { standIn, matcher }) => left.replace(matcher, () => given ?? standIn), text),
@@ -120,7 +120,7 @@ export function createSecretRegistry(): SecretRedactor {
 }
 
 /** Matches a secret, or a short secret as a separate word. */
-function createMatcher(part: string): RegExp {
+function createSecretMatcher(part: string): RegExp {
   const pattern = createPattern(part);
   return new RegExp(part.length < MIN_LENGTH ? `(?<![A-Za-z0-9])${pattern}(?![A-Za-z0-9])` : pattern, 'g');
 }
@@ -156,17 +156,17 @@ function createValueConcealer(): ValueConcealer {
     },
     hideLive: (value) => ((showsLive || published.has(value)) && !secret.has(value) ? value : conceal(value)),
     reveal: (body) => {
-      for (const text of listTexts(body)) published.add(text);
+      for (const text of listSecretTexts(body)) published.add(text);
       return mapConcealedMembers(body, (concealed) => revealValue(concealed, values));
     },
   };
 }
 
 /** Lists the texts in JSON, without those of concealed values. */
-function listTexts(value: Json): readonly string[] {
+function listSecretTexts(value: Json): readonly string[] {
   if (typeof value === 'string') return [value];
   if (isConcealed(value) || typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(listTexts);
+  return Object.values(value).flatMap(listSecretTexts);
 }
 
 function revealValue(concealed: ConcealedValue, values: readonly Json[]): Json {
@@ -185,7 +185,7 @@ export function createKeyRedactor(given: string): (text: string) => string {
     secrets.add('the API key', key);
     return secrets.redact;
   }
-  const matcher = createMatcher(key);
+  const matcher = createSecretMatcher(key);
   return (text) => text.replace(matcher, STAND_INS['the API key']);
 }
 
@@ -195,7 +195,7 @@ export function createKeyRedactor(given: string): (text: string) => string {
 const MAX_PATTERN_LENGTH = 1024;
 
 /** Splits a value into parts of about equal length, each short enough for one regular expression. */
-function listParts(value: string): readonly string[] {
+function listSecretParts(value: string): readonly string[] {
   const count = Math.ceil(value.length / MAX_PATTERN_LENGTH);
   const length = Math.ceil(value.length / count);
   return Array.from({ length: count }, (_, index) => value.slice(index * length, (index + 1) * length));
@@ -220,14 +220,14 @@ function createPattern(value: string): string {
 /** Matches what Markdown and HTML escapes insert between two characters. */
 const ESCAPE_INSERTIONS = '(?:\\\\|&#8203;|<wbr>)*';
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
+const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
 
 function createCharacterPattern(character: string): string {
   if (/^[A-Za-z0-9]$/.test(character)) return character;
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   const digits = Array.from(hex, (digit) => `[${digit}${digit.toUpperCase()}]`).join('');
-  const entity = ENTITIES[character];
+  const entity = HTML_ENTITIES[character];
   const forms = [
     character.replace(/[^\p{L}\p{N}]/gu, '\\$&'),
     ...encodeUrl(character),
@@ -259,13 +259,13 @@ function listBase64(value: string): readonly string[] {
   return forms.map((form) => form.replaceAll('+', '(?:\\+|-|%2[bB])').replaceAll('/', '(?:\\/|_|%2[fF])'));
 }
 
-type Search = Pick<SecretRedactor, 'find' | 'redact'>;
+type SecretSearch = Pick<SecretRedactor, 'find' | 'redact'>;
 
 /**
  * Redacts each secret in strings and keys. Returns the same object if it contains no secret. Values nested deeper than
  * `depth` are not searched, because every reader rejects them.
  */
-export function redactJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH): Json {
+export function redactJson(value: Json, secrets: SecretSearch, depth = 2 * MAX_DEPTH): Json {
   if (typeof value === 'string') return secrets.find(value) === undefined ? value : secrets.redact(value);
   if (depth === 0) return value;
   if (isJsonArray(value)) {
@@ -275,7 +275,7 @@ export function redactJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH):
   return isJsonObject(value) ? redactObject(value, secrets, depth - 1) : value;
 }
 
-function redactObject(value: JsonObject, secrets: Search, depth: number): JsonObject {
+function redactObject(value: JsonObject, secrets: SecretSearch, depth: number): JsonObject {
   const before = Object.entries(value);
   const after = before.map(([key, member]) => [secrets.redact(key), redactJson(member, secrets, depth)] as const);
   const isSame = after.every(([key, member], at) => key === before[at]?.[0] && member === before[at]?.[1]);

@@ -26,8 +26,8 @@ const DIGEST_LENGTH = 22;
 export function describeTokenSink(sink: PlannedTokenSink): string {
   if ('directory' in sink) return `the folder ${formatWord(sink.directory)}`;
   const { command, test, timeoutMs } = sink;
-  const tested = test === undefined ? '' : `tested with ${formatCommand(test)}, `;
-  return `the command ${formatCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest({ ...sink }, DIGEST_LENGTH)})`;
+  const tested = test === undefined ? '' : `tested with ${formatSinkCommand(test)}, `;
+  return `the command ${formatSinkCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest({ ...sink }, DIGEST_LENGTH)})`;
 }
 
 export function formatTokenNote(sink: PlannedTokenSink): string {
@@ -46,7 +46,7 @@ export function listFullWordsOfCutCommand(sink: PlannedTokenSink | undefined): r
 /** Maximum number of characters of a command in a sentence, so that the sentence is readable. */
 const MAX_SHOWN = 200;
 
-function formatCommand(words: readonly string[]): string {
+function formatSinkCommand(words: readonly string[]): string {
   const line = formatLine(words);
   return isLong(line) ? `${line.slice(0, MAX_SHOWN)}… and so on, ${words.length} words` : line;
 }

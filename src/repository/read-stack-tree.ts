@@ -132,12 +132,12 @@ interface FoundFile extends StackDependencies {
 }
 
 /** A `Defaults` document: settings for every stack in its folder and below it. */
-export interface FoundDefaults extends SettingsLayer {
+export interface FoundDefaults extends FoundLayer {
   readonly file: string;
 }
 
 /** The settings in a `Stack` or `Defaults` document, and the folder of the document. */
-interface SettingsLayer {
+interface FoundLayer {
   readonly folder: string;
   readonly spec: JsonObject;
 }
@@ -243,11 +243,7 @@ function listTexts(value: unknown): readonly string[] {
 }
 
 /** Returns the paths in a setting, relative to the stack's folder. Uses only the nearest document with the setting. */
-function listPaths(
-  setting: 'inputs' | 'policies',
-  folder: string,
-  layers: readonly SettingsLayer[],
-): readonly string[] {
+function listPaths(setting: 'inputs' | 'policies', folder: string, layers: readonly FoundLayer[]): readonly string[] {
   const { value, layer } = findSetting(setting, { layers }) ?? {};
   if (layer === undefined) return [];
   const way = relative(folder, layer.folder);

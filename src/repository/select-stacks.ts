@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { suggest } from '../manifest/suggest.ts';
 import { hasErrors } from '../model/diagnostic.ts';
+import type { Environment } from '../model/pipeline.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import {
   createValidShard,
@@ -98,8 +99,6 @@ function createUnknownError(name: string, { root, stacks }: StackTree): StackErr
         : `Did you mean ${nearest}?`,
   });
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Environment variables with the index of this job and the number of jobs. `first`: the index of the first job. */
 const VARIABLES = [

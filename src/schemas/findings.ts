@@ -29,7 +29,7 @@ export interface SchemaFinding {
  */
 export function describeUnknownKeys(schema: z.ZodType, value: Json): string | undefined {
   if (!isJsonObject(value)) return 'It is not a mapping';
-  const known = listKeys(schema);
+  const known = listKnownKeys(schema);
   const others = Object.keys(value).filter((name) => !known.includes(name));
   if (others.length === 0) return undefined;
   const members = others.length === 1 ? 'It has a member' : `It has ${others.length} members`;
@@ -37,7 +37,7 @@ export function describeUnknownKeys(schema: z.ZodType, value: Json): string | un
 }
 
 type Issue = z.core.$ZodIssue;
-type Schema = z.core.$ZodType;
+type CheckedSchema = z.core.$ZodType;
 
 /** Returns the errors that a schema finds in a value. The list is empty if the value conforms. */
 export function checkAgainstSchema(schema: z.ZodType, value: Json): readonly SchemaFinding[] {
@@ -57,12 +57,12 @@ export function* yieldSchemaFindings(schema: z.ZodType, value: Json): Generator<
 
 function* eachUnknownField(issue: z.core.$ZodIssueUnrecognizedKeys, scope: Scope): Generator<SchemaFinding> {
   const path = [...scope.base, ...toFieldPath(issue.path)];
-  for (const key of issue.keys) yield createUnknownField(scope, path, key);
+  for (const key of issue.keys) yield createUnknownFieldFinding(scope, path, key);
 }
 
 /** The checked value and its schema. The paths of zod's issues are relative to `base`. */
 interface Scope {
-  readonly schema: Schema;
+  readonly schema: CheckedSchema;
   readonly value: Json;
   readonly base: FieldPath;
 }
@@ -74,16 +74,20 @@ function createFindings(issue: Issue, scope: Scope): readonly SchemaFinding[] {
     case 'unrecognized_keys':
       return [...eachUnknownField(issue, scope)];
     case 'invalid_type':
-      return [input === undefined ? createMissing(scope.schema, path) : createWrongType(scope, path, [issue.expected])];
+      return [
+        input === undefined ? createMissingFinding(scope.schema, path) : createWrongType(scope, path, [issue.expected]),
+      ];
     case 'invalid_value':
-      return [input === undefined ? createMissing(scope.schema, path) : createBadValue(scope, path, issue.values)];
+      return [
+        input === undefined ? createMissingFinding(scope.schema, path) : createBadValue(scope, path, issue.values),
+      ];
     case 'too_big':
     case 'too_small':
       return [createOutOfRange(path, input, issue)];
     case 'invalid_key':
       return issue.issues.flatMap((inner) => createFindings(inner, { ...scope, base: path })).map(toKeyFinding);
     case 'invalid_union':
-      if (input === undefined) return [createMissing(scope.schema, path)];
+      if (input === undefined) return [createMissingFinding(scope.schema, path)];
       if (issue.discriminator !== undefined) return [createUnknownCase(scope, path)];
       return createUnionFindings(issue.errors, path, scope);
     default:
@@ -127,7 +131,7 @@ function isDiagnosticCode(code: unknown): code is DiagnosticCode {
   return typeof code === 'string' && Object.hasOwn(DIAGNOSTIC_CODES, code);
 }
 
-function createUnknownField({ schema, value }: Scope, path: FieldPath, key: string): SchemaFinding {
+function createUnknownFieldFinding({ schema, value }: Scope, path: FieldPath, key: string): SchemaFinding {
   const union = findSchema(schema, path);
   const finding = { code: 'unknown-field', path: [...path, key], at: 'key' } as const;
   const excluded = listExcludedFields(union, findValue(value, path), key);
@@ -135,14 +139,18 @@ function createUnknownField({ schema, value }: Scope, path: FieldPath, key: stri
     const others = excluded.map((name) => `\`${name}\``).join(' and ');
     return { ...finding, message: `cannot be used together with ${others}`, remedy: 'Keep one of them.' };
   }
-  return { ...finding, message: 'is not a known field', unknown: { given: key, known: listKeys(union) } };
+  return { ...finding, message: 'is not a known field', unknown: { given: key, known: listKnownKeys(union) } };
 }
 
 /** Lists the other fields of a value that no member of the union allows together with `key`. */
-function listExcludedFields(schema: Schema | undefined, value: Json | undefined, key: string): readonly string[] {
+function listExcludedFields(
+  schema: CheckedSchema | undefined,
+  value: Json | undefined,
+  key: string,
+): readonly string[] {
   const union = unwrap(schema);
   if (!(union instanceof z.ZodUnion) || value === undefined || !isJsonObject(value)) return [];
-  const keys = union.options.map(listKeys);
+  const keys = union.options.map(listKnownKeys);
   const allowed = keys.filter((names) => names.includes(key)).flat();
   const known = keys.flat();
   return allowed.length === 0
@@ -150,7 +158,7 @@ function listExcludedFields(schema: Schema | undefined, value: Json | undefined,
     : Object.keys(value).filter((name) => known.includes(name) && !allowed.includes(name));
 }
 
-function createMissing(schema: Schema, path: FieldPath): SchemaFinding {
+function createMissingFinding(schema: CheckedSchema, path: FieldPath): SchemaFinding {
   const about = findDescription(findSchema(schema, path));
   const remedy = about === undefined ? `Add \`${path.at(-1)}\`.` : `Add \`${path.at(-1)}\`: ${about}`;
   return { code: 'missing-field', path, at: 'parent', message: 'is missing', remedy };
@@ -158,7 +166,7 @@ function createMissing(schema: Schema, path: FieldPath): SchemaFinding {
 
 function createWrongType({ schema, value }: Scope, path: FieldPath, expected: readonly string[]): SchemaFinding {
   const input = findValue(value, path) ?? null;
-  const wanted = [...new Set(expected.map((type) => TYPE_NAMES[type] ?? type))].join(' or ');
+  const wanted = [...new Set(expected.map((type) => JSON_TYPE_NAMES[type] ?? type))].join(' or ');
   const remedy =
     input === null ? formatValueRemedy(schema, path) : findTypeRemedy(input, expected, findSchema(schema, path));
   return {
@@ -171,7 +179,7 @@ function createWrongType({ schema, value }: Scope, path: FieldPath, expected: re
   };
 }
 
-const TYPE_NAMES: Readonly<Record<string, string>> = {
+const JSON_TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -185,13 +193,13 @@ function describeValue(value: Json): string {
   if (value === null) return 'empty';
   if (typeof value === 'number') return `the number ${value}`;
   if (typeof value === 'boolean') return String(value);
-  return TYPE_NAMES[Array.isArray(value) ? 'array' : typeof value] ?? 'of another type';
+  return JSON_TYPE_NAMES[Array.isArray(value) ? 'array' : typeof value] ?? 'of another type';
 }
 
 /** Returns the remedy for an empty value: to set it or, unless the field is required, to remove its line. */
-function formatValueRemedy(schema: Schema, path: FieldPath): string {
+function formatValueRemedy(schema: CheckedSchema, path: FieldPath): string {
   const parent = findSchema(schema, path.slice(0, -1));
-  const isField = path.length > 0 && listKeys(parent).includes(String(path.at(-1)));
+  const isField = path.length > 0 && listKnownKeys(parent).includes(String(path.at(-1)));
   const isRequired = isField && !isWrapped(findSchema(schema, path));
   return isRequired ? 'Give it a value.' : 'Give it a value, or remove the line.';
 }
@@ -206,7 +214,11 @@ function needsQuotes(input: Json, expected: readonly string[]): boolean {
   return (typeof input === 'number' || typeof input === 'boolean') && expected.includes('string');
 }
 
-function findTypeRemedy(input: Json, expected: readonly string[], schema: Schema | undefined): string | undefined {
+function findTypeRemedy(
+  input: Json,
+  expected: readonly string[],
+  schema: CheckedSchema | undefined,
+): string | undefined {
   if (needsQuotes(input, expected)) return `Put it in quotes: "${String(input)}".`;
   if (typeof input !== 'string') return undefined;
   if (expected.every((type) => type === 'array')) return formatListRemedy(input, schema);
@@ -215,7 +227,7 @@ function findTypeRemedy(input: Json, expected: readonly string[], schema: Schema
   return isNumber ? `Write it without quotes: ${input}.` : undefined;
 }
 
-function formatListRemedy(text: string, schema: Schema | undefined): string {
+function formatListRemedy(text: string, schema: CheckedSchema | undefined): string {
   const type = unwrap(schema);
   const isCommandLine = type instanceof z.ZodType && COMMAND_LINES.has(type);
   const words = isCommandLine ? text.trim().split(/\s+/) : [text];
@@ -260,7 +272,8 @@ function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | 
 /** Creates the finding for an unknown value of a discriminator, the field whose value selects the member of a union. */
 function createUnknownCase(scope: Scope, path: FieldPath): SchemaFinding {
   const union = findSchema(scope.schema, path.slice(0, -1));
-  const cases = union instanceof z.ZodUnion ? union.options.map((option) => findMember(option, path.at(-1) ?? '')) : [];
+  const cases =
+    union instanceof z.ZodUnion ? union.options.map((option) => findMemberSchema(option, path.at(-1) ?? '')) : [];
   const known = cases.flatMap((value) => (value instanceof z.ZodLiteral ? [...value.values] : []));
   return createBadValue(scope, path, known);
 }
@@ -304,24 +317,26 @@ function createMissingOneOf(members: readonly (readonly SchemaFinding[])[], path
   return { code: 'missing-field', path, at: 'value', message: `needs ${wanted}`, remedy: `Add ${wanted}.` };
 }
 
-function findSchema(schema: Schema, path: FieldPath): Schema | undefined {
-  return path.reduce<Schema | undefined>(findMember, schema);
+function findSchema(schema: CheckedSchema, path: FieldPath): CheckedSchema | undefined {
+  return path.reduce<CheckedSchema | undefined>(findMemberSchema, schema);
 }
 
-function findMember(schema: Schema | undefined, step: string | number): Schema | undefined {
+function findMemberSchema(schema: CheckedSchema | undefined, step: string | number): CheckedSchema | undefined {
   const inner = unwrap(schema);
-  if (inner instanceof z.ZodUnion) return firstDefined(inner.options, (option) => findMember(option, step));
+  if (inner instanceof z.ZodUnion) return firstDefined(inner.options, (option) => findMemberSchema(option, step));
   if (inner instanceof z.ZodObject) return typeof step === 'string' ? inner.shape[step] : undefined;
   if (inner instanceof z.ZodArray) return typeof step === 'number' ? inner.element : undefined;
   return inner instanceof z.ZodRecord ? inner.valueType : undefined;
 }
 
 /** Whether a schema wraps another schema to allow absent or null values too. */
-function isWrapped(schema: Schema | undefined): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodPrefault {
+function isWrapped(
+  schema: CheckedSchema | undefined,
+): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodPrefault {
   return [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault].some((wrapper) => schema instanceof wrapper);
 }
 
-function unwrap(schema: Schema | undefined): Schema | undefined {
+function unwrap(schema: CheckedSchema | undefined): CheckedSchema | undefined {
   return isWrapped(schema) ? unwrap(schema._zod.def.innerType) : schema;
 }
 
@@ -333,12 +348,12 @@ function firstDefined<T, R>(list: readonly T[], find: (member: T) => R | undefin
   return undefined;
 }
 
-function listKeys(schema: Schema | undefined): readonly string[] {
+function listKnownKeys(schema: CheckedSchema | undefined): readonly string[] {
   const inner = unwrap(schema);
-  if (inner instanceof z.ZodUnion) return inner.options.flatMap(listKeys);
+  if (inner instanceof z.ZodUnion) return inner.options.flatMap(listKnownKeys);
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 
-function findDescription(schema: Schema | undefined): string | undefined {
+function findDescription(schema: CheckedSchema | undefined): string | undefined {
   return schema instanceof z.ZodType ? schema.description : undefined;
 }

@@ -58,13 +58,13 @@ function chooseByKind({ oneOf, ...schema }: JsonObject): JsonObject {
 /** Keywords that constrain a string. */
 const CONSTRAINTS = ['enum', 'format', 'maxLength', 'minLength', 'pattern'] as const;
 
-type Schema = z.core.JSONSchema.BaseSchema;
+type EditorSchema = z.core.JSONSchema.BaseSchema;
 
 /**
  * Lets a schema of constrained text also accept `${env:…}`, unless the text is a key. Skips a schema that was already
  * changed: zod visits a schema again for each schema that is derived from it.
  */
-function allowEnvironment(schema: Schema, path: readonly (string | number)[]): void {
+function allowEnvironment(schema: EditorSchema, path: readonly (string | number)[]): void {
   if (schema.pattern?.endsWith(`|${ENVIRONMENT_REFERENCE_PATTERN}`)) return;
   if (schema.format !== undefined) delete schema.pattern;
   const constraints = CONSTRAINTS.filter((name) => schema[name] !== undefined);
@@ -79,7 +79,7 @@ function allowEnvironment(schema: Schema, path: readonly (string | number)[]): v
  * Lets a schema with an `enum` also accept `${env:…}`. Uses `anyOf`, because editors offer the words of an `enum`
  * there, but not in `else`.
  */
-function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): void {
+function offerEnvironment(schema: EditorSchema, words: NonNullable<EditorSchema['enum']>): void {
   delete schema.enum;
   delete schema.type;
   schema.anyOf = [
@@ -92,7 +92,7 @@ function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): v
  * Lets a schema with other constraints also accept `${env:…}`. Uses `if` and `else`, because an editor then reports the
  * violated constraint. With `anyOf`, it would report that no alternative matches.
  */
-function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRAINTS)[number][]): void {
+function exceptEnvironment(schema: EditorSchema, constraints: readonly (typeof CONSTRAINTS)[number][]): void {
   const constrained = Object.fromEntries(constraints.map((name) => [name, schema[name]]));
   for (const name of constraints) delete schema[name];
   schema.if = { pattern: ENVIRONMENT_REFERENCE_PATTERN };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { assertDefined, assertNever } from '../model/errors.ts';
 import type { Setting, SettingType } from '../settings/setting.ts';
-import { DURATION, NAMED_SETTINGS, SETTING_GROUPS } from '../settings/table.ts';
+import { DURATION_TYPE, NAMED_SETTINGS, SETTING_GROUPS } from '../settings/table.ts';
 import { COMMAND_LINES } from './findings.ts';
 import { nameSharedSchema } from './text.ts';
 
@@ -31,17 +31,17 @@ function createGroupSchema(settings: readonly PlacedSetting[], path: readonly st
 }
 
 function createSettingSchema({ type, about, details, default: fallback }: Setting): z.ZodType {
-  const schema = createTypeSchema(type);
+  const schema = createSettingTypeSchema(type);
   // A default that is computed is in the description.
   const whole = fallback === undefined || typeof fallback === 'function' ? schema.optional() : schema.default(fallback);
   const sentence = `${about.charAt(0).toUpperCase()}${about.slice(1).replace(/[^.]$/, '$&.')}`;
   return whole.describe(details === undefined ? sentence : `${sentence} ${details}`);
 }
 
-function createTypeSchema(type: SettingType): z.ZodType {
+function createSettingTypeSchema(type: SettingType): z.ZodType {
   switch (type.type) {
     case 'text':
-      return createTextSchema(type);
+      return createTextSettingSchema(type);
     case 'number': {
       const number = (type.isWhole ? z.int() : z.number()).min(type.min);
       return type.max === undefined ? number : number.max(type.max);
@@ -53,7 +53,7 @@ function createTypeSchema(type: SettingType): z.ZodType {
     case 'command':
       return createCommandLineSchema({ examples: type.examples }, z.string().min(1));
     case 'list': {
-      const list = z.array(createTypeSchema(type.of));
+      const list = z.array(createSettingTypeSchema(type.of));
       return type.minItems > 0 ? list.min(type.minItems) : list;
     }
     case 'sink':
@@ -65,7 +65,7 @@ function createTypeSchema(type: SettingType): z.ZodType {
   }
 }
 
-function createTextSchema({
+function createTextSettingSchema({
   parse,
   expected,
   isOpen,
@@ -95,8 +95,8 @@ function createDirectorySchema() {
 }
 
 function createCommandSchema() {
-  const timeout = z.string().refine((text) => DURATION.parse(text, '') !== undefined, {
-    error: `must be ${DURATION.expected}`,
+  const timeout = z.string().refine((text) => DURATION_TYPE.parse(text, '') !== undefined, {
+    error: `must be ${DURATION_TYPE.expected}`,
     params: { code: 'bad-value' },
   });
   const description =

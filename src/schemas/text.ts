@@ -241,14 +241,14 @@ export function inlineDefs({ $defs, ...schema }: JsonObject): JsonObject {
   return toObject(writeOut(schema, parts));
 }
 
-const PART = '#/$defs/';
+const DEFS_PREFIX = '#/$defs/';
 
 function writeOut(value: Json, parts: JsonObject): Json {
   if (isJsonArray(value)) return value.map((member) => writeOut(member, parts));
   if (!isJsonObject(value)) return value;
   const { $ref, ...rest } = value;
-  const isPart = typeof $ref === 'string' && $ref.startsWith(PART);
-  const whole = isPart ? { ...toObject(parts[$ref.slice(PART.length)]), ...rest } : value;
+  const isPart = typeof $ref === 'string' && $ref.startsWith(DEFS_PREFIX);
+  const whole = isPart ? { ...toObject(parts[$ref.slice(DEFS_PREFIX.length)]), ...rest } : value;
   return Object.fromEntries(Object.entries(whole).map(([key, member]) => [key, writeOut(member, parts)]));
 }
 

@@ -6,7 +6,7 @@ import { parseSshPublicKey, type SshPublicKey, type SshSigningKey } from '../kin
 import { ABUSE_REPORT, type HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { AGENT_INGRESS } from '../kinds/tables/agent-ingress.ts';
 import { CREDENTIAL } from '../kinds/tables/credential.ts';
-import { DEFAULT_VALIDITY_MS, SSH_USER_CERTIFICATE } from '../kinds/tables/ssh-user-certificate.ts';
+import { DEFAULT_VALIDITY_MS, SSH_USER_CERTIFICATE, USER_CERTIFICATE } from '../kinds/tables/ssh-user-certificate.ts';
 import { WEIGHTED_BACKEND } from '../kinds/tables/weighted-backend.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
@@ -199,8 +199,6 @@ interface SshCertificate {
   /** Random bytes, so that two certificates with the same content differ. */
   readonly nonce: Buffer;
 }
-
-const USER_CERTIFICATE = 1;
 
 /**
  * Signs a user certificate, and returns it in OpenSSH authorized-keys format with serial 0 and the key id as comment.

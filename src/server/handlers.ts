@@ -1,4 +1,4 @@
-import type { Field, FieldType } from '../kinds/field.ts';
+import type { Field, Fields, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';
 import type { NamedModule } from '../kinds/operations.ts';
@@ -260,8 +260,6 @@ function toResponseValue(field: Field, value: Json | undefined, baseUrl: string)
   if (field.type.type === 'json') return {};
   return isNullInResponses(field) ? null : getNormalUnsetFieldValue(field);
 }
-
-type Fields = Readonly<Record<string, Field>>;
 
 function toResponseFields(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
   const shown: Record<string, Json> = {};

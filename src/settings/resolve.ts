@@ -1,8 +1,9 @@
 import { assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { Environment } from '../model/pipeline.ts';
 import type { SettingsLayer } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
-import { type Setting, type SettingType, SINK } from './setting.ts';
+import { type Setting, type SettingType, SINK_TYPE } from './setting.ts';
 import { SETTINGS, type SettingName, type SettingValue } from './table.ts';
 
 /**
@@ -10,8 +11,6 @@ import { SETTINGS, type SettingName, type SettingValue } from './table.ts';
  * variables, variables before the `Stack`, the `Stack` before its `Defaults` (nearest first), and the default is last.
  * An empty flag or variable sets nothing.
  */
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The places that may set a setting. An absent place sets nothing. */
 export interface SettingSources<Layer extends Pick<SettingsLayer, 'spec'> = SettingsLayer> {
@@ -132,7 +131,7 @@ function parseValue(type: SettingType, given: unknown, origin: Origin): unknown 
     case 'number':
       return isNumberOf(type, given) ? given : undefined;
     case 'boolean':
-      return typeof given === 'string' ? isOn(given) : given;
+      return typeof given === 'string' ? isYes(given) : given;
     case 'enum':
       return type.values.find((one) => one === given);
     case 'list':
@@ -154,7 +153,7 @@ function isNumberOf(
 }
 
 /** Any value except a known "no" means yes, so that a typing mistake does not make manifests trusted. */
-function isOn(text: string): boolean {
+function isYes(text: string): boolean {
   return !['0', 'false'].includes(text.toLowerCase());
 }
 
@@ -225,7 +224,7 @@ export function listEffectiveSettings(sources: SettingSources): readonly Effecti
   return names.flatMap((name): readonly EffectiveSetting[] => {
     const { stack, type, help, defaultText }: Setting = SETTINGS[name];
     if (stack === undefined) return [];
-    if (type.type === 'sinks') return listMembers(stack, sources);
+    if (type.type === 'sinks') return listMemberSettings(stack, sources);
     const found = findSetting(name, sources);
     if (found !== undefined)
       return [{ path: stack, type, value: found.value, from: found.layer?.by ?? found.by, layer: found.layer }];
@@ -234,11 +233,13 @@ export function listEffectiveSettings(sources: SettingSources): readonly Effecti
   });
 }
 
-function listMembers(path: string, { layers = [] }: SettingSources): readonly EffectiveSetting[] {
+function listMemberSettings(path: string, { layers = [] }: SettingSources): readonly EffectiveSetting[] {
   const steps = path.split('.');
   return listMembersInLayers(steps, layers).flatMap((member) => {
     const found = findInLayers([...steps, member], layers);
     if (found?.layer === undefined) return [];
-    return [{ path: `${path}.${member}`, type: SINK, value: found.value, from: found.layer.by, layer: found.layer }];
+    return [
+      { path: `${path}.${member}`, type: SINK_TYPE, value: found.value, from: found.layer.by, layer: found.layer },
+    ];
   });
 }

@@ -7,18 +7,18 @@ import type { Json } from '../model/json.ts';
 
 /** The type of a setting. Texts of flags and variables, and values of documents and programs, have the same type. */
 export type SettingType =
-  | TextType
-  | NumberType
+  | TextSettingType
+  | NumberSettingType
   | { readonly type: 'boolean' }
-  | EnumType
-  | CommandType
-  | ListType
+  | EnumSettingType
+  | CommandSettingType
+  | ListSettingType
   /** A token sink: a folder, or a command that reads the token. */
   | { readonly type: 'sink' }
   /** A mapping from names to token sinks. Documents add to it, name by name. */
   | { readonly type: 'sinks' };
 
-export interface TextType<Value = unknown> {
+export interface TextSettingType<Value = unknown> {
   readonly type: 'text';
   /** Parses the text. `by`: the flag or variable that sets it. Returns `undefined` if it is not valid. */
   readonly parse: (text: string, by: string) => Value | undefined;
@@ -35,7 +35,7 @@ export interface TextType<Value = unknown> {
   readonly isQuotable?: boolean | undefined;
 }
 
-export interface NumberType {
+export interface NumberSettingType {
   readonly type: 'number';
   readonly isWhole: boolean;
   readonly min: number;
@@ -43,7 +43,7 @@ export interface NumberType {
   readonly max?: number | undefined;
 }
 
-export interface EnumType<Word extends string = string> {
+export interface EnumSettingType<Word extends string = string> {
   readonly type: 'enum';
   readonly values: readonly Word[];
   /** The name of the schema, for a type that several settings have. */
@@ -51,12 +51,12 @@ export interface EnumType<Word extends string = string> {
 }
 
 /** A program and its arguments. */
-export interface CommandType {
+export interface CommandSettingType {
   readonly type: 'command';
   readonly examples?: readonly (readonly string[])[] | undefined;
 }
 
-export interface ListType<Of extends TextType | EnumType = TextType | EnumType> {
+export interface ListSettingType<Of extends TextSettingType | EnumSettingType = TextSettingType | EnumSettingType> {
   readonly type: 'list';
   readonly of: Of;
   readonly minItems: number;
@@ -64,20 +64,20 @@ export interface ListType<Of extends TextType | EnumType = TextType | EnumType> 
 
 /** A value of this type, as the program uses it. */
 export type ValueOfType<Type> =
-  Type extends TextType<infer Value>
+  Type extends TextSettingType<infer Value>
     ? Value
-    : Type extends NumberType
+    : Type extends NumberSettingType
       ? number
-      : Type extends EnumType<infer Word>
+      : Type extends EnumSettingType<infer Word>
         ? Word
         : Type extends { readonly type: 'boolean' }
           ? boolean
-          : Type extends ListType<infer Of>
+          : Type extends ListSettingType<infer Of>
             ? readonly ValueOfType<Of>[]
             : Json;
 
 /** A value of this type, as a document or a program sets it. */
-export type GivenOfType<Type> = Type extends NumberType ? number : Type extends TextType ? string : Json;
+export type GivenOfType<Type> = Type extends NumberSettingType ? number : Type extends TextSettingType ? string : Json;
 
 /**
  * Help topics about options that many commands share and most runs do not need. The help of a command lists only the
@@ -122,40 +122,43 @@ export interface Setting {
 }
 
 /** Creates the type of a text that `parse` reads. */
-export function textOf<Value>(
-  parse: TextType<Value>['parse'],
+export function defineText<Value>(
+  parse: TextSettingType<Value>['parse'],
   expected: string,
-  options: Omit<TextType, 'type' | 'parse' | 'expected'> = {},
-): TextType<Value> {
+  options: Omit<TextSettingType, 'type' | 'parse' | 'expected'> = {},
+): TextSettingType<Value> {
   return { type: 'text', parse, expected, ...options };
 }
 
 /** Creates the type of any text that is not empty. */
-export function openText(options: Pick<TextType, 'examples' | 'isPath'> = {}): TextType<string> {
-  return textOf((text) => text || undefined, 'a text that is not empty', { isOpen: true, ...options });
+export function defineOpenText(options: Pick<TextSettingType, 'examples' | 'isPath'> = {}): TextSettingType<string> {
+  return defineText((text) => text || undefined, 'a text that is not empty', { isOpen: true, ...options });
 }
 
-export const TEXT = openText();
+export const TEXT = defineOpenText();
 
 /** The path of a file or a folder, or a pattern of such paths. */
-export const PATH = openText({ isPath: true });
+export const PATH = defineOpenText({ isPath: true });
 
 export const BOOLEAN = { type: 'boolean' } as const;
-export const SINK = { type: 'sink' } as const;
-export const SINKS = { type: 'sinks' } as const;
+export const SINK_TYPE = { type: 'sink' } as const;
+export const SINKS_TYPE = { type: 'sinks' } as const;
 
 /** Creates the type of a whole number from `min` to `max`. */
-export function whole(min: number, max?: number): NumberType {
+export function defineWholeNumber(min: number, max?: number): NumberSettingType {
   return { type: 'number', isWhole: true, min, max };
 }
 
 /** Creates the type of a share, 0 to 1. */
-export const SHARE: NumberType = { type: 'number', isWhole: false, min: 0, max: 1 };
+export const SHARE: NumberSettingType = { type: 'number', isWhole: false, min: 0, max: 1 };
 
-export function oneOf<const Word extends string>(...values: readonly Word[]): EnumType<Word> {
+export function defineEnum<const Word extends string>(...values: readonly Word[]): EnumSettingType<Word> {
   return { type: 'enum', values };
 }
 
-export function listOf<const Of extends TextType | EnumType>(of: Of, minItems = 0): ListType<Of> {
+export function defineList<const Of extends TextSettingType | EnumSettingType>(
+  of: Of,
+  minItems = 0,
+): ListSettingType<Of> {
   return { type: 'list', of, minItems };
 }

@@ -19,52 +19,52 @@ import { parseShard, SHARD_SYNTAX } from '../model/stack-tree.ts';
 import { isBaseUrl, isEmbedded, normalizeUrl } from './base-url.ts';
 import {
   BOOLEAN,
+  defineEnum,
+  defineList,
+  defineOpenText,
+  defineText,
+  defineWholeNumber,
   type GivenOfType,
-  listOf,
-  oneOf,
-  openText,
   PATH,
   type Setting,
   SHARE,
-  SINK,
-  SINKS,
+  SINK_TYPE,
+  SINKS_TYPE,
   TEXT,
-  textOf,
   type ValueOfType,
-  whole,
 } from './setting.ts';
 
 /** The types of single settings. */
 
-const BASE_URL = textOf(
+const BASE_URL_TYPE = defineText(
   (text) => (isBaseUrl(text) ? normalizeUrl(text) : undefined),
   'an http or https URL without user, query and fragment, or `embedded:` with an optional file path',
   { examples: ['https://api.example.net', 'embedded:'], isQuotable: false },
 );
 
-const KEY_VARIABLE_NAME = textOf(
+const KEY_VARIABLE_NAME = defineText(
   (text) => (isAllowedKeyVariable(text) ? text : undefined),
   'the name of a variable such as EDGEWISE_API_KEY_PROD: EDGEWISE_API_KEY_, then A to Z, 0 to 9 and _, but no _FILE at its end',
   { pattern: KEY_VARIABLE_PATTERN.source, examples: ['EDGEWISE_API_KEY_PROD'] },
 );
 
-const HEADER_NAME = textOf(
+const HEADER_NAME_TYPE = defineText(
   (text) => (FORMATS['header-name'].check(text) === undefined ? text : undefined),
   FORMATS['header-name'].expected,
 );
 
-const RATE_LIMIT = textOf(
+const RATE_LIMIT_TYPE = defineText(
   (text) => (text === 'none' || parseRateLimit(text) !== undefined ? text : undefined),
   `${RATE_LIMIT_DESCRIPTION}, or \`none\``,
   { pattern: `${RATE_LIMIT_PATTERN}|^none$`, examples: ['120/60s', 'none'] },
 );
 
-export const DURATION = textOf(parseDurationMs, DURATION_SYNTAX);
+export const DURATION_TYPE = defineText(parseDurationMs, DURATION_SYNTAX);
 
 /** A dotted name, optionally with `.*` at its end. */
 const CEL_VARIABLE_PATTERN = '^[A-Za-z_]\\w*(\\.[A-Za-z_]\\w*)*(\\.\\*)?$';
 
-const CEL_VARIABLE = textOf(
+const CEL_VARIABLE = defineText(
   (text) => (new RegExp(CEL_VARIABLE_PATTERN).test(text) ? text : undefined),
   'a dotted name, such as `conn.server_ip` or, for all names below one, `conn.tls.*`',
   { pattern: CEL_VARIABLE_PATTERN },
@@ -72,33 +72,35 @@ const CEL_VARIABLE = textOf(
 
 const OWNED_KIND_NAMES = OWNED_KINDS.map(({ name }) => name);
 
-const OWNED_ADDRESS = textOf(
+const OWNED_ADDRESS = defineText(
   (text) => (OWNED_KIND_NAMES.includes(parseAddress(text)?.kind ?? '') ? text : undefined),
   `Kind/name, where Kind is one of ${OWNED_KIND_NAMES.join(', ')}`,
   { pattern: `^(${OWNED_KIND_NAMES.join('|')})/.+$`, examples: OWNED_KIND_NAMES.map((kind) => `${kind}/shop`) },
 );
 
-const SHARD = textOf(parseShard, SHARD_SYNTAX);
+const SHARD_TYPE = defineText(parseShard, SHARD_SYNTAX);
 
-const COMMAND_JSON = textOf((text): readonly string[] | undefined => {
+const COMMAND_JSON = defineText((text): readonly string[] | undefined => {
   const words = parseJson(text);
   if (words === undefined || !isJsonArray(words) || words.length === 0) return undefined;
   return words.every((word) => typeof word === 'string') ? words : undefined;
 }, 'a JSON list of words, such as ["vault","kv","put","secret/{name}","token=-"]');
 
-const VARIABLE_NAMES = listOf(
-  textOf(
+const VARIABLE_NAMES = defineList(
+  defineText(
     (text) => (/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(text) ? text : undefined),
     'the name of a variable, such as DEPLOY_REGION, or a prefix, such as DEPLOY_*',
   ),
 );
 
-const SEVERITY = { ...oneOf('off', 'warning', 'error'), title: 'Severity' };
+const SEVERITY_TYPE = { ...defineEnum('off', 'warning', 'error'), title: 'Severity' };
 
 /** Entry for each lint rule. */
-const LINT_RULES = Object.fromEntries(
-  LINT_RULE_IDS.map((id) => [id, defineSetting({ type: SEVERITY, about: LINT_CODES[id], stack: `lint.${id}` })]),
-) as Readonly<Record<LintCode, { readonly type: typeof SEVERITY; readonly about: string; readonly stack: string }>>; // an entry for each id
+const LINT_RULE_SETTINGS = Object.fromEntries(
+  LINT_RULE_IDS.map((id) => [id, defineSetting({ type: SEVERITY_TYPE, about: LINT_CODES[id], stack: `lint.${id}` })]),
+) as Readonly<
+  Record<LintCode, { readonly type: typeof SEVERITY_TYPE; readonly about: string; readonly stack: string }>
+>; // an entry for each id
 
 /**
  * All settings. A name is the flag's in camel case, if there is a flag. The order is that of the help and, for settings
@@ -106,7 +108,7 @@ const LINT_RULES = Object.fromEntries(
  */
 export const SETTINGS = {
   baseUrl: defineSetting({
-    type: BASE_URL,
+    type: BASE_URL_TYPE,
     about:
       'URL of the service; `embedded:` is the bundled server inside the process, `embedded:FILE` one that keeps its data',
     flag: '--base-url <url>',
@@ -142,7 +144,7 @@ export const SETTINGS = {
     help: 'connection',
   }),
   versionHeader: defineSetting({
-    type: HEADER_NAME,
+    type: HEADER_NAME_TYPE,
     about: 'name of the header that carries the API version',
     flag: '--version-header <name>',
     topic: 'connection',
@@ -153,19 +155,19 @@ export const SETTINGS = {
     help: 'connection',
   }),
   pageSize: defineSetting({
-    type: whole(1, 100),
+    type: defineWholeNumber(1, 100),
     about: 'resources per list request',
     stack: 'api.page_size',
     default: 100,
   }),
   concurrency: defineSetting({
-    type: whole(1, 64),
+    type: defineWholeNumber(1, 64),
     about: 'concurrent requests',
     stack: 'api.concurrency',
     default: 8,
   }),
   rateLimit: defineSetting({
-    type: RATE_LIMIT,
+    type: RATE_LIMIT_TYPE,
     about: 'maximum number of requests in a time window, such as `120/60s`, or `none` (the default for `embedded:`)',
     details: 'Default for other services: 120/60s.',
     flag: '--rate-limit <limit>',
@@ -179,25 +181,25 @@ export const SETTINGS = {
   }),
   // Far longer than usual responses take: after a write that timed out, it is unknown whether it took effect.
   connectTimeout: defineSetting({
-    type: DURATION,
+    type: DURATION_TYPE,
     about: 'time to connect',
     stack: 'api.timeouts.connect',
     default: '10s',
   }),
   headersTimeout: defineSetting({
-    type: DURATION,
+    type: DURATION_TYPE,
     about: 'time until the response begins',
     stack: 'api.timeouts.headers',
     default: '30s',
   }),
   bodyTimeout: defineSetting({
-    type: DURATION,
+    type: DURATION_TYPE,
     about: 'time between two parts of the body',
     stack: 'api.timeouts.body',
     default: '30s',
   }),
   timeout: defineSetting({
-    type: DURATION,
+    type: DURATION_TYPE,
     about: 'time until the whole response to a request is there, with all retries; the Stack sets those of its parts',
     details: 'Waits for the rate limit and between retries do not count.',
     flag: '--timeout <duration>',
@@ -250,7 +252,7 @@ export const SETTINGS = {
     help: 'connection',
   }),
   kinds: defineSetting({
-    type: listOf(oneOf(...MANIFEST_KINDS.map(({ name }) => name)), 1),
+    type: defineList(defineEnum(...MANIFEST_KINDS.map(({ name }) => name)), 1),
     about: 'kinds that the stack uses',
     details: 'Others are not read, and a manifest of another kind is an error. Default: every kind.',
     stack: 'kinds',
@@ -273,7 +275,7 @@ export const SETTINGS = {
     help: 'settings',
   }),
   maxDeletes: defineSetting({
-    type: whole(0),
+    type: defineWholeNumber(0),
     about: 'maximum number of deletes of one kind without consent',
     consent: '--allow-deletes',
     stack: 'guard.max_deletes',
@@ -291,7 +293,7 @@ export const SETTINGS = {
     help: 'settings',
   }),
   conflictTimeout: defineSetting({
-    type: DURATION,
+    type: DURATION_TYPE,
     about:
       'how long a write that the service rejects with 409 is tried again, if it depends on a delete or an update of the same run',
     details: 'Services free a hostport, or stop counting a use, some seconds later.',
@@ -300,38 +302,38 @@ export const SETTINGS = {
     help: 'settings',
   }),
   defaultSink: defineSetting({
-    type: SINK,
+    type: SINK_TYPE,
     about: 'token sink for every credential that `credentials` does not name',
     stack: 'tokens.default',
   }),
   credentialSinks: defineSetting({
-    type: SINKS,
+    type: SINKS_TYPE,
     about: 'token sinks for single credentials, by name',
     stack: 'tokens.credentials',
     default: {},
   }),
   maxValidity: defineSetting({
-    type: DURATION,
+    type: DURATION_TYPE,
     about: 'how long an SSH user certificate may be valid without a `certificate-too-long` finding',
     stack: 'lint.max_validity',
     default: '90d',
   }),
   celVariables: defineSetting({
-    type: listOf(CEL_VARIABLE),
+    type: defineList(CEL_VARIABLE),
     about: 'further CEL variables of your service, such as `conn.server_ip` or `conn.tls.*`',
     details: 'With `.*` at its end, a name stands for all variables below it.',
     stack: 'lint.cel_variables',
     default: [],
   }),
-  ...LINT_RULES,
+  ...LINT_RULE_SETTINGS,
   ownerLabel: defineSetting({
-    type: openText({ examples: ['team', 'example.net/owner'] }),
+    type: defineOpenText({ examples: ['team', 'example.net/owner'] }),
     about: 'label or annotation that names the owner of a resource',
     details: 'Plans show it beside the resource.',
     stack: 'owner_label',
   }),
   handedOver: defineSetting({
-    type: listOf(OWNED_ADDRESS),
+    type: defineList(OWNED_ADDRESS),
     about: 'resources (`Kind/name`) that another stack takes over',
     details: 'This stack does not delete them, although no document describes them any more.',
     stack: 'handed_over',
@@ -346,7 +348,7 @@ export const SETTINGS = {
     help: 'settings',
   }),
   shard: defineSetting({
-    type: SHARD,
+    type: SHARD_TYPE,
     about: 'the part of the stacks that a run over many stacks handles, such as `2/5`',
     flag: '--shard <shard>',
     topic: 'many-stacks',
@@ -366,14 +368,14 @@ export const SETTINGS = {
     help: 'settings',
   }),
   inputs: defineSetting({
-    type: listOf(PATH),
+    type: defineList(PATH),
     about: 'extra input files of a stack, as patterns; a change to one counts as a change of the stack',
     details: 'Git patterns such as `../../base/**`, relative to the folder of this file.',
     stack: 'inputs',
     help: 'settings',
   }),
   policies: defineSetting({
-    type: listOf(PATH),
+    type: defineList(PATH),
     about: 'files and folders with Policy documents, in addition to those among the manifests',
     details: 'Paths are relative to the folder of the manifest.',
     stack: 'policies',
@@ -445,7 +447,7 @@ export const SETTINGS = {
     help: 'settings',
   }),
   logLevel: defineSetting({
-    type: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    type: defineEnum('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     about:
       'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs at info by default. At debug, each request is a line of JSON with the operation id of the service; at trace, with headers, sizes and times. No level logs bodies, the API key or tokens',
     variables: ['EDGEWISE_LOG_LEVEL'],
@@ -496,9 +498,9 @@ export const SETTING_GROUPS: Readonly<Record<string, string>> = {
 };
 
 /** All settings, with their names, in the order of the table. */
-export const NAMED_SETTINGS: readonly (Setting & { readonly name: SettingName })[] = listNamed();
+export const NAMED_SETTINGS: readonly (Setting & { readonly name: SettingName })[] = listNamedSettings();
 
-function listNamed(): readonly (Setting & { readonly name: SettingName })[] {
+function listNamedSettings(): readonly (Setting & { readonly name: SettingName })[] {
   const names = Object.keys(SETTINGS) as SettingName[]; // `Object.keys` loses the key type
   return names.map((name) => ({ name, ...SETTINGS[name] }));
 }

@@ -45,14 +45,14 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
     [`edgewise apply --rotate ${EXAMPLE_TOKEN_ADDRESS}`, 'a new token'],
     ['edgewise apply plan.json', 'exactly this plan'],
     ['edgewise apply manifests --approved plan.json --yes', 'only as approved'],
-  ]).action((paths: string[], flags: Flags) => act(flags, (context) => apply(paths, flags, context)));
+  ]).action((paths: string[], flags: ApplyCommandFlags) => act(flags, (context) => apply(paths, flags, context)));
 }
 
-interface Flags extends ApplyFlags, StackFilterFlags {
+interface ApplyCommandFlags extends ApplyFlags, StackFilterFlags {
   readonly recursive?: boolean;
 }
 
-async function apply(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function apply(paths: readonly string[], flags: ApplyCommandFlags, context: Context): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
   if (isRecursive(flags)) {
     refuseManifestsWithoutPlan(flags);

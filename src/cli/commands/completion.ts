@@ -46,7 +46,7 @@ export function configureWordCompletionCommand(command: Command, act: CommandBod
 
 /** Writes the candidates for the last word. Shows no errors, because the user is still typing. */
 async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
-  const { candidates, takesFiles } = await completeWords(program, words, context).catch(() => NOTHING);
+  const { candidates, takesFiles } = await completeWords(program, words, context).catch(() => NO_COMPLETION);
   // A word with a line break would be two candidates, a terminal acts on control characters, and an escape of a job
   // command would make it another word.
   const shown = candidates.filter(({ word }) => toPrintable(word) === word && !hasJobCommand(word));
@@ -57,17 +57,17 @@ async function complete(program: Command, words: readonly string[], context: Con
 
 interface Completion {
   /** Whole words that begin with the typed text. */
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly CompletionCandidate[];
   /** Whether the word may also be a path. If so, the shell completes paths itself. */
   readonly takesFiles: boolean;
 }
 
-interface Candidate {
+interface CompletionCandidate {
   readonly word: string;
   readonly about: string;
 }
 
-const NOTHING: Completion = { candidates: [], takesFiles: false };
+const NO_COMPLETION: Completion = { candidates: [], takesFiles: false };
 
 /** `words` is the command line typed so far, without the program name. Completes its last word. */
 async function completeWords(program: Command, words: readonly string[], context: Context): Promise<Completion> {
@@ -77,7 +77,7 @@ async function completeWords(program: Command, words: readonly string[], context
 }
 
 /** What the words before the current one say. */
-interface Place {
+interface WordPlace {
   readonly program: Command;
   readonly command: Command;
   /** The words before it, without commands, options and the values of options. */
@@ -90,7 +90,7 @@ interface Place {
   readonly isLiteral: boolean;
 }
 
-function parsePlace(program: Command, before: readonly string[]): Place {
+function parsePlace(program: Command, before: readonly string[]): WordPlace {
   let command = program;
   let option: Option | undefined;
   let isLiteral = false;
@@ -124,7 +124,7 @@ function takesValue({ required, optional }: Option): boolean {
   return required || optional;
 }
 
-async function completeAt(place: Place, current: string, context: Context): Promise<Completion> {
+async function completeAt(place: WordPlace, current: string, context: Context): Promise<Completion> {
   const { command, option, isLiteral } = place;
   if (option !== undefined) return completeValue(option, { place, start: current, lead: '' }, context);
   if (isLiteral || !current.startsWith('-') || current === '-') {
@@ -135,19 +135,19 @@ async function completeAt(place: Place, current: string, context: Context): Prom
   const at = current.indexOf('=');
   if (at < 0) return { candidates: listOptions(place), takesFiles: false };
   const named = findOption(command, current.slice(0, at));
-  if (named === undefined || !takesValue(named)) return NOTHING;
+  if (named === undefined || !takesValue(named)) return NO_COMPLETION;
   return completeValue(named, { place, start: current.slice(at + 1), lead: current.slice(0, at + 1) }, context);
 }
 
 /** Lists the options that are not on the command line yet, or can be repeated. */
-function listOptions({ command, given }: Place): readonly Candidate[] {
+function listOptions({ command, given }: WordPlace): readonly CompletionCandidate[] {
   const shown = command.createHelp().visibleOptions(command);
   const open = shown.filter((option) => Array.isArray(option.defaultValue) || !given.has(option));
   return open.map(({ long, short, description }) => ({ word: long ?? short ?? '', about: description }));
 }
 
 interface TypedValue {
-  readonly place: Place;
+  readonly place: WordPlace;
   /** The typed part of the value. */
   readonly start: string;
   /** The text before the value in the same word, such as `--format=`. */
@@ -159,22 +159,24 @@ async function completeValue(option: Option, value: TypedValue, context: Context
   const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
   // In `--report json=FILE`, the format is already typed, so complete the path.
   const [, format, path] = (placeholder.endsWith('=file>') && /^([\w-]+=)(.*)$/.exec(start)) || [];
-  if (path !== undefined) return { ...NOTHING, candidates: listFiles(`${lead}${format}`, path, context) };
+  if (path !== undefined) return { ...NO_COMPLETION, candidates: listFiles(`${lead}${format}`, path, context) };
   if (!PATH_NAMES.has(placeholder)) {
-    const candidates = await listValues(option, placeholder, { ...place, start }, context);
-    return { ...NOTHING, candidates: candidates.map(({ word, about }) => ({ word: `${lead}${word}`, about })) };
+    const candidates = await listWordValues(option, placeholder, { ...place, start }, context);
+    return { ...NO_COMPLETION, candidates: candidates.map(({ word, about }) => ({ word: `${lead}${word}`, about })) };
   }
   // Shells do not complete paths after a `=`.
-  return lead === '' ? { ...NOTHING, takesFiles: true } : { ...NOTHING, candidates: listFiles(lead, start, context) };
+  return lead === ''
+    ? { ...NO_COMPLETION, takesFiles: true }
+    : { ...NO_COMPLETION, candidates: listFiles(lead, start, context) };
 }
 
-async function completeOperand(place: Place, current: string, context: Context): Promise<Completion> {
+async function completeOperand(place: WordPlace, current: string, context: Context): Promise<Completion> {
   const { command, operands } = place;
   const commands = operands.length === 0 ? command.createHelp().visibleCommands(command) : [];
   const named = commands.map((one) => ({ word: one.name(), about: one.summary() || one.description() }));
   const argument = findArgument(command, operands.length);
   if (argument === undefined) return { candidates: named, takesFiles: false };
-  const said = await listValues(argument, argument.name(), { ...place, start: current }, context);
+  const said = await listWordValues(argument, argument.name(), { ...place, start: current }, context);
   const open = said.filter(({ word }) => word === current || !operands.includes(word));
   return { candidates: [...named, ...open], takesFiles: PATH_NAMES.has(argument.name()) };
 }
@@ -192,7 +194,7 @@ const PATH_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** Lists the paths that begin with `start`. Folders end with a slash. Hidden files need a leading dot in `start`. */
-function listFiles(lead: string, start: string, { cwd }: Pick<Context, 'cwd'>): readonly Candidate[] {
+function listFiles(lead: string, start: string, { cwd }: Pick<Context, 'cwd'>): readonly CompletionCandidate[] {
   const at = start.lastIndexOf('/') + 1;
   const [folder, name] = [start.slice(0, at), start.slice(at)];
   return readdirSync(resolve(cwd, folder), { withFileTypes: true })
@@ -201,30 +203,36 @@ function listFiles(lead: string, start: string, { cwd }: Pick<Context, 'cwd'>): 
 }
 
 /** A value to complete. `start`: the typed part of it. */
-type ValuePlace = Place & Pick<TypedValue, 'start'>;
+type ValuePlace = WordPlace & Pick<TypedValue, 'start'>;
 
 /** Lists the values of an option or argument: its choices, or what `VALUES` says of its placeholder or name. */
-async function listValues(
+async function listWordValues(
   { argChoices }: Pick<Option | Argument, 'argChoices'>,
   name: string,
   place: ValuePlace,
   context: Context,
-): Promise<readonly Candidate[]> {
+): Promise<readonly CompletionCandidate[]> {
   if (argChoices !== undefined) return toCandidates(argChoices);
   return Object.hasOwn(VALUES, name) ? ((await VALUES[name]?.(place, context)) ?? []) : [];
 }
 
-type ListValues = (place: ValuePlace, context: Context) => readonly Candidate[] | Promise<readonly Candidate[]>;
+type ListWordValues = (
+  place: ValuePlace,
+  context: Context,
+) => readonly CompletionCandidate[] | Promise<readonly CompletionCandidate[]>;
 
 /** Maps an option's placeholder or an argument's name to its values. Only addresses and stack names need files. */
-const VALUES: Readonly<Record<string, ListValues>> = {
-  '<address>': listAddresses,
+const VALUES: Readonly<Record<string, ListWordValues>> = {
+  '<address>': listManifestAddresses,
   '<format>': listFormats,
   '<format=file>': ({ command }) => toCandidates(listReportFormats(command).map((format) => `${format}=`)),
   '<name>': listStackNames,
   '<url>': () => toCandidates(['embedded:']),
-  address: listAddresses,
-  addresses: async (place, context) => [...(await listAddresses(place, context)), ...toKindCandidates(MANIFEST_KINDS)],
+  address: listManifestAddresses,
+  addresses: async (place, context) => [
+    ...(await listManifestAddresses(place, context)),
+    ...toKindCandidates(MANIFEST_KINDS),
+  ],
   kinds: () => toKindCandidates(OWNED_KINDS),
   name: () => [
     ...toKindCandidates(MANIFEST_KINDS),
@@ -245,12 +253,15 @@ const VALUES: Readonly<Record<string, ListValues>> = {
 };
 
 /** Maximum time to search manifests for addresses or stack names. The user would notice a longer delay. */
-const PATIENCE_MS = 300;
+const SEARCH_LIMIT_MS = 300;
 
 /** Lists the addresses in the manifests on the command line, by default in those of the working folder. */
-async function listAddresses({ operands }: Place, { cwd, uid, now }: Context): Promise<readonly Candidate[]> {
-  const until = now().getTime() + PATIENCE_MS;
-  const named = listPaths(operands);
+async function listManifestAddresses(
+  { operands }: WordPlace,
+  { cwd, uid, now }: Context,
+): Promise<readonly CompletionCandidate[]> {
+  const until = now().getTime() + SEARCH_LIMIT_MS;
+  const named = listManifestPaths(operands);
   const given = named.length === 0 ? ['.'] : named;
   const { sources } = await readManifestFiles(given, { cwd, uid, readStdin: async () => new Uint8Array() });
   return toCandidates(parseAddressesForCompletion(sources, () => now().getTime() > until));
@@ -260,23 +271,23 @@ async function listAddresses({ operands }: Place, { cwd, uid, now }: Context): P
  * Lists the stacks below the folder on the command line, for commands whose `--stack NAME` selects existing stacks. Does
  * not require `-R`, because the user may add it later.
  */
-function listStackNames({ command, operands }: Place, { cwd, uid, now }: Context): readonly Candidate[] {
+function listStackNames({ command, operands }: WordPlace, { cwd, uid, now }: Context): readonly CompletionCandidate[] {
   if (command.name() !== 'stacks' && findOption(command, '--recursive') === undefined) return [];
-  const until = now().getTime() + PATIENCE_MS;
-  const [root = '.'] = listPaths(operands);
+  const until = now().getTime() + SEARCH_LIMIT_MS;
+  const [root = '.'] = listManifestPaths(operands);
   const names = indexStackNames(root, { cwd, uid }, () => now().getTime() > until);
   return Array.from(names, ([word, about]) => ({ word, about }));
 }
 
-function listPaths(operands: readonly string[]): readonly string[] {
+function listManifestPaths(operands: readonly string[]): readonly string[] {
   return operands.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');
 }
 
-function toCandidates(words: readonly string[]): readonly Candidate[] {
+function toCandidates(words: readonly string[]): readonly CompletionCandidate[] {
   return words.map((word) => ({ word, about: '' }));
 }
 
-function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
+function toKindCandidates(kinds: readonly Kind[]): readonly CompletionCandidate[] {
   return kinds.map(({ name, title }) => ({ word: name, about: title }));
 }
 
@@ -284,7 +295,7 @@ function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
  * Lists the values of `--format` of `get`: the formats or, after `value=`, the fields of the named kinds. If no kind is
  * named, lists the fields of every kind.
  */
-function listFormats({ start, operands }: ValuePlace): readonly Candidate[] {
+function listFormats({ start, operands }: ValuePlace): readonly CompletionCandidate[] {
   if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMATS, VALUE]);
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
   const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));

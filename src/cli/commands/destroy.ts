@@ -36,14 +36,14 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
-  ]).action((paths: string[], flags: Flags) => act(flags, (context) => destroy(paths, flags, context)));
+  ]).action((paths: string[], flags: DestroyCommandFlags) => act(flags, (context) => destroy(paths, flags, context)));
 }
 
-interface Flags extends ApplyFlags, StackFilterFlags {
+interface DestroyCommandFlags extends ApplyFlags, StackFilterFlags {
   readonly recursive?: boolean;
 }
 
-async function destroy(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function destroy(paths: readonly string[], flags: DestroyCommandFlags, context: Context): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
   if (!isRecursive(flags)) return applyManifests(paths, { flags, mode: 'destroy' }, context);
   if ((flags.stack ?? []).length === 0)

@@ -23,7 +23,7 @@ import {
   isRecursive,
 } from './options.ts';
 
-interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
+interface DriftCommandFlags extends ConnectionFlags, FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly target: readonly string[];
   readonly exclude: readonly string[];
@@ -41,15 +41,15 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
     ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
     ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a collector of text files'],
-  ]).action((paths: string[], flags: Flags) => act(flags, (context) => driftAny(paths, flags, context)));
+  ]).action((paths: string[], flags: DriftCommandFlags) => act(flags, (context) => driftAny(paths, flags, context)));
 }
 
-async function driftAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function driftAny(paths: readonly string[], flags: DriftCommandFlags, context: Context): Promise<ExitCode> {
   if (!isRecursive(flags)) return drift(paths, flags, context);
   return showDriftOfStacks(paths, flags, context);
 }
 
-async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function drift(paths: readonly string[], flags: DriftCommandFlags, context: Context): Promise<ExitCode> {
   const { state, diagnostics, locate } = await readValidManifests(paths, context);
   const settings = resolveStackConnection(flags, context, state);
   await refuseOverwrittenInputs(flags, { files: [], settings }, context);

@@ -22,7 +22,7 @@ import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addConnectionOptions, addExamples, addExitCodes, createRepeatableOption, EXAMPLE_KINDS } from './options.ts';
 import { readTerraformNames } from './terraform-names.ts';
 
-interface Flags extends ConnectionFlags {
+interface ExportCommandFlags extends ConnectionFlags {
   readonly out?: string;
   readonly owner?: string;
   readonly force?: boolean;
@@ -68,12 +68,16 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
     [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
     ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
     ['edgewise export --names terraform.tfstate', 'what Terraform manages, with the names from there'],
-  ]).action((kinds: string[], flags: Flags) =>
+  ]).action((kinds: string[], flags: ExportCommandFlags) =>
     act(TEXT_ONLY_FORMAT_FLAGS, (context) => exportManifests(kinds, flags, context)),
   );
 }
 
-async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function exportManifests(
+  kinds: readonly string[],
+  flags: ExportCommandFlags,
+  context: Context,
+): Promise<ExitCode> {
   checkFlags(flags);
   createExportRequest(kinds, flags.modulesOf);
   const terraform = flags.names === undefined ? undefined : await readTerraformNames(flags.names, context);
@@ -99,7 +103,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
  * Throws if a flag is missing or has no effect. `--owner` has no default, because two repositories with the same owner
  * would prune each other's resources.
  */
-function checkFlags({ out, owner, force }: Flags): void {
+function checkFlags({ out, owner, force }: ExportCommandFlags): void {
   const createError = (message: string, remedy: string) =>
     new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)
@@ -118,7 +122,7 @@ async function writeFiles(
     flags,
     context,
     notes,
-  }: { readonly folder: string; readonly flags: Flags; readonly context: Context; readonly notes: string },
+  }: { readonly folder: string; readonly flags: ExportCommandFlags; readonly context: Context; readonly notes: string },
 ): Promise<void> {
   const schema = chooseEditorSchema(folder, {
     ...context,

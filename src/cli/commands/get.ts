@@ -82,7 +82,7 @@ type GetFormat =
   | { readonly name: 'table' | 'json' | 'yaml' | 'name' }
   | { readonly name: 'value'; readonly path: FieldPath };
 
-interface Flags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'color' | 'verbose'> {
+interface GetCommandFlags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'color' | 'verbose'> {
   readonly recursive?: boolean;
   readonly render?: boolean;
   /** Time limit in milliseconds. Absent: do not wait. */
@@ -124,14 +124,14 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
     [`edgewise get ${EXAMPLE_ADDRESS} --format value=id`, 'one value, for a script'],
     ['edgewise get --wait', 'wait for certificates'],
     ['edgewise get --format json | jq -r .resources[].address', 'everything, for a program'],
-  ]).action((words: string[], flags: Flags) =>
+  ]).action((words: string[], flags: GetCommandFlags) =>
     act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) =>
       isRecursive(flags) ? getMany(words, flags, context) : get(words, flags, context),
     ),
   );
 }
 
-async function getMany(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function getMany(words: readonly string[], flags: GetCommandFlags, context: Context): Promise<ExitCode> {
   refuseWaitForManyStacks(flags);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
@@ -149,7 +149,7 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
   );
 }
 
-async function get(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function get(words: readonly string[], flags: GetCommandFlags, context: Context): Promise<ExitCode> {
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
   const mayRead = createKindFilter(names, flags.format);
@@ -217,7 +217,7 @@ function createMissingError(
 }
 
 interface Shown {
-  readonly flags: Flags;
+  readonly flags: GetCommandFlags;
   readonly names: readonly string[];
   readonly context: Context;
 }

@@ -43,7 +43,7 @@ export const HELP_TOPICS: readonly HelpTopic[] = [
 function renderOptions(name: string, about: string, helper: Help): string {
   const items = listHelpTopicOptions(name).map((option) => [option.flags, helper.optionDescription(option)] as const);
   const others = 'The help of each command lists the options that it accepts.';
-  return [renderText(`${about} ${others}`, helper), renderHelpSection('Options:', items, helper)].join('\n');
+  return [renderParagraph(`${about} ${others}`, helper), renderHelpSection('Options:', items, helper)].join('\n');
 }
 
 function renderConnection(helper: Help): string {
@@ -53,9 +53,12 @@ function renderConnection(helper: Help): string {
   );
   const others = connection.filter(({ flag }) => flag === undefined);
   return [
-    renderText(`How the service is reached. Commands that send requests take these options. ${PRECEDENCE}`, helper),
+    renderParagraph(
+      `How the service is reached. Commands that send requests take these options. ${PRECEDENCE}`,
+      helper,
+    ),
     renderHelpSection('Options:', flags, helper),
-    renderHelpSection('Environment only:', others.map(createItem), helper),
+    renderHelpSection('Environment only:', others.map(createSettingItem), helper),
   ].join('\n');
 }
 
@@ -69,7 +72,7 @@ function formatMeaning({ about, variables: [, ...others] = [], variableParts = [
 }
 
 /** A setting by its environment variable. If it has none, by its flag and its path in the Stack. */
-function createItem(setting: Setting): readonly [string, string] {
+function createSettingItem(setting: Setting): readonly [string, string] {
   const names = [getFlagWord(setting), getStackPath(setting)].filter((name) => name !== undefined);
   return [setting.variables?.[0] ?? names.join(', '), formatMeaning(setting)];
 }
@@ -88,16 +91,16 @@ function renderSettings(helper: Help): string {
   ]);
   const head = ['Flag', 'Environment', 'spec of the Stack', 'Default'];
   return [
-    renderText(
+    renderParagraph(
       `${PRECEDENCE} edgewise explain settings shows the values for a stack, and where each is set. edgewise explain Stack lists all fields of spec. For those of the connection, see edgewise help connection.`,
       helper,
     ),
-    renderTable([head, ...rows]),
-    renderHelpSection('The others:', listed.filter(({ help }) => help === 'settings').map(createItem), helper),
+    renderSettingsTable([head, ...rows]),
+    renderHelpSection('The others:', listed.filter(({ help }) => help === 'settings').map(createSettingItem), helper),
   ].join('\n');
 }
 
-function renderTable(rows: readonly (readonly string[])[]): string {
+function renderSettingsTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
@@ -107,14 +110,14 @@ function renderExitCodes(helper: Help): string {
   const items = Object.values(EXIT).map((code) => [String(code).padStart(3), EXIT_MEANINGS[code]] as const);
   return [
     renderHelpSection('Exit codes:', items, helper),
-    renderText(
+    renderParagraph(
       'The format of the result never changes the exit code. If a report cannot be written, a success becomes a failure.',
       helper,
     ),
   ].join('\n');
 }
 
-function renderText(text: string, helper: Help): string {
+function renderParagraph(text: string, helper: Help): string {
   return `${helper.boxWrap(text, helper.helpWidth ?? text.length)}\n`;
 }
 

@@ -11,14 +11,14 @@ export const OUTPUT_OPTIONS_HEADING = 'Result:';
 
 /** Commander's name for the default group of options. */
 const OWN_GROUP = 'Options:';
-const DEFAULTS = new Help();
+const DEFAULT_HELP = new Help();
 
 /** Width of help texts in columns, if the output is not a terminal: the usual width of one. */
 const DEFAULT_WIDTH = 80;
 
 /** Puts the command's own options first, whatever the order of definition. Omits options that a topic explains. */
 const groupOwnFirst: Help['groupItems'] = (unsorted, visible, getGroup) => {
-  const groups = DEFAULTS.groupItems(unsorted, visible, getGroup);
+  const groups = DEFAULT_HELP.groupItems(unsorted, visible, getGroup);
   for (const topic of OPTION_TOPIC_NAMES) groups.delete(topic);
   const own = groups.get(OWN_GROUP);
   return own === undefined ? groups : new Map([[OWN_GROUP, own], ...groups]);
@@ -37,7 +37,7 @@ function describeOption({ description, argChoices = [], ...option }: Option): st
 }
 
 /** Renders the topics that explain options of the command. Each topic lists the names of these options. */
-function renderTopics({ options }: Command, helper: Help): string {
+function renderOptionTopics({ options }: Command, helper: Help): string {
   const items = OPTION_TOPIC_NAMES.flatMap((topic) => {
     const names = options.filter(({ helpGroupHeading }) => helpGroupHeading === topic).map(({ long }) => long);
     return names.length === 0 ? [] : [[topic, names.join(', ')] as const];
@@ -51,13 +51,13 @@ function isExplainedElsewhere({ helpGroupHeading }: Option): boolean {
   return OPTION_TOPIC_NAMES.some((topic) => topic === helpGroupHeading);
 }
 
-const STYLE: HelpConfiguration = {
+const HELP_STYLE: HelpConfiguration = {
   minWidthToWrap: 10,
   subcommandTerm: (command) => command.name(),
   groupItems: groupOwnFirst,
   optionDescription: describeOption,
   formatHelp: (command, helper) =>
-    `${Help.prototype.formatHelp.call(helper, command, helper)}${renderTopics(command, helper)}`,
+    `${Help.prototype.formatHelp.call(helper, command, helper)}${renderOptionTopics(command, helper)}`,
   longestOptionTermLength: (command, helper) =>
     Math.max(
       0,
@@ -73,7 +73,7 @@ const STYLE: HelpConfiguration = {
  * then prints no errors: the caller must show them.
  */
 export function configureHelpLayout(program: Command, { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>): Command {
-  return program.configureHelp(STYLE).configureOutput({
+  return program.configureHelp(HELP_STYLE).configureOutput({
     writeOut: (text) => stdout.write(text),
     writeErr: (text) => stderr.write(text),
     outputError: () => undefined,

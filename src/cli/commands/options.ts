@@ -4,7 +4,7 @@ import { hasToken, isRotatable } from '../../kinds/kind.ts';
 import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
 import { type FormatName, GENERAL_FORMAT_NAMES, isFormatName } from '../../report/formats.ts';
-import type { OptionTopic, Setting, TextType } from '../../settings/setting.ts';
+import type { OptionTopic, Setting, TextSettingType } from '../../settings/setting.ts';
 import { NAMED_SETTINGS, SETTINGS, type SettingName } from '../../settings/table.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
@@ -52,7 +52,7 @@ function createSettingOption(name: SettingName): Option {
     : option;
 }
 
-function parseSettingFlag(text: string, { parse, expected }: TextType, flag: string): unknown {
+function parseSettingFlag(text: string, { parse, expected }: TextSettingType, flag: string): unknown {
   const value = parse(text, flag.split(' ')[0] ?? '');
   if (value !== undefined) return value;
   throw new InvalidArgumentError(`It must be ${expected}.`);
@@ -222,7 +222,7 @@ export function addDetailedReportOptions(
 export function addReportOptions(command: Command, formats: readonly FormatName[] = GENERAL_FORMAT_NAMES): Command {
   return addFormatAndColorOptions(command, formats).addOption(
     createRepeatableOption('--report <format=file>', 'also write the result to a file', {
-      parse: (text) => parseReport(text, formats),
+      parse: (text) => parseReportTarget(text, formats),
     }).helpGroup(OUTPUT_OPTIONS_HEADING),
   );
 }
@@ -272,7 +272,7 @@ function addTokenOptions(command: Command): Command {
   return addSettingOption(addSettingOption(command, 'tokenDirectory'), 'tokenCommand');
 }
 
-function parseReport(text: string, formats: readonly FormatName[]): ReportFileTarget {
+function parseReportTarget(text: string, formats: readonly FormatName[]): ReportFileTarget {
   const at = text.indexOf('=');
   const [format, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   if (file === '-') throw new InvalidArgumentError('A report is written to a file. For stdout, use --format.');

@@ -8,7 +8,7 @@ import { findPlanFileApplyCommand } from '../reconcile/apply-command.ts';
 import { createLocateAtPlanFileStart, readPlanFile } from '../reconcile/plan-file.ts';
 import { addDetailedReportOptions, addExamples, addExitCodes, createRepeatableOption } from './options.ts';
 
-interface Flags extends FormatFlags {
+interface PlanFilesCommandFlags extends FormatFlags {
   readonly manifests: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export function configureShowCommand(command: Command, act: CommandBodyRunner): 
       'edgewise show plan.json --manifests manifests --format markdown',
       'as a comment, with the command that applies it',
     ],
-  ]).action((file: string, flags: Flags) =>
+  ]).action((file: string, flags: PlanFilesCommandFlags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context);
       const applyCommand = findPlanFileApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });

@@ -36,7 +36,7 @@ import {
   isRecursive,
 } from './options.ts';
 
-interface Flags extends PlanFlags, FormatFlags, StackFilterFlags {
+interface PlanCommandFlags extends PlanFlags, FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly out?: string;
   readonly detailedExitcode?: boolean;
@@ -59,14 +59,14 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     [`edgewise plan --target ${EXAMPLE_ADDRESS}`, 'only one resource'],
     ['edgewise plan -R live --changed-since origin/main', 'what a branch touches'],
     ['edgewise plan --detailed-exitcode', '2 when there are changes'],
-  ]).action((paths: string[], flags: Flags) =>
+  ]).action((paths: string[], flags: PlanCommandFlags) =>
     act({ ...flags, planFile: flags.recursive === true ? undefined : flags.out }, (context) =>
       isRecursive(flags) ? planAndReportStacks(paths, flags, context) : plan(paths, flags, context),
     ),
   );
 }
 
-async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function plan(paths: readonly string[], flags: PlanCommandFlags, context: Context): Promise<ExitCode> {
   const { made, locate } = await computePlan(paths, flags, context);
   const blocking = listUnconsentedViolations(made, flags);
   if (flags.out !== undefined) await writePlanFile(flags.out, made, context);
@@ -83,7 +83,7 @@ interface Computed {
   readonly locate: ValidManifests['locate'];
 }
 
-async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
+async function computePlan(paths: readonly string[], flags: PlanCommandFlags, context: Context): Promise<Computed> {
   const read = { lint: 'for-plan', policies: flags.policies ?? [] } as const;
   const { state, diagnostics, policies, locate } = await readValidManifests(paths, context, read);
   const settings = resolveStackConnection(flags, context, state);

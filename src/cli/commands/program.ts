@@ -24,7 +24,7 @@ const SUBMISSIONS: readonly CommandEntry[] = SUBMITTED_KINDS.map((kind) => ({
 }));
 
 /** All commands, in the groups and the order of the overview. */
-const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEntry[]])[] = [
+const COMMAND_GROUPS: readonly (readonly [heading: string, commands: readonly CommandEntry[]])[] = [
   [
     'Author and check:',
     [
@@ -173,7 +173,7 @@ export async function createProgramForArguments(
     .helpOption('-h, --help', 'show help')
     .exitOverride();
   const isWanted = ({ name }: CommandEntry): boolean => isCompletion(argv) || argv.includes(name);
-  for (const [heading, entries] of GROUPS) {
+  for (const [heading, entries] of COMMAND_GROUPS) {
     program.commandsGroup(heading);
     for (const entry of entries) {
       const command = addCommand(program, entry);

@@ -69,7 +69,7 @@ export function configurePostCommand(command: Command, act: CommandBodyRunner): 
     .argument('<report>', 'a file that --report markdown=FILE wrote')
     .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))
     .option('--resolved', 'nothing to report: close the issue, and open none')
-    .option('--number <number>', 'the pull or merge request (default: the one of this job)', parseNumber);
+    .option('--number <number>', 'the pull or merge request (default: the one of this job)', parsePullRequestNumber);
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
     ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
@@ -181,7 +181,7 @@ async function readText(path: string, shown: string): Promise<string> {
   }
 }
 
-function parseNumber(text: string): number {
+function parsePullRequestNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('A pull request number is a whole number above 0.');
 }

@@ -21,7 +21,7 @@ import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addExamples, addExitCodes, createRepeatableOption } from './options.ts';
 
-interface Flags {
+interface ServeCommandFlags {
   readonly port: number;
   readonly host: string;
   readonly allowHost: readonly string[];
@@ -77,10 +77,10 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with a usual rate limit'],
     ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
-  ]).action((flags: Flags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => serve(flags, context)));
+  ]).action((flags: ServeCommandFlags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => serve(flags, context)));
 }
 
-async function serve(flags: Flags, context: Context): Promise<ExitCode> {
+async function serve(flags: ServeCommandFlags, context: Context): Promise<ExitCode> {
   const words = flags.apiKey.length === 0 ? [DEFAULT_KEY] : flags.apiKey;
   const apiKeys = await withServerFileErrors('--api-key', () => words.map(parseApiKey));
   refuseKnownKey(flags.host, apiKeys);
@@ -95,7 +95,7 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
 }
 
 async function serveKept(
-  flags: Flags,
+  flags: ServeCommandFlags,
   { apiKeys, lock }: { readonly apiKeys: readonly ApiKey[]; readonly lock: FileLock | undefined },
   context: Context,
 ): Promise<ExitCode> {

@@ -21,10 +21,10 @@ import { getTextOptions } from '../output/present.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import { addColorOption, addExamples, addExitCodes, addStackFilterAndTrustOptions } from './options.ts';
 
-const FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
+const STACK_LIST_FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
 
-interface Flags extends StackFilterFlags {
-  readonly format: (typeof FORMATS)[number];
+interface StacksCommandFlags extends StackFilterFlags {
+  readonly format: (typeof STACK_LIST_FORMATS)[number];
   readonly render?: boolean;
   readonly color: boolean;
 }
@@ -39,7 +39,7 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
     .option('--base-url <url>', 'URL of the service for all stacks; their names must then differ')
     .addOption(
       new Option('--format <format>', 'format of the list')
-        .choices(FORMATS)
+        .choices(STACK_LIST_FORMATS)
         .default('table')
         .helpGroup(OUTPUT_OPTIONS_HEADING),
     );
@@ -48,14 +48,14 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
     ['edgewise stacks', 'every stack below the current folder'],
     ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
     ['echo "matrix=$(edgewise stacks --format github)" >> "$GITHUB_OUTPUT"', 'a job of GitHub for each'],
-  ]).action((root: string | undefined, flags: Flags) =>
+  ]).action((root: string | undefined, flags: StacksCommandFlags) =>
     act({ ...flags, format: flags.format === 'json' ? 'json' : 'text' }, (context) =>
       printStacks(root ?? '.', flags, context),
     ),
   );
 }
 
-async function printStacks(root: string, flags: Flags, context: Context): Promise<ExitCode> {
+async function printStacks(root: string, flags: StacksCommandFlags, context: Context): Promise<ExitCode> {
   const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
   const listing = { root, total: tree.stacks.length, filesWithoutStack: tree.filesWithoutStack, ...selected };
   context.stdout.write(render(listing, flags, context));
@@ -66,7 +66,7 @@ async function printStacks(root: string, flags: Flags, context: Context): Promis
   return EXIT.success;
 }
 
-function render(listing: StackListing, { format, color }: Flags, context: Context): string {
+function render(listing: StackListing, { format, color }: StacksCommandFlags, context: Context): string {
   switch (format) {
     case 'table':
       return renderStacksText(listing, getTextOptions(context.stdout, context, { format: 'text', color }));

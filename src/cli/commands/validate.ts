@@ -28,7 +28,7 @@ import {
   isRecursive,
 } from './options.ts';
 
-interface Flags extends FormatFlags, StackFilterFlags {
+interface ValidateCommandFlags extends FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly strict?: boolean;
   readonly listRules?: boolean;
@@ -48,18 +48,18 @@ export function configureValidateCommand(command: Command, act: CommandBodyRunne
     ['edgewise validate manifests --strict', 'for a pipeline: any warning fails it'],
     ['kustomize build overlays/production | edgewise validate -', 'check what another tool makes'],
     ['edgewise validate --list-rules', 'what lint looks for'],
-  ]).action((paths: string[], flags: Flags) =>
+  ]).action((paths: string[], flags: ValidateCommandFlags) =>
     act(flags, (context) => (flags.listRules ? printRules(paths, flags, context) : validateAny(paths, flags, context))),
   );
 }
 
-async function validateAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function validateAny(paths: readonly string[], flags: ValidateCommandFlags, context: Context): Promise<ExitCode> {
   if (!isRecursive(flags)) return validate(paths, flags, context);
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
   return validateAndReportStacks(paths, { ...flags, toShown }, context);
 }
 
-async function validate(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+async function validate(paths: readonly string[], flags: ValidateCommandFlags, context: Context): Promise<ExitCode> {
   const policies = flags.policies ?? [];
   const read = await readManifests(paths, context, { requireStack: false, lint: 'all', policies });
   const { state, diagnostics: found, files, subject } = read;

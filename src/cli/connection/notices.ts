@@ -10,7 +10,7 @@ import type { ServiceSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { createLogger } from '../output/logger.ts';
 import { getLogLevelFromEnvironment, isInfoLogged } from '../output/present.ts';
-import { createStatusLine, getProgressStream, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
+import { createStatusLine, getProgressStream, LIVE_MS, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
 
 /** Callbacks that show retries, waits and slow reads of a client. */
 interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
@@ -143,12 +143,11 @@ interface ReadingWatch {
 }
 
 /**
- * Delays before the first line, between further lines, and between updates of a line on a terminal. Most reads end
- * before the first line. Further lines become rarer, so that a log stays short.
+ * Delays before the first line, and between further lines. Most reads end before the first line. Further lines become
+ * rarer, so that a log stays short.
  */
 const FIRST_MS = 1_500;
 const NEXT_MS = [8_500, 20_000, 30_000, 60_000];
-const LIVE_MS = 1_000;
 
 function createReadingWatch(
   { now, after, ...context }: Pick<Context, 'stderr' | 'env' | 'now' | 'after'>,

@@ -92,10 +92,10 @@ export function createRunInputRecorder(
       files.add(file);
     },
     has: async (file) => {
-      const id = await identify(file, cwd);
+      const id = await identifyFile(file, cwd);
       if (id === undefined) return false;
       const named = [...keyFiles, ...(files.size === 0 ? words : files)];
-      const ids = await Promise.all(named.map((name) => identify(name, cwd)));
+      const ids = await Promise.all(named.map((name) => identifyFile(name, cwd)));
       return ids.includes(id) || (files.size === 0 && (await mayBeManifest(resolve(cwd, file), [cwd, ...words], cwd)));
     },
   };
@@ -131,7 +131,7 @@ export async function refuseOverwrittenInputs(
 }
 
 /** Returns the id of a file, which is equal for all names of the file. `undefined`: the path is not a regular file. */
-async function identify(file: string, cwd: string): Promise<string | undefined> {
+async function identifyFile(file: string, cwd: string): Promise<string | undefined> {
   const found = await stat(resolve(cwd, file)).catch(() => undefined);
   return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
 }

@@ -62,11 +62,15 @@ type LoadRenderer = (name: FormatName) => Promise<(options: FormatOptions) => st
 
 async function publishAs(load: LoadRenderer, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
-  const host = { ...createRunOptions(publication, context), describeRule: findCodeSection };
+  const host = { ...createReportOptions(publication, context), describeRule: findCodeSection };
   if (!isShown) {
     const render = await load(flags.format);
     const text = render({ ...getTextOptions(context.stdout, context, flags), ...host });
-    show(flags.format, flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text, context);
+    showReportText(
+      flags.format,
+      flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text,
+      context,
+    );
   }
   const failures: string[] = [];
   const { verbose = false, compact = false } = flags;
@@ -78,14 +82,14 @@ async function publishAs(load: LoadRenderer, publication: Publication, context: 
 }
 
 /** Writes a report to stdout. The format `github` consists of job commands, which must not be escaped. */
-function show(format: FormatName, text: string, { stdout }: Context): void {
+function showReportText(format: FormatName, text: string, { stdout }: Context): void {
   if (format !== 'github') stdout.write(text);
   else if (stdout.writeCommands === undefined) stdout.write(text);
   else stdout.writeCommands(text);
 }
 
 /** Returns the facts about the run that formats for programs contain. */
-function createRunOptions(
+function createReportOptions(
   { exitCode, applyCommand, locate, sent }: Publication,
   context: Context,
 ): Partial<FormatOptions> {

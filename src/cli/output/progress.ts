@@ -155,7 +155,7 @@ export function callPeriodically(
 }
 
 /** A terminal shows the time left in seconds. A log gets two lines a minute, so that it stays short. */
-const LIVE_MS = 1_000;
+export const LIVE_MS = 1_000;
 const PLAIN_MS = 30_000;
 
 /** A line that is updated in place on a terminal. Elsewhere, each changed text is printed as a new line. */

@@ -9,7 +9,7 @@ import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
 
 /** Services backdate certificates, so that hosts whose clocks are slow accept them at once. */
-const BACKDATED_BY_MS = 5 * 60_000;
+const MAX_BACKDATED_MS = 5 * 60_000;
 
 export const SSH_USER_CERTIFICATE = defineKind({
   name: 'SSHUserCertificate',
@@ -83,12 +83,12 @@ export const SSH_USER_CERTIFICATE = defineKind({
     valid_after: field(timestamp, 'When it becomes valid. Default: its creation.', {
       lifecycle: 'immutable',
       serviceDefault: true,
-      earlierByMs: BACKDATED_BY_MS,
+      earlierByMs: MAX_BACKDATED_MS,
     }),
     valid_until: field(timestamp, 'When it expires. Default: 24 hours after valid_after.', {
       lifecycle: 'immutable',
       serviceDefault: true,
-      earlierByMs: BACKDATED_BY_MS,
+      earlierByMs: MAX_BACKDATED_MS,
     }),
     certificate: field(text(), 'The signed certificate in OpenSSH authorized-keys format.', { lifecycle: 'computed' }),
   },
@@ -159,7 +159,8 @@ function checkRenewal(settings: Spec, spec: Spec): readonly SpecFinding[] {
 /** Type, base64, and an optional comment without characters that a shell would interpret. */
 const LINE = /^([a-z0-9-]+)-cert-v01@openssh\.com ([A-Za-z0-9+/]+={0,2})(?: [\w.@:+=,/ -]*)?$/;
 
-const USER_CERTIFICATE = 1;
+/** The type of a user certificate in OpenSSH's format. */
+export const USER_CERTIFICATE = 1;
 
 /**
  * Returns why the text of a certificate is invalid. `undefined` if it is valid. The key is compared with `publicKey`
@@ -169,7 +170,7 @@ function checkSshCertificate(text: string, publicKey: Json | undefined): string 
   const [, type = '', base64 = ''] = LINE.exec(text.replace(/\n$/, '')) ?? [];
   if (type === '') return 'is not one line with an SSH certificate';
   const bytes = Buffer.from(base64, 'base64');
-  const key = readKey(bytes, type);
+  const key = readCertificateKey(bytes, type);
   if (key === undefined) return 'is not a whole SSH user certificate';
   if (typeof publicKey !== 'string') return undefined;
   const [asked = '', blob = ''] = publicKey.trim().split(/\s+/);
@@ -180,7 +181,7 @@ function checkSshCertificate(text: string, publicKey: Json | undefined): string 
 /**
  * Reads the whole certificate. Returns the bytes of its key, or `undefined` if it is not a complete user certificate.
  */
-function readKey(bytes: Buffer, type: string): Buffer | undefined {
+function readCertificateKey(bytes: Buffer, type: string): Buffer | undefined {
   let at = 0;
   const take = (length: number): Buffer => {
     const part = bytes.subarray(at, at + length);

@@ -56,7 +56,6 @@ const CLI_ROOMS = {
 
 /** The one folder that imports each third-party package. */
 const HOMES = {
-  '@dagrejs/dagre': 'report',
   'fast-json-stable-stringify': 'model',
   re2js: 'kinds',
   sshpk: 'kinds',
@@ -139,16 +138,26 @@ const homeRules = Object.entries(HOMES).map(([name, folder]) => ({
   to: { path: toPackagePath([name]) },
 }));
 
-/** What every room of src/report may import: what a command has to show, and the view of it that all forms share. */
-const SHARED_BY_FORMS = ['^src/report/(stacks-)?report[.]ts$', '^src/report/view/'];
+/** What every room of src/report may import: what a command has to show, the view of it, and what a document is. */
+const SHARED_BY_FORMS = ['^src/report/(report|document)[.]ts$', '^src/report/view/'];
+
+/** The writers of documents. Their folder `text` also has what only a terminal shows. */
+const WRITERS = '^src/report/(markdown/|html/|text/(write-text|entries|diagnostics|layout)[.]ts)';
 
 const reportRules = [
   {
     name: 'report-forms-apart',
     comment: 'A form imports no other form: what two of them need is shared, and stands in src/report/view.',
     severity: 'error',
-    from: { path: '^src/report/(text|markdown|html|programs)/' },
+    from: { path: '^src/report/(text|markdown|html|machine)/' },
     to: { path: '^src/report/', pathNot: ['^src/report/$1/', ...SHARED_BY_FORMS] },
+  },
+  {
+    name: 'writers-know-no-report',
+    comment: 'A writer knows blocks, not what they are of: of the view it imports the parts of texts only.',
+    severity: 'error',
+    from: { path: WRITERS },
+    to: { path: '^src/report/view/', pathNot: '/(escape|wording|plan-wording|diagnostic-view|field-view)[.]ts$' },
   },
   {
     name: 'report-view-knows-no-form',

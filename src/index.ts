@@ -125,6 +125,7 @@ export {
   loadReportRenderer,
 } from './report/formats.ts';
 export { renderApplyJson, renderPlanJson } from './report/machine/json.ts';
+export { renderTextReport } from './report/render-text.ts';
 export type {
   ApplyReport,
   DriftReport,
@@ -138,10 +139,6 @@ export type {
   Validation,
   ValidationReport,
 } from './report/report.ts';
-export { renderApplyResultText } from './report/text/apply.ts';
-export { renderDiagnosticsText } from './report/text/diagnostics.ts';
-export { renderPlanText } from './report/text/plan.ts';
-export { createPlanView } from './report/view/plan-view.ts';
 export { createManifestJsonSchema } from './schemas/manifest.ts';
 export { createOpenApiDocument } from './schemas/openapi.ts';
 export { createPlanJsonSchema } from './schemas/plan.ts';

@@ -126,7 +126,7 @@ async function openFolder(folder: string): Promise<FileHandle | undefined> {
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 
 /** Replaces a file atomically: a reader sees either the old or the new text, even after a crash. */
-export async function replaceFile(path: string, text: string, options: WriteOptions): Promise<void> {
+export async function replaceFile(path: string, text: string | Iterable<string>, options: WriteOptions): Promise<void> {
   await inFolderOf(checkWritePath(path, options), (file) =>
     withTemporaryFile(file, options, async (temporary, handle) => {
       await handle.writeFile(text);
@@ -195,7 +195,11 @@ export async function removeFile(path: string, boundary: WriteBoundary): Promise
  * Writes to a device or a pipe. Another user may have replaced the path by a file or a link in the meantime, so this
  * neither creates nor truncates a file, and follows only the links of system devices.
  */
-export async function writeToDeviceOrPipe(path: string, text: string, boundary: WriteBoundary): Promise<void> {
+export async function writeToDeviceOrPipe(
+  path: string,
+  text: Iterable<string>,
+  boundary: WriteBoundary,
+): Promise<void> {
   const file = checkWritePath(path, boundary);
   const follow = isDevice(file) ? 0 : NO_FOLLOW;
   const handle = await open(file, constants.O_WRONLY | follow);

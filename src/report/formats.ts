@@ -1,27 +1,88 @@
 import { escapeJobCommands } from '../model/job-commands.ts';
-import type { Report, ReportRenderer, StacksReportRenderer } from './report.ts';
+import type { Document } from './document.ts';
+import type { FormatOptions, Report, ReportRenderer, StacksReportRenderer, StacksRunReport } from './report.ts';
+
+/** Writes a report in chunks of whole lines, so that a long report never exists as one text. */
+export type ReportWriter<R extends Report | StacksRunReport = Report> = (
+  report: R,
+  options: FormatOptions,
+) => Iterable<string>;
 
 interface FormatEntry {
   /** The only kind of report that the format can show. Absent if it can show every kind. */
-  readonly only?: Report['about'];
-  readonly load: () => Promise<ReportRenderer>;
+  readonly only?: Report['about'] | undefined;
+  readonly load: () => Promise<ReportWriter>;
+  readonly loadForStacks: () => Promise<ReportWriter<StacksRunReport>>;
 }
 
 /**
- * All report formats. A new format needs its own file, an entry here, in STACKS_REPORT_FORMATS and in FORM_JUDGES of
- * test/report, and a line in docs/reports.md.
+ * All report formats. A new format needs its own file, an entry here, in FORM_JUDGES of test/report, and a line in
+ * docs/reports.md.
  */
 const REPORT_FORMATS = {
-  text: { load: async () => (await import('./text/report.ts')).renderTextReport },
-  json: { load: async () => (await import('./machine/json.ts')).renderJsonReport },
-  'json-lines': { load: async () => (await import('./machine/json-lines.ts')).renderJsonLinesReport },
-  markdown: { load: async () => (await import('./markdown/report.ts')).renderMarkdownComment },
-  html: { load: async () => (await import('./html/report.ts')).renderHtmlReport },
-  github: { load: async () => (await import('./machine/github.ts')).renderGithubReport },
-  sarif: { load: async () => (await import('./machine/sarif.ts')).renderSarifReport },
-  junit: { load: async () => (await import('./machine/junit.ts')).renderJunitReport },
-  metrics: { only: 'drift', load: async () => (await import('./machine/metrics.ts')).renderDriftMetrics },
+  text: forPeople(async () => (await import('./text/write-text.ts')).writeText),
+  json: forPrograms(
+    async () => (await import('./machine/json.ts')).renderJsonReport,
+    async () => (await import('./machine/stacks.ts')).renderStacksReportJson,
+  ),
+  'json-lines': forPrograms(
+    async () => (await import('./machine/json-lines.ts')).renderJsonLinesReport,
+    async () => (await import('./machine/stacks.ts')).renderStacksJsonLines,
+  ),
+  markdown: forPeople(async () => (await import('./markdown/write-markdown.ts')).writeMarkdown),
+  html: forPeople(async () => (await import('./html/write-html.ts')).writeHtml),
+  github: forPrograms(
+    async () => (await import('./machine/github.ts')).renderGithubReport,
+    async () => (await import('./machine/github.ts')).renderStacksGithub,
+  ),
+  sarif: forPrograms(
+    async () => (await import('./machine/sarif.ts')).renderSarifReport,
+    async () => (await import('./machine/sarif.ts')).renderStacksSarif,
+  ),
+  junit: forPrograms(
+    async () => (await import('./machine/junit.ts')).renderJunitReport,
+    async () => (await import('./machine/junit.ts')).renderStacksJunit,
+  ),
+  metrics: {
+    only: 'drift',
+    ...forPrograms(
+      async () => (await import('./machine/metrics.ts')).renderDriftMetrics,
+      async () => (await import('./machine/metrics.ts')).renderStacksMetrics,
+    ),
+  },
 } as const satisfies Readonly<Record<string, FormatEntry>>;
+
+/** A format for people writes the document of a report. It knows no report. */
+function forPeople(load: () => Promise<(document: Document, options: FormatOptions) => Iterable<string>>): FormatEntry {
+  const loadAll = () => Promise.all([load(), import('./documents/create-document.ts')] as const);
+  return {
+    load: async () => {
+      const [write, { createDocument }] = await loadAll();
+      return (report, options) => write(createDocument(report, options), options);
+    },
+    loadForStacks: async () => {
+      const [write, { createStacksDocument }] = await loadAll();
+      return (run, options) => write(createStacksDocument(run, options), options);
+    },
+  };
+}
+
+/** A format for programs has its own renderer of reports, and of runs over many stacks. */
+function forPrograms(
+  load: () => Promise<ReportRenderer>,
+  loadForStacks: () => Promise<StacksReportRenderer>,
+): FormatEntry {
+  return {
+    load: async () => {
+      const render = await load();
+      return (report, options) => [render(report, options)];
+    },
+    loadForStacks: async () => {
+      const [render, { prepareStacksRun }] = await Promise.all([loadForStacks(), import('./view/stacks-view.ts')]);
+      return (run, options) => [render(prepareStacksRun(run), options)];
+    },
+  };
+}
 
 /** The name of a report format, as in `--format` and `--report`. */
 export type FormatName = keyof typeof REPORT_FORMATS;
@@ -40,37 +101,37 @@ export function isFormatName(text: string): text is FormatName {
   return Object.hasOwn(REPORT_FORMATS, text);
 }
 
+export async function loadReportWriter(name: FormatName): Promise<ReportWriter> {
+  return withoutJobCommands(name, await REPORT_FORMATS[name].load());
+}
+
+/**
+ * Loads the writer of a format for a run over many stacks. It lists the unmanaged resources of an account only once, and
+ * equal hidden values have one number.
+ */
+export async function loadStacksReportWriter(name: FormatName): Promise<ReportWriter<StacksRunReport>> {
+  return withoutJobCommands(name, await REPORT_FORMATS[name].loadForStacks());
+}
+
+/** Like `loadReportWriter`, for a report as one text. */
 export async function loadReportRenderer(name: FormatName): Promise<ReportRenderer> {
-  const render = await REPORT_FORMATS[name].load();
-  return (report, options) => withoutJobCommands(name, render(report, options));
+  const write = await loadReportWriter(name);
+  return (report, options) => [...write(report, options)].join('');
+}
+
+/** Like `loadStacksReportWriter`, for a report as one text. */
+export async function loadStacksReportRenderer(name: FormatName): Promise<StacksReportRenderer> {
+  const write = await loadStacksReportWriter(name);
+  return (run, options) => [...write(run, options)].join('');
 }
 
 /** Escapes job commands, except in `github`, which consists of them and escapes all other text itself. */
-function withoutJobCommands(name: FormatName, text: string): string {
-  return name === 'github' ? text : escapeJobCommands(text);
-}
-
-const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportRenderer>>> = {
-  text: async () => (await import('./text/lists.ts')).renderStacksRunText,
-  json: async () => (await import('./machine/stacks.ts')).renderStacksReportJson,
-  'json-lines': async () => (await import('./machine/stacks.ts')).renderStacksJsonLines,
-  markdown: async () => (await import('./markdown/stacks-report.ts')).renderStacksMarkdown,
-  html: async () => (await import('./html/stacks-report.ts')).renderStacksHtml,
-  github: async () => (await import('./machine/github.ts')).renderStacksGithub,
-  sarif: async () => (await import('./machine/sarif.ts')).renderStacksSarif,
-  junit: async () => (await import('./machine/junit.ts')).renderStacksJunit,
-  metrics: async () => (await import('./machine/metrics.ts')).renderStacksMetrics,
-};
-
-/**
- * Loads the renderer of a format for a run over many stacks. The renderer lists the unmanaged resources of an account
- * only once, and equal hidden values have one number.
- */
-export async function loadStacksReportRenderer(name: FormatName): Promise<StacksReportRenderer> {
-  const [format, { withUnmanagedOncePerAccount: nameAccountsOnce }, { redactStacksRun }] = await Promise.all([
-    STACKS_REPORT_FORMATS[name](),
-    import('./view/stacks-view.ts'),
-    import('./view/redact.ts'),
-  ]);
-  return (run, options) => withoutJobCommands(name, format(redactStacksRun(nameAccountsOnce(run)), options));
+function withoutJobCommands<R extends Report | StacksRunReport>(
+  name: FormatName,
+  write: ReportWriter<R>,
+): ReportWriter<R> {
+  if (name === 'github') return write;
+  return function* (report, options) {
+    for (const chunk of write(report, options)) yield escapeJobCommands(chunk);
+  };
 }

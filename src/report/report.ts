@@ -99,7 +99,7 @@ export interface TextStyleOptions {
   readonly width: number;
   /** Whether to also show details for an investigation: API calls, and the fields of deleted resources. */
   readonly verbose: boolean;
-  /** Whether to show one line for each resource. */
+  /** Whether to show each entry on one line. */
   readonly compact?: boolean;
 }
 
@@ -152,8 +152,12 @@ export interface FormatOptions extends TextStyleOptions {
   readonly isPart?: boolean;
   /** Only in a report on many stacks: the unmanaged resources that this part lists for all stacks of its account. */
   readonly unmanaged?: readonly UnownedResource[];
+  /** The start of the anchors of a part, which are unique in the whole report. */
+  readonly scope?: string;
+  /** Whether the user has seen the plan of an apply already, so that the report is only about the result. */
+  readonly isPlanShown?: boolean;
   /** The command line that applies the plan, for a terminal. Absent if it is unknown. */
-  readonly applyCommand?: CommandLine;
+  readonly applyCommand?: CommandLine | undefined;
 }
 
 /**
@@ -184,6 +188,8 @@ export interface StackReportPart {
   /** The exit code that the command would have for this stack alone. */
   readonly exitCode: number;
   readonly report: Report;
+  /** Whether the user has seen the report already, so that only the result of the stack is shown. */
+  readonly isShown?: boolean | undefined;
   /** Present only in a report for people: errors that an earlier stack of the run has too, and that are shown there. */
   readonly repeated?: RepeatedErrors;
   readonly options: Pick<FormatOptions, 'locate' | 'unmanaged'>;

@@ -45,7 +45,7 @@ describe('a resource that was adopted and is gone', () => {
     await call(server, ['DELETE', `/edges/tcp/${id}`]);
     const text = await edgewise('drift');
     expect(text.exitCode).toBe(2);
-    expect(text.stdout).toContain('Missing: never applied, or deleted at the service:\n  TCPEdge/a\n');
+    expect(text.stdout).toContain('Missing: never applied, or deleted at the service:\n\n✗ TCPEdge/a\n');
     expect(text.stdout).toContain(`TCPEdge/a: there is no TCPEdge ${id} to adopt, so an apply creates a new one`);
     const { ok, counts, coverage } = JSON.parse((await edgewise('drift --format json')).stdout);
     expect({ ok, missing: counts.missing, owned: coverage.owned }).toEqual({ ok: true, missing: 1, owned: 0 });
@@ -88,8 +88,8 @@ describe('a resource that bears no mark', () => {
       "Drift of stack test on https://api.test
 
       Unowned: without the mark of this stack:
-        TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)
-          it has no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
+
+      ? TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   it has no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
           next apply: adopts it, and sets the values of the manifest
 
       0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.
@@ -118,8 +118,8 @@ describe('a resource that bears no mark', () => {
     await wipe(server, `${path}/${String(id)}`);
     const { exitCode, stdout } = await edgewise('drift');
     expect(exitCode).toBe(2);
-    expect(stdout).toContain(`Unowned: without the mark of this stack:\n  ${kind}/`);
-    expect(stdout).toContain(`it has no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`);
+    expect(stdout).toContain(`Unowned: without the mark of this stack:\n\n? ${kind}/`);
+    expect(stdout).toContain(`; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`);
     expect(stdout).toContain('0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');
     expect(planned.stdout).toMatch(

@@ -75,8 +75,8 @@ describe('lifecycle.write_to', () => {
       await change();
       const { exitCode, stdout } = await edgewise('drift m.yaml');
       expect(exitCode).toBe(2);
-      expect(stdout).toContain(`In sync, but its file differs:\n  SSHUserCertificate/alice`);
-      expect(stdout).toContain(`    ${fault}\n`);
+      expect(stdout).toContain(`In sync, but its file differs:\n\n≠ SSHUserCertificate/alice`);
+      expect(stdout).toContain(`   ${fault}\n`);
       expect(stdout).toContain('1 with a file that differs, 0 pending, 0 to prune; 0 in sync.');
       const gauges = (await edgewise('drift m.yaml --format metrics')).stdout;
       expect(gauges).toContain('kind="SSHUserCertificate",state="file-differs"} 1\n');
@@ -84,7 +84,7 @@ describe('lifecycle.write_to', () => {
     }
     await write({ 'm.yaml': WRITTEN.replace('spec:', 'spec:\n  description: changed') });
     const both = await edgewise('drift m.yaml --format json');
-    expect(JSON.parse(both.stdout).resources).toMatchObject([
+    expect(JSON.parse(both.stdout).changes).toMatchObject([
       { state: 'pending', reason: 'keys/alice-cert.pub has other content' },
     ]);
   });

@@ -21,7 +21,7 @@ it('--compact shows each resource on one line, of a plan, a saved one, an apply 
   const drifted = await edgewise('drift edges.yaml --compact --report text=drift.txt');
   expect(drifted.exitCode).toBe(2);
   expect(listEdges(drifted.stdout)).toEqual([
-    expect.stringMatching(/^ {2}TCPEdge\/edge-\d {2}\(edgtcp_\w+\) {2}description added at the service$/),
+    expect.stringMatching(/^~ TCPEdge\/edge-\d {2}\(edgtcp_\w+\) {3}description added at the service$/),
   ]);
 });
 

@@ -37,7 +37,7 @@ describe('a write that failed', () => {
     expect(exitCode).toBe(1);
     expect(stdout).toContain('    --> edge.yaml:15:17\n');
     expect(stdout).toMatch(/15 \| +backend_id: bkdhr_gone\n/);
-    expect(await read('a.md')).toContain('| **failed** | `create TCPEdge/lost` at `edge.yaml:15:17` |');
+    expect(await read('a.md')).toContain('- **failed** `create TCPEdge/lost` at `edge.yaml:15:17`: ');
     expect(await read('a.gh')).toMatch(/^::error file=edge.yaml,line=15,col=17,title=edgewise%3A write-failed::/);
     const { runs } = JSON.parse(await read('a.sarif'));
     expect(runs[0].results[0].locations[0].physicalLocation.region).toEqual({ startLine: 15, startColumn: 17 });

@@ -157,7 +157,7 @@ describe('findings', () => {
     expect(other.stdout).toContain('0 to replace, 2 to update');
     expect(other.stdout, 'another field changes').toContain(list);
     expect((await edgewise('plan --format markdown')).stdout).toContain(
-      '- Lint `no-backend`: `m.yaml:9:19` (WeightedBackend/a), `m.yaml:14:19` (WeightedBackend/b)',
+      '- `no-backend`: `m.yaml:9:19` (WeightedBackend/a), `m.yaml:14:19` (WeightedBackend/b)',
     );
     expect((await edgewise('plan --format json')).stdout).not.toContain('isOfChange');
     await write({ 'm.yaml': toPools(1, '') });

@@ -82,26 +82,28 @@ describe('release', () => {
     expect(comment).toMatchInlineSnapshot(`
       "<!-- edgewise:release stack=test -->
 
-      ## Release from stack test on \`https://api.test\`
+      ## ✓ Release from stack test on \`https://api.test\`: 1 write applied, 0 failed, 0 skipped
 
-      **1 write applied, 0 failed, 0 skipped.**
+      Applied:
 
-      |  | Write | What |
+      | Write | Id | Note |
       | --- | --- | --- |
-      | applied | \`release TCPEdge/a\` | \`edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb\` |
+      | \`release TCPEdge/a\` | \`edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb\` |  |
 
-      ## The plan
+      ### The plan
+
+      Plan to release from stack test on \`https://api.test\`. Reading took 1 request; applying takes 1 write, and up to 1 read right before writes. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
 
       > [!CAUTION]
       > **1 danger (1 ownership)**
       >
-      > - **ownership** \`TCPEdge/a\` will be released: it belongs to test
+      > - **ownership** \`TCPEdge/a\` will be released: it belongs to test<a name="danger-kzINVJD8sAET"></a>
 
       |  | Resource | What |
       | --- | --- | --- |
-      | \`«\`&nbsp;release | \`TCPEdge/a\` | only its mark is removed<br>its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} |
+      | \`«\`&nbsp;release | \`TCPEdge/a\`<br>\`edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb\` | only its mark is removed<br>its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} |
 
-      <sub>2026-03-01 12:00 UTC · edgewise 1\\.0.0</sub>
+      <sub>2026\\-03-01 12:&#8203;00 UTC · edgewise 1.0.0</sub>
       "
     `);
     const lines = await workspace.edgewise('release TCPEdge/b --yes --format json-lines');
@@ -116,10 +118,10 @@ describe('release', () => {
     expect(toTranscript(refused)).toMatchInlineSnapshot(`
       "exit code 5
       --- stdout
+      Plan to release from stack test on https://api.test
+
       refused[protect]: TCPEdge/b is protected, and this plan would release it.
         help: Set lifecycle.protect: false in its manifest and apply that first, or allow it with --allow-protected TCPEdge/b.
-
-      Plan to release from stack test on https://api.test
 
       « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: only its mark is removed (protected)
           ! protection: will no longer be protected
@@ -128,7 +130,7 @@ describe('release', () => {
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
       Reading took 1 request; applying takes 1 write, and up to 1 read right before writes. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
-      1 safety rule blocks this plan: see the top.
+      1 safety rule blocks this plan: see above.
       ! 2 dangers (1 protection, 1 ownership).
       "
     `);

@@ -21,10 +21,12 @@ describe('--report', () => {
     expect(await read('b.json')).toBe(await read('a.json'));
   });
 
-  it('holds the plan and what became of it after an apply', async () => {
+  it('holds what became of the plan after an apply, and the plan below', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const { stdout } = await edgewise('apply edgewise.yaml --yes --report text=done.txt --report json=done.json');
-    expect(await readFile(join(folder, 'done.txt'), 'utf8')).toBe(stdout);
+    const [result = '', plan = ''] = (await readFile(join(folder, 'done.txt'), 'utf8')).split('\n── The plan\n');
+    const end = plan.indexOf('\n1 write applied');
+    expect(stdout).toBe(`${plan.slice(0, end)}\n${result}${plan.slice(end)}`);
     expect(JSON.parse(await readFile(join(folder, 'done.json'), 'utf8'))).toMatchObject({ command: 'apply', ok: true });
   });
 

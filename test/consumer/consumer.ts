@@ -9,7 +9,6 @@ import {
   createFetchTransport,
   createPlan,
   createPlannedFileWriter,
-  createPlanView,
   createReadRequest,
   createTokenSinks,
   type DesiredState,
@@ -24,7 +23,7 @@ import {
   readLive,
   readManifestFiles,
   readPlannedFiles,
-  renderPlanText,
+  renderTextReport,
   type StackOptions,
   type Transport,
   toSend,
@@ -109,7 +108,10 @@ async function compare(transport: Transport, baseUrl: string): Promise<void> {
 
 async function apply(transport: Transport, baseUrl: string): Promise<void> {
   const first = await plan(transport, baseUrl);
-  assert.match(renderPlanText(createPlanView(first), { color: false, width: 80, verbose: false }), /create/);
+  assert.match(
+    renderTextReport({ about: 'plan', plan: first, blocking: [] }, { color: false, width: 80, verbose: false }),
+    /create/,
+  );
   const file = join(tmpdir(), `edgewise-consumer-${process.pid}.ndjson`);
   const journal = await openJournal(file, first, { now: () => new Date() });
   const result = await applyPlan(first, {

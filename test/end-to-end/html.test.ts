@@ -3,9 +3,8 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { renderHtmlReport } from '../../src/report/html/report.ts';
-import { renderStacksHtml } from '../../src/report/html/stacks-report.ts';
 import type { Report, StackReportPart } from '../../src/report/report.ts';
+import { renderHtmlReport, renderStacksHtml } from '../report/render.ts';
 import { EVERYTHING, makeLiveChange, makePlan, PLAIN } from '../report/sample-plans.ts';
 import { HOSTILE, makeHostilePlan, makeLargePlan, REPORTS } from '../report/sample-reports.ts';
 import { IS_FULL } from '../tries.ts';
@@ -249,13 +248,13 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
     expect(await readFocus(page)).toBe('Skip to the content');
     await press('Enter');
     await page.locator('#main:focus').waitFor();
-    await tabTo(page, 'Find in changes');
+    await tabTo(page, 'Find a resource');
     await page.keyboard.type('postgres');
     expect(await listShown(page)).toEqual(['TCPEdge/postgres', 'TCPEdge/postgres']);
     await press('Tab');
     expect(await readFocus(page)).toBe('Clear');
     await press('Enter');
-    expect(await readFocus(page)).toBe('Find in changes');
+    expect(await readFocus(page)).toBe('Find a resource');
     await tabTo(page, 'replace2');
     await press('Space');
     expect(await listShown(page)).toEqual(['SSHUserCertificate/alice', 'Credential/agent']);
@@ -263,21 +262,6 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
     await press('Enter');
     expect(await page.locator('details.item.replace').first().getAttribute('open')).toBeNull();
     expect(await page.evaluate(FOCUS_OUTLINE)).toBe('solid 2px');
-  });
-
-  it('leads from the drawing to the request, though the list is closed', async () => {
-    const { page } = await open(REPORTS['plan'], { name: 'graph' });
-    const row = page.locator('#write-2');
-    expect(await row.isVisible()).toBe(false);
-    await page.locator('svg a', { hasText: 'update TCPEdge/postgres' }).click();
-    await row.waitFor();
-  });
-
-  it.each(['light', 'dark'] as const)('has a drawing that can be read, when it is %s', async (colorScheme) => {
-    const { page } = await open(REPORTS['plan'], { name: 'contrast', colorScheme });
-    const ratios: readonly number[] = await page.evaluate(DRAWING_CONTRASTS);
-    expect(ratios).toHaveLength(4);
-    for (const ratio of ratios) expect(ratio).toBeGreaterThan(4.5);
   });
 
   it('shows what is hostile as text', async () => {
@@ -369,20 +353,6 @@ const FOCUS_OUTLINE =
   '[getComputedStyle(document.activeElement).outlineStyle, getComputedStyle(document.activeElement).outlineWidth].join(" ")';
 /** What loads or runs something, in the order in which it stands. */
 const ELEMENTS = `Array.from(document.querySelectorAll('script, style, link, img, iframe, object, embed, base, form, foreignObject, video, audio')).map(({ localName }) => localName)`;
-/** The contrast of each label of a drawing with its box, as WCAG defines it. */
-const DRAWING_CONTRASTS = `
-  const toLight = (color) => {
-    const [red, green, blue] = color.match(/[\\d.]+/g).slice(0, 3).map((part) => {
-      const share = Number(part) / 255;
-      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  Array.from(document.querySelectorAll('svg a')).map((link) => {
-    const [one, two] = ['text', 'rect'].map((name) => toLight(getComputedStyle(link.querySelector(name)).fill));
-    return (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
-  });
-`;
 /** Attributes that run or style something, except the padding for the bar, which the page's own script sets. */
 const HANDLERS = `Array.from(document.querySelectorAll(':not(:root)')).flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on') || name === 'style' || name === 'autofocus')`;
 const LINKS = `Array.from(document.querySelectorAll('a')).map((link) => link.getAttribute('href')).filter((href) => !/^#[a-z0-9-]+$/.test(href))`;

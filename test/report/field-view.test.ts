@@ -2,13 +2,12 @@ import { expect, test } from 'vitest';
 import type { Difference, DifferenceCause } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { renderPlanText } from '../../src/report/text/plan.ts';
-import { createPlanView } from '../../src/report/view/plan-view.ts';
+import { renderPlanText } from './render.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 
 /** The indented lines of a plan with one change, without their first four columns. */
 function renderFields(change: Parameters<typeof makePlan>[0]): string {
-  const lines = renderPlanText(createPlanView(makePlan(change)), { ...PLAIN, width: 0 }).split('\n');
+  const lines = renderPlanText(makePlan(change), { ...PLAIN, width: 0 }).split('\n');
   return lines.flatMap((line) => (line.startsWith('    ') ? [line.slice(4)] : [])).join('\n');
 }
 
@@ -201,7 +200,7 @@ test('remarks that have no room behind a value go below it', () => {
       }),
     ],
   });
-  expect(renderPlanText(createPlanView(plan), PLAIN).split('\n').slice(3, 5)).toEqual([
+  expect(renderPlanText(plan, PLAIN).split('\n').slice(3, 5)).toEqual([
     `    description: "${'a'.repeat(20)}" → "b"`,
     '      (forces replacement, changed here and drifted)',
   ]);

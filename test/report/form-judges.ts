@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { FormatName } from '../../src/report/formats.ts';
-import { SCRIPT } from '../../src/report/html/document.ts';
+import { SCRIPT } from '../../src/report/html/page.ts';
 import { STYLE } from '../../src/report/html/style.ts';
-import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/text.ts';
+import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/sections.ts';
 import type { TextStyleOptions } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
 import { type PageElement, readPage } from './html-tree.ts';

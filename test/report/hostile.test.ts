@@ -11,14 +11,12 @@ import {
   renderValidationJson,
 } from '../../src/report/machine/json.ts';
 import type { TextStyleOptions } from '../../src/report/report.ts';
-import { renderApplyResultText } from '../../src/report/text/apply.ts';
-import { renderDiagnosticsText } from '../../src/report/text/diagnostics.ts';
-import { renderPlanText } from '../../src/report/text/plan.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
 import { createSubmissionView, renderSubmissionText } from '../../src/report/text/submission.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
 import { ABUSE_REPORT, abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
+import { renderApplyResultText, renderDiagnosticsText, renderPlanText } from './render.ts';
 import { makePlan } from './sample-plans.ts';
 
 const options: fc.Arbitrary<TextStyleOptions> = fc.record({
@@ -38,7 +36,7 @@ describe('no text of others reaches the terminal as anything but text', () => {
   test('in a plan', () => {
     fc.assert(
       fc.property(plan, options, (hostile, look) => {
-        expectPrintable(renderPlanText(createPlanView(hostile), look), look);
+        expectPrintable(renderPlanText(hostile, look), look);
       }),
     );
   });
@@ -109,10 +107,10 @@ describe('no text of others can start a line of ours', () => {
 
   test('in a plan', () => {
     const OURS =
-      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Limited to |This change:|To create: |Drift to revert:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan cannot be applied\.|Reading took |\d+ (safety|error|warning))/;
+      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Limited to |Deletes and replacements:|This change:|To create: |Drift to revert:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan cannot be applied\.|Reading took |\d+ (safety|error|warning)|! \d+ dangers? )/;
     fc.assert(
       fc.property(plan, (hostile) => {
-        const heads = listHeadLines(renderPlanText(createPlanView(hostile), wide));
+        const heads = listHeadLines(renderPlanText(hostile, wide));
         for (const head of heads) expect(head).toMatch(OURS);
         const shown = createPlanView(hostile).parts.flatMap(({ changes }) => changes);
         expect(heads.filter((head) => /^[-±~»+] /.test(head))).toHaveLength(shown.length);
@@ -160,7 +158,7 @@ test('user text cannot say that a value is known after apply', () => {
       { path: 'backend.backend_id', to: 'a/b (known after apply)', origin: 'manifest', forcesReplace: false },
     ],
   };
-  const rendered = renderPlanText(createPlanView(makePlan({ changes: [change] })), {
+  const rendered = renderPlanText(makePlan({ changes: [change] }), {
     color: false,
     width: 0,
     verbose: false,

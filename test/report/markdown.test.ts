@@ -3,11 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import { readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { renderMermaidLines } from '../../src/report/markdown/plan.ts';
-import { renderMarkdownComment } from '../../src/report/markdown/report.ts';
+import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/sections.ts';
 import {
   joinMarkdownCells,
-  MAX_COMMENT_LENGTH,
   renderCodeSpan,
   renderCommentMarker,
   renderFence,
@@ -18,6 +16,7 @@ import { LONG } from '../laws/properties.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { text as hostileText } from './hostile-values.ts';
 import { listBlocks, listCode, parseMarkdown, toPlainText } from './markdown-tree.ts';
+import { renderMarkdownReport } from './render.ts';
 import {
   EVERYTHING,
   makeChange,
@@ -36,7 +35,7 @@ function render(
   report: Report,
   more: Pick<Partial<FormatOptions>, 'applyCommand' | 'verbose' | 'pipeline'> = {},
 ): string {
-  return renderMarkdownComment(report, { ...PLAIN, ...more });
+  return renderMarkdownReport(report, { ...PLAIN, ...more });
 }
 
 function renderPlan(plan: Plan, blocking = plan.violations): string {
@@ -66,7 +65,7 @@ describe('a comment', () => {
     expect(render({ about: 'failure', failure: { command: 'plan', error } })).toMatchInlineSnapshot(`
       "<!-- edgewise:plan -->
 
-      ## edgewise plan did not complete
+      ## ✗ edgewise plan did not complete
 
       \`\`\`text
       No API key.
@@ -84,9 +83,7 @@ describe('a comment', () => {
     expect(render({ about: 'validation', command: 'validate', validation })).toMatchInlineSnapshot(`
       "<!-- edgewise:validate -->
 
-      ## Manifests
-
-      **The manifests are invalid: 1 error.**
+      ## ✗ The manifests are invalid: 1 error
 
       \`\`\`text
       error[unknown-field]: unknown field colour
@@ -106,22 +103,23 @@ describe('a comment', () => {
 
       Plan for stack production on \`https://api.example.com\`. Reading took 8 requests.
 
-      <sub>edgewise 1\\.0.0</sub>
+      <sub>edgewise 1.0.0</sub>
       "
     `);
   });
 
-  test('is one table of all changes and one fold with their diff', () => {
+  test('is one table and one fold with the diff for each part of the plan', () => {
     const text = renderPlan(EVERYTHING);
     const kinds = parseMarkdown(text).children.map(({ type }) => type);
-    expect(kinds.filter((type) => type === 'table')).toHaveLength(1);
-    expect(text.match(/<summary><code>Diff<\/code>/g)).toHaveLength(1);
-    const shown = EVERYTHING.changes.filter(({ action }) => action !== 'no-op');
+    const headings = text.split('\n').filter((line) => line.startsWith('### '));
+    expect(headings).toHaveLength(4);
+    expect(kinds.filter((type) => type === 'table')).toHaveLength(headings.length);
+    expect(text.match(/<summary><code>Diff<\/code>/g)).toHaveLength(headings.length);
+    const shown = EVERYTHING.changes.filter(({ action }) => action !== 'no-op').map(({ address }) => address);
     const rows = text.split('\n').filter((line) => /^[|] `[^`]`&nbsp;/.test(line));
-    expect(rows.map((row) => /`([A-Z]\w+[/][^`]+)`/.exec(row)?.[1])).toEqual(shown.map(({ address }) => address));
-    // One that is changed and has drifted is marked, and has the fields of both.
-    const [both = ''] = rows.filter((row) => row.includes('TCPEdge/postgres`'));
-    expect(both).toMatch(/update<br>reverts drift [|].*metadata.team.*policy.inbound\[0\].*reverts/);
+    // One that is changed and has drifted is in both parts.
+    expect(rows.map((row) => /`([A-Z]\w+[/][^`]+)`/.exec(row)?.[1])).toEqual([...shown, 'TCPEdge/postgres']);
+    expect(rows.at(-1)).toMatch(/see above<br>.*policy.inbound\[0\].*reverts/);
     expect(kinds[0]).toBe('html');
     expect(kinds[1]).toBe('heading');
   });
@@ -166,7 +164,7 @@ test('a row leads to the line of the field that differs, and names what a danger
       ? { file: 'edge.yaml', line: 9, column: 1, excerpt: '' }
       : undefined;
   const readRow = (plan: Plan): string => {
-    const text = renderMarkdownComment({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
+    const text = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
     return text.split('\n').find((line) => line.startsWith('| `~`')) ?? '';
   };
   expect(readRow(toPlan('hostports'))).toBe(
@@ -184,13 +182,14 @@ test('a row leads to the line of the field that differs, and names what a danger
   expect(readRow(toPlan('description', { dangers: [both] }))).toContain('description: "a.test:1" → "b.test:1"');
 });
 
-test('each field of a row leads to its own line, and drift changes nothing of the order of the actions', () => {
+test('each field of a row leads to its own line, unless that is the line of the row', () => {
   const place = { file: 'edge.yaml', line: 3 };
   const two = makeLiveChange('TCPEdge/a', 'update', {
     id: 'edgtcp_1',
     place,
     differences: [
       makeDifference('description', { from: 'a', to: 'b' }),
+      makeDifference('pooled', { from: false, to: true }),
       makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'], origin: 'drift' }),
     ],
   });
@@ -200,37 +199,37 @@ test('each field of a row leads to its own line, and drift changes nothing of th
     differences: [makeDifference('description', { from: 'a', to: 'b', origin: 'drift' })],
   });
   const made = makeChange('TCPEdge/b', 'create', { desired: toNormal('TCPEdge/b', {}) });
-  const lines: Readonly<Record<string, number>> = { description: 7, hostports: 9 };
+  const lines: Readonly<Record<string, number>> = { description: 7, pooled: 9 };
   const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1, excerpt: '' });
   const plan = makePlan({
     changes: [drifted, made, two],
     made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
   });
-  const text = renderMarkdownComment({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate, pipeline: PIPELINE });
+  const text = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate, pipeline: PIPELINE });
   const rows = text.split('\n').filter((line) => /^[|] `/.test(line));
-  expect(rows.map((row) => /TCPEdge.(.)/.exec(row)?.[1])).toEqual(['a', 'c', 'b']);
+  expect(rows.map((row) => /TCPEdge.(.)/.exec(row)?.[1])).toEqual(['a', 'b', 'c', 'a']);
   const [row = ''] = rows;
   expect(row).toContain('`TCPEdge/a`<br>[`edge.yaml:7`]');
   // The line of the first is that of the row.
   expect(row).toContain('`description: "a" → "b"`<br>');
-  expect(row).toMatch(/`hostports: a[.]test:1 → b[.]test:1` [(]reverts: [^)]*[)] \[`:9`\]\(\S*edge[.]yaml#L9\)/);
+  expect(row).toMatch(/`pooled: false → true` \[`:9`\]\(\S*edge[.]yaml#L9\)/);
 });
 
 test('a comment on drift ends as one on a plan: with its commit and run, its time and the version', () => {
   const drift = { ...DRIFT, made: { ...DRIFT.made, commit: SHA } };
-  const text = renderMarkdownComment({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
+  const text = renderMarkdownReport({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
   FORM_JUDGES.markdown(text);
   const plan = makePlan({ made: drift.made, tool: { name: 'edgewise', version: '1.2.3' } });
-  const ofPlan = renderMarkdownComment({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE });
+  const ofPlan = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE });
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   expect(last).toMatch(
-    /^<sub>Commit \[`0123456`\]\(\S+\) · \[run 42\]\(\S+\) · 2026-03-01 12:00 UTC · edgewise 1\\.2\.3<\/sub>$/,
+    /^<sub>Commit \[`0123456`\]\(\S+\) · \[run 42\]\(\S+\) · 2026-03-01 12:&#8203;00 UTC · edgewise 1\.2\.3<\/sub>$/,
   );
   expect(ofPlan.split('\n')).toContain(last);
   // The commit is said once.
   expect(text.split('0123456`')).toHaveLength(2);
   expect(text).not.toContain('Compared with');
-  expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\nIt is unknown who made these changes'));
+  expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\n- It is unknown who made these changes'));
 });
 
 test('a danger of what happened leads to the line of its field', () => {
@@ -238,15 +237,8 @@ test('a danger of what happened leads to the line of its field', () => {
     return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1, excerpt: '' };
   };
   const changes = DRIFT.changes.map((change) => ({ ...change, place: { file: 'edge.yaml', line: 3 } }));
-  const text = renderMarkdownComment({ about: 'drift', drift: { ...DRIFT, changes } }, { ...PLAIN, locate });
+  const text = renderMarkdownReport({ about: 'drift', drift: { ...DRIFT, changes } }, { ...PLAIN, locate });
   expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`<a /m);
-});
-
-test('what a create may mean stands below the table, before the diff', () => {
-  const text = renderPlan(EVERYTHING);
-  const said = text.indexOf('\nCreated resources are new in the manifests');
-  expect(text.lastIndexOf('\n| `+`&nbsp;create')).toBeLessThan(said);
-  expect(said).toBeLessThan(text.indexOf('```diff'));
 });
 
 test('a field that a danger says already has the short name that it has there', () => {
@@ -288,7 +280,7 @@ describe('a comment in a pipeline', () => {
     );
     expect(text).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
     expect(text).toContain(
-      `<sub>Commit [\`0123456\`](https://forge.test/commit/${SHA}) · [run 42](https://forge.test/runs/42) · 2026-03-01 12:00 UTC · edgewise`,
+      `<sub>Commit [\`0123456\`](https://forge.test/commit/${SHA}) · [run 42](https://forge.test/runs/42) · 2026-03-01 12:&#8203;00 UTC · edgewise`,
     );
   });
 
@@ -422,19 +414,6 @@ describe('text of others', () => {
       '<!-- edgewise:plan stack=my-shop -->\n<!-- edgewise:run GITHUB_RUN_ID=4%2D%2D5%2D%2D%3E 1970-01-01T00:00:00.000Z -->\n\n',
     );
   });
-
-  test('in a graph is a label, whatever it says', () => {
-    const write = { number: 2, method: 'POST', path: '/', reason: '', waitsFor: [1], last: false };
-    fc.assert(
-      fc.property(hostileText, (id) => {
-        const [, , second = ''] = renderMermaidLines([
-          { ...write, id: 'a', number: 1, waitsFor: [] },
-          { ...write, id },
-        ]);
-        expect(second).toMatch(/^ {2}w2\["(?:[\w /.*-]|#\d+;|…)*"\]$/);
-      }),
-    );
-  });
 });
 
 describe('a comment is never longer than there is room for', () => {
@@ -501,7 +480,7 @@ describe('a comment is never longer than there is room for', () => {
     );
     const text = renderPlan(makePlan({ changes: [...deletes, ...creates] }));
     expect(text.length).toBeLessThanOrEqual(MAX_COMMENT_LENGTH);
-    expect(text).toMatch(/Too long for a comment\. Left out: 1 diff of resources to create\./);
+    expect(text).toMatch(/Too long for a comment\. Left out: 1 diff\./);
     for (const { address } of [...deletes, ...creates]) expect(text).toContain(`\`${address}\``);
   });
 });

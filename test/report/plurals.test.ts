@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Drift } from '../../src/model/drift.ts';
 import { renderGithubReport } from '../../src/report/machine/github.ts';
-import { renderDriftText } from '../../src/report/text/drift.ts';
-import { createDriftView, formatDriftSummary } from '../../src/report/view/drift-view.ts';
+import { formatDriftSummary } from '../../src/report/view/drift-view.ts';
+import { renderDriftText } from './render.ts';
 import { PLAIN } from './sample-plans.ts';
 import { DRIFT, makeDrift, makeDrifted } from './sample-reports.ts';
 
@@ -17,7 +17,7 @@ test.each([
 ])('%i resources without drift are said to be so in every form', (number, sentence) => {
   const drift = makeInSync(number);
   expect(formatDriftSummary(drift)).toBe(sentence);
-  expect(renderDriftText(createDriftView(drift), PLAIN)).toContain(sentence);
+  expect(renderDriftText(drift, PLAIN)).toContain(sentence);
   expect(renderGithubReport({ about: 'drift', drift }, PLAIN)).toContain(`::${sentence}`);
 });
 

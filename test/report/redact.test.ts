@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { findKind, KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { renderApplyJson, renderFailureJson, renderPlanJson } from '../../src/report/machine/json.ts';
-import { renderApplyResultText } from '../../src/report/text/apply.ts';
-import { renderPlanText } from '../../src/report/text/plan.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { redactPlan } from '../../src/report/view/redact.ts';
+import { renderApplyResultText, renderPlanText } from './render.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, makeWrite } from './sample-plans.ts';
 import { makeResult } from './sample-results.ts';
 
@@ -48,7 +47,7 @@ test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form
   const result = makeResult(plan.writes.map((write) => ({ outcome: 'applied', write, id: 'cr_2' })));
   const look = { color: false, width: 0, verbose: true };
   const forms = [
-    renderPlanText(createPlanView(plan), look),
+    renderPlanText(plan, look),
     JSON.stringify(createPlanView(plan)),
     renderApplyResultText(plan, result, look),
     renderPlanJson(plan),

@@ -6,15 +6,14 @@ import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
-import { renderPlanText } from '../../src/report/text/plan.ts';
-import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { validate } from '../manifest/explain.ts';
+import { renderPlanText } from './render.ts';
 import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 
 const FIXTURE = readFileSync(new URL('../manifest/fixtures/everything.yaml', import.meta.url), 'utf8');
 
 function render(plan: Plan): string {
-  return renderPlanText(createPlanView(plan), { ...PLAIN, verbose: true });
+  return renderPlanText(plan, { ...PLAIN, verbose: true });
 }
 
 function save(plan: Plan): Plan {

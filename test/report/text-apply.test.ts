@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
 import type { Write, WriteId } from '../../src/model/write.ts';
-import { renderApplyResultText } from '../../src/report/text/apply.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
+import { renderApplyResultText } from './render.ts';
 import { makePlan, makeWrite, PLAIN, toCreateIds } from './sample-plans.ts';
 import { MIXED, makeApplied, makeFailed, makeResult, makeSkipped } from './sample-results.ts';
 
@@ -28,7 +28,7 @@ test('a result that is all right says only what was done', () => {
       delete TCPEdge/b
 
     2 writes applied, 0 failed, 0 skipped: stack production on
-      https://api.example.com.
+    https://api.example.com.
     "
   `);
 });

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Diagnostic, SourcePlace } from '../../src/model/diagnostic.ts';
-import { renderDiagnosticsText } from '../../src/report/text/diagnostics.ts';
+import { renderDiagnosticsText } from './render.ts';
 import { PLAIN } from './sample-plans.ts';
 
 function makePlace(file: string, line: number, source: string, caret: string): SourcePlace {

@@ -7,7 +7,7 @@ import '../../src/cli/multi-stack/apply-stacks.ts';
 import '../../src/cli/multi-stack/read-stacks.ts';
 import '../../src/rehearse/rehearse.ts';
 import '../../src/report/machine/json.ts';
-import '../../src/report/text/report.ts';
+import '../../src/report/render-text.ts';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerFaults } from '../../src/model/server-faults.ts';

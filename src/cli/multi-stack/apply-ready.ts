@@ -11,10 +11,9 @@ import {
   type EventBody,
   listStartEvents,
 } from '../../report/machine/json-lines.ts';
+import { renderRunText } from '../../report/render-text.ts';
 import type { StackReportPart, WrittenEvents } from '../../report/report.ts';
-import { renderStackResults, renderStacksRunText, renderStacksTable } from '../../report/text/lists.ts';
 import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
-import { redactStacksRun } from '../../report/view/redact.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {
   computeWriteRounds,
@@ -90,8 +89,8 @@ export async function showPlansAndApply(applying: ApplyRun, planned: readonly St
   );
   const applied = await applyReady(applying, planned, watch);
   // The results of planning are on the screen already.
-  const ended = applied.filter((part, index) => part !== planned[index]);
-  if (isShown) showEnds(run, { applied, ended });
+  const ended = applied.map((part, index) => (part === planned[index] ? { ...part, isShown: true } : part));
+  if (isShown) showEnds(run, ended);
   return reportStacksRun(run, applied, { isShown, sent: watch.sent() });
 }
 
@@ -128,20 +127,14 @@ function showPlans(run: StacksRun, planned: readonly StackReportPart[]): void {
 }
 
 function renderPlans(run: StacksRun, planned: readonly StackReportPart[], output: OutputStream): string {
-  return renderStacksRunText(
-    redactStacksRun(createStacksReport(run, planned)),
-    getTextOptions(output, run.context, run.flags),
-  );
+  return renderRunText(createStacksReport(run, planned), getTextOptions(output, run.context, run.flags));
 }
 
-function showEnds(
-  run: StacksRun,
-  { applied, ended }: { readonly applied: readonly StackReportPart[]; readonly ended: readonly StackReportPart[] },
-): void {
+function showEnds(run: StacksRun, ended: readonly StackReportPart[]): void {
   const { context, flags } = run;
-  const options = getTextOptions(context.stdout, context, flags);
-  const { requests: _, ...report } = createStacksReport(run, applied);
-  context.stdout.write(`\n${renderStackResults(ended, options)}${renderStacksTable(report, options)}`);
+  const options = { ...getTextOptions(context.stdout, context, flags), isPlanShown: true };
+  const { requests: _, ...report } = createStacksReport(run, ended);
+  context.stdout.write(`\n${renderRunText(report, options)}`);
 }
 
 /**

@@ -8,8 +8,8 @@ import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listWriteToPaths } from '../../plan/plan-input.ts';
 import { createStackResourcesDocument } from '../../report/machine/inventory.ts';
 import { renderPrintableJson } from '../../report/machine/json.ts';
+import { renderRunText } from '../../report/render-text.ts';
 import type { StackReportPart } from '../../report/report.ts';
-import { renderStackResults, renderStacksTable } from '../../report/text/lists.ts';
 import { redactInventory } from '../../report/view/redact.ts';
 import { formatStackTitle } from '../../report/view/stacks-view.ts';
 import { findEffectiveShard } from '../../repository/select-stacks.ts';
@@ -211,9 +211,7 @@ function showFailedStacks(
   context: Context,
 ): void {
   const options = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT_FLAGS);
-  context.stderr.write(
-    `${renderStackResults(failed, options)}${renderStacksTable(createStacksReport(run, failed), options)}`,
-  );
+  context.stderr.write(renderRunText(createStacksReport(run, failed), options));
 }
 
 function render(

@@ -4,7 +4,7 @@ import { findRepository, isDevice, resolveWritePath } from '../../files/boundary
 import { readInput } from '../../files/read-input.ts';
 import { replaceFile, writeToDeviceOrPipe } from '../../files/write-file.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
-import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
+import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../../model/secrets.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import { StackError } from '../../stack/host.ts';
 import { readSetting, type ServiceSettings } from '../../stack/settings.ts';
@@ -149,17 +149,24 @@ async function mayBeManifest(path: string, folders: readonly string[], cwd: stri
   }
 }
 
-/** Writes a result: atomically to a file, directly to a device or a pipe. Throws if edgewise must not write the file. */
+/**
+ * Writes a result: atomically to a file, directly to a device or a pipe. A text may be given in chunks of whole lines.
+ * Throws if edgewise must not write the file.
+ */
 export async function writeResultFile(
   file: string,
-  given: string,
+  given: string | Iterable<string>,
   context: OutputFileContext & Pick<Context, 'secrets'>,
 ): Promise<void> {
   await refuseOutputPath(file, context);
   const { cwd, root, uid, secrets = NO_OP_SECRET_REDACTOR } = context;
-  const text = secrets.redact(given);
+  const text = redactChunks(typeof given === 'string' ? [given] : given, secrets);
   const found = await stat(resolve(cwd, file)).catch(() => undefined);
   if (found !== undefined && !found.isFile() && !found.isDirectory())
     return writeToDeviceOrPipe(file, text, { cwd, root, uid });
   await replaceFile(file, text, { cwd, root, uid, mode: 0o644 });
+}
+
+function* redactChunks(chunks: Iterable<string>, { redact }: Pick<SecretRedactor, 'redact'>): Generator<string> {
+  for (const chunk of chunks) yield redact(chunk);
 }

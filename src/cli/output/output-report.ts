@@ -7,9 +7,9 @@ import { describeWriteError } from '../../files/write-file.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type FormatName, loadReportRenderer, loadStacksReportRenderer } from '../../report/formats.ts';
+import { type FormatName, loadReportWriter, loadStacksReportWriter } from '../../report/formats.ts';
+import { renderTextReport } from '../../report/render-text.ts';
 import type { Failure, FormatOptions, Report, StacksRunReport, WrittenEvents } from '../../report/report.ts';
-import { renderFailureText } from '../../report/text/diagnostics.ts';
 import { InvalidManifests, StackError, type StackNameAndLocator } from '../../stack/host.ts';
 import { readSetting } from '../../stack/settings.ts';
 import { type Context, VERSION } from '../context.ts';
@@ -35,8 +35,8 @@ interface Publication {
 export function outputReport(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
   return publishAs(
     async (name) => {
-      const format = await loadReportRenderer(name);
-      return (options) => format(report, options);
+      const write = await loadReportWriter(name);
+      return (options) => write(report, options);
     },
     publication,
     context,
@@ -50,27 +50,26 @@ export function outputStacksReport(
 ): Promise<ExitCode> {
   return publishAs(
     async (name) => {
-      const format = await loadStacksReportRenderer(name);
-      return (options) => format(run, options);
+      const write = await loadStacksReportWriter(name);
+      return (options) => write(run, options);
     },
     publication,
     context,
   );
 }
 
-type LoadRenderer = (name: FormatName) => Promise<(options: FormatOptions) => string>;
+type LoadWriter = (name: FormatName) => Promise<(options: FormatOptions) => Iterable<string>>;
 
-async function publishAs(load: LoadRenderer, publication: Publication, context: Context): Promise<ExitCode> {
+async function publishAs(load: LoadWriter, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
   const host = { ...createReportOptions(publication, context), describeRule: findCodeSection };
   if (!isShown) {
-    const render = await load(flags.format);
-    const text = render({ ...getTextOptions(context.stdout, context, flags), ...host });
-    showReportText(
-      flags.format,
-      flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text,
-      context,
-    );
+    const write = await load(flags.format);
+    let sent = flags.format === 'json-lines' ? (publication.sent?.text.length ?? 0) : 0;
+    for (const chunk of write({ ...getTextOptions(context.stdout, context, flags), ...host })) {
+      showReportText(flags.format, chunk.slice(sent), context);
+      sent = Math.max(0, sent - chunk.length);
+    }
   }
   const failures: string[] = [];
   const { verbose = false, compact = false } = flags;
@@ -146,15 +145,15 @@ export async function checkReportFiles({ report = [] }: FormatFlags, { cwd }: Pi
 }
 
 async function writeReport(
-  load: LoadRenderer,
+  load: LoadWriter,
   { format: name, file }: ReportFileTarget,
   { options, context }: { readonly options: FormatOptions; readonly context: Context },
 ): Promise<readonly string[]> {
   if (await context.inputs?.has(file))
     return [`The report ${name}=${file} was not written: ${file} is a file that this run reads.`];
-  const render = await load(name);
+  const write = await load(name);
   try {
-    await writeResultFile(file, render(options), context);
+    await writeResultFile(file, write(options), context);
     return [];
   } catch (error) {
     if (!(error instanceof CommandError || (error instanceof Error && 'code' in error))) throw error;
@@ -200,7 +199,7 @@ export async function showFailure(
     },
     context,
   );
-  context.stderr.write(renderFailureText(failure, getTextOptions(context.stderr, context, flags)));
+  context.stderr.write(renderTextReport({ about: 'failure', failure }, getTextOptions(context.stderr, context, flags)));
   return exitCode;
 }
 

@@ -10,11 +10,9 @@ import {
   type EventStream,
   listStartEvents,
 } from '../../report/machine/json-lines.ts';
+import { renderTextReport } from '../../report/render-text.ts';
 import type { ComparisonReport, TextStyleOptions } from '../../report/report.ts';
-import { renderApplyResultText } from '../../report/text/apply.ts';
-import { renderPlanText } from '../../report/text/plan.ts';
 import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
-import { createPlanView } from '../../report/view/plan-view.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
 import { NotApprovedError } from '../../stack/approval.ts';
 import type { ReadingClient } from '../../stack/plan-live.ts';
@@ -69,8 +67,8 @@ export async function executePlan(execution: PlanExecutionInput, context: Contex
   const result = await waitForApplied(applied.result, execution, context);
   const isShown = flags.format === 'text';
   if (isShown) {
-    const options = { ...getTextOptions(context.stdout, context, flags), locate };
-    context.stdout.write(`\n${renderApplyResultText(plan, result, options)}`);
+    const options = { ...getTextOptions(context.stdout, context, flags), locate, isPlanShown: true };
+    context.stdout.write(`\n${renderTextReport({ about: 'apply', plan, result }, options)}`);
   }
   const exitCode = exitCodeOfApply(result);
   const publication = { flags, isShown, exitCode, sent: stream.sent(), locate };
@@ -239,7 +237,7 @@ export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context):
 }
 
 function renderUnblocked(plan: Plan, options: TextStyleOptions): string {
-  return renderPlanText(createPlanView({ ...plan, violations: [] }), options);
+  return renderTextReport({ about: 'plan', plan, blocking: [] }, options);
 }
 
 /** The report of an apply whose plan is not as approved or, without a name of an approved plan, not as shown. */

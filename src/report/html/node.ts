@@ -1,4 +1,5 @@
 import { toPrintable } from '../../model/printable.ts';
+import type { PlaceLink, Text } from '../document.ts';
 
 /** A piece of an HTML document. Only `html` creates one, from Edgewise's own markup and from escaped text. */
 export interface Html {
@@ -35,24 +36,19 @@ function escapeHtml(text: string): string {
   return toPrintable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** A number with its label. `look`: the CSS class that sets its colour. */
-interface Count {
-  readonly look: string;
-  readonly label: string;
-  readonly number: number;
+/** A text with its styles and links. */
+export function renderText(text: Text): Html {
+  if (typeof text === 'string') return html`${text}`;
+  return html`${text.map((span) => {
+    if (typeof span === 'string') return span;
+    const isCode = span.style === 'code' || span.style === 'quoted';
+    const shown = isCode ? html`<code>${span.text}</code>` : html`${span.text}`;
+    const strong = span.style === 'strong' ? html`<strong>${shown}</strong>` : shown;
+    return span.page === undefined ? strong : html`<a href="${span.page}">${strong}</a>`;
+  })}`;
 }
 
-/** The row of counts at the top of a page. `label`: its accessible name. */
-export function renderCounts(label: string, counts: readonly Count[]): Html {
-  return html`<ul class="counts" aria-label="${label}">
-${counts.map(({ look, label: name, number }) => html`<li class="${look}${number === 0 ? ' zero' : ''}"><strong>${number}</strong><span>${name}</span></li>\n`)}</ul>
-`;
-}
-
-/** A section with a list of sentences. Undefined if there are no sentences. */
-export function renderListSection(anchor: string, heading: string, sentences: readonly string[]): Html | undefined {
-  if (sentences.length === 0) return undefined;
-  return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>
-<ul class="list">${sentences.map((sentence) => html`<li>${sentence}</li>\n`)}</ul></section>
-`;
+/** A position in a manifest. A link if its page is known. */
+export function renderPlace({ label, page }: PlaceLink): Html {
+  return renderText([{ text: label, style: 'code', page }]);
 }

@@ -80,7 +80,7 @@ h1 { margin-top: 0.9rem; }
 .command { margin-top: 1.1rem; color: var(--soft); }
 .command code { background: var(--raised); color: var(--ink); border-radius: 4px; padding: 0.2rem 0.5rem; user-select: all; }
 
-.delete, .failed, .missing { --tint: var(--red); --wash: var(--red-wash); }
+.delete, .failed, .missing, .to-prune { --tint: var(--red); --wash: var(--red-wash); }
 .create, .applied { --tint: var(--green); --wash: var(--green-wash); }
 .update, .adopt, .take-over, .drifted, .drifted-and-pending, .skipped { --tint: var(--amber); --wash: var(--amber-wash); }
 .replace, .differs, .unowned, .file-differs { --tint: var(--violet); --wash: var(--violet-wash); }
@@ -163,26 +163,14 @@ ins { background: var(--green-wash); color: var(--green); padding: 0.05rem 0.25r
 .lines > * { display: block; white-space: pre-wrap; padding: 0 0.4rem 0 2.6ch; text-indent: -1.8ch; border-radius: 0; }
 .lines > i { font-style: normal; color: var(--soft); }
 
-.graph { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: flex-start; }
-.graph > div { max-width: 100%; overflow-x: auto; background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; }
-svg { display: block; }
-svg rect { fill: var(--wash); stroke: var(--tint); }
-svg text { font: 12px var(--mono); fill: var(--ink); }
-svg path { fill: none; stroke: var(--edge); stroke-width: 1.25; }
-svg path.head { fill: var(--edge); stroke: none; }
-svg a:focus-visible { outline: none; }
-svg a:focus-visible rect, svg a:hover rect { stroke-width: 2.5; }
-
 .list { list-style: none; background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; }
 .list li { padding: 0.35rem 0.9rem; }
 .list li + li { border-top: 1px solid var(--line); }
 .list.dangers { border-left: 4px solid var(--red); }
 .danger { color: var(--red); }
-ol.steps { margin: 0; padding-left: 1.4rem; }
 .grid { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; font-size: 0.86rem; border-collapse: separate; border-spacing: 0; }
 .grid th, .grid td { padding: 0.35rem 0.8rem; vertical-align: top; font-weight: 400; border-top: 1px solid var(--line); }
 .grid thead th { color: var(--soft); font-size: 0.78rem; border-top: 0; }
-.grid .number { text-align: right; color: var(--soft); width: 3rem; }
 .requests > summary { cursor: pointer; margin-bottom: 0.6rem; }
 .requests > summary h2 { display: inline; }
 
@@ -200,7 +188,6 @@ ol.steps { margin: 0; padding-left: 1.4rem; }
   .grid thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .grid tr { padding: 0.4rem 0; border-top: 1px solid var(--line); }
   .grid th, .grid td { border: 0; padding: 0.05rem 0.8rem; }
-  .grid .number { text-align: left; width: auto; }
 }
 
 @media print {
@@ -212,12 +199,10 @@ ol.steps { margin: 0; padding-left: 1.4rem; }
   details::details-content { content-visibility: visible; block-size: auto; }
   .many .item { content-visibility: visible; }
   .items, .list, .grid { overflow: visible; }
-  .item > summary, .item > .head, tr, .message, svg { break-inside: avoid; }
+  .item > summary, .item > .head, tr, .message { break-inside: avoid; }
   .item > summary, h2 { break-after: avoid; }
   .item > summary .size::after { display: none; }
   pre { white-space: pre-wrap; }
-  .graph > div { overflow: visible; break-inside: avoid; }
-  svg { max-width: 100%; height: auto; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 }
 @media (prefers-contrast: more) { :root { --soft: var(--ink); --line: var(--edge); } }

@@ -17,14 +17,13 @@ import {
   createDriftView,
   type DriftedView,
   type DriftGroup,
-  NEXT_APPLY_PREFIX,
   UNMANAGED_WORDING,
   type UnmanagedResourceView,
 } from '../view/drift-view.ts';
 import { quoteIfNeeded, toPrintableLines } from '../view/escape.ts';
 import { formatShortField, type ResourceNames } from '../view/field-view.ts';
 import { collectPlanAddressesById } from '../view/plan-view.ts';
-import { formatWriteName, mapNotStartedWritesById } from '../view/wording.ts';
+import { formatWriteName, mapNotStartedWritesById, NEXT_APPLY_PREFIX } from '../view/wording.ts';
 
 /**
  * An annotation about one resource or source position, for formats that do not show a whole plan (annotations, findings,
@@ -253,11 +252,12 @@ function createUnmanagedAnnotation({ kind, id, description }: UnmanagedResourceV
 const MAX_VALUE = 200;
 
 function createDriftedAnnotation(state: DriftGroup['state'], resource: DriftedView): Annotation {
-  const { reason, expected, fields, pending, next } = resource;
+  const { reason, traits, fields, pending, next } = resource;
   const address = formatChangeAddress(resource.change);
+  const expected = traits.map(({ said, values }) => `${said} ${values}`.trim()).join('; ');
   const why = [
     ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
-    ...[reason, expected].filter((text) => text !== undefined),
+    ...[reason ?? '', expected].filter((text) => text !== ''),
     ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`]),
     ...pending.map((field) => formatShortField(field, MAX_VALUE)),
   ].join('; ');

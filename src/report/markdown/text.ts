@@ -1,11 +1,16 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { renderRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { PlaceLink, Text } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { listDiagnosticLines } from '../view/diagnostic-view.ts';
-import { formatCount } from '../view/wording.ts';
 
 /** Markdown for GitHub and GitLab. Text from outside cannot close a block, create a link, or mention a user. */
+
+/** `level`: the level of the heading above the document. */
+export interface MarkdownOptions extends FormatOptions {
+  readonly level: number;
+}
 
 /** The maximum number of characters shown of a text. A longer text could fill the whole comment. */
 const MAX_CHARACTERS = 1000;
@@ -14,7 +19,7 @@ const MAX_CHARACTERS = 1000;
  * The maximum number of characters of a line in a code block, and of all its lines together: a quarter of a comment.
  */
 const MAX_LINE = 2000;
-const MAX_FENCE = 16_000;
+export const MAX_FENCE = 16_000;
 
 const ACTIVE = /[\\`*_{}[\]<>#!|~$&@^]/g;
 const ACTIVE_AT_START = /^(\d*)([-+=.)])/;
@@ -28,9 +33,14 @@ const GAP = '&#8203;';
 
 /** Text as prose on one line. URLs become code, so that readers can copy them but not click them. */
 export function toShortProse(text: string): string {
+  return renderProse(text, true);
+}
+
+/** `isStart`: whether the text may be at the start of a line. */
+function renderProse(text: string, isStart: boolean): string {
   return shortenText(text)
     .split(URL_TEXT)
-    .map((part, index) => (index % 2 === 1 ? renderCodeSpan(part) : escapeWords(part, index === 0)))
+    .map((part, index) => (index % 2 === 1 ? renderCodeSpan(part) : escapeWords(part, isStart && index === 0)))
     .join('');
 }
 
@@ -54,9 +64,15 @@ export function renderCodeSpan(text: string): string {
   return `${quote}${pad}${content}${pad}${quote}`;
 }
 
-/** A code block whose fence is longer than any run of backticks in the lines. */
-export function renderFence(language: string, lines: readonly string[]): string {
-  const shown = takeLines(lines.map(toPrintable).map((line) => shortenText(line, MAX_LINE)));
+/**
+ * A code block whose fence is longer than any run of backticks in the lines. `total`: the number of lines that there
+ * are, if the last ones are not given.
+ */
+export function renderFence(language: string, lines: readonly string[], total = lines.length): string {
+  const shown = takeLines(
+    lines.map(toPrintable).map((line) => shortenText(line, MAX_LINE)),
+    total,
+  );
   const fence = '`'.repeat(Math.max(3, ...shown.map((line) => countBackticks(line) + 1)));
   return `${fence}${language}\n${shown.map((line) => `${line}\n`).join('')}${fence}`;
 }
@@ -71,35 +87,45 @@ export function renderUnescapedLink(label: string, page: string): string {
   return `[${label}](${page})`;
 }
 
+/** A text with its styles and links. */
+export function renderText(text: Text): string {
+  if (typeof text === 'string') return toShortProse(text);
+  return text
+    .map((span, index) => {
+      if (typeof span === 'string') return renderProse(span, index === 0);
+      const isCode = span.style === 'code' || span.style === 'quoted';
+      const shown = isCode ? renderCodeSpan(span.text) : renderProse(span.text, false);
+      const strong = span.style === 'strong' ? `**${shown}**` : shown;
+      return span.page === undefined ? strong : renderUnescapedLink(strong, span.page);
+    })
+    .join('');
+}
+
+/** A position in a manifest. A link if its page is known. */
+export function renderPlace({ label, page }: Pick<PlaceLink, 'label' | 'page'>): string {
+  return page === undefined ? renderCodeSpan(label) : renderUnescapedLink(renderCodeSpan(label), page);
+}
+
+/** A diagnostic in a code block, so that the caret of an excerpt stays in its column. */
+export function createDiagnosticFence(diagnostic: Diagnostic): string {
+  const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
+  return renderFence('text', lines);
+}
+
 /** The target of links within the same comment. The name must not need escaping. */
 export function renderAnchor(name: string): string {
   return `<a name="${name}"></a>`;
 }
 
-/**
- * A fold, which opens on a click. The body must be Markdown. `summary.code` may be text from outside; `summary.rest`
- * must be Edgewise's own text.
- */
-export function renderDetails(summary: Summary, body: string): string {
-  return `${renderDetailsStart(summary)}${body}\n\n</details>`;
-}
-
-interface Summary {
+/** The summary of a fold. `code` is shown as code. */
+export interface Summary {
   readonly code: string;
   readonly rest: string;
 }
 
-function renderDetailsStart({ code, rest }: Summary): string {
-  return `<details>\n<summary><code>${escapeHtml(toPrintable(shortenText(code)))}</code> ${escapeHtml(rest)}</summary>\n\n`;
-}
-
-/** Puts sections into one fold. Each section can be omitted; if all are, the fold is omitted too. */
-export function wrapSectionsInFold(summary: Summary, sections: readonly Section[]): readonly Section[] {
-  return [
-    { text: renderDetailsStart(summary), priority: 'always', fold: 'start' },
-    ...sections,
-    { text: '</details>\n\n', priority: 'always', fold: 'end' },
-  ];
+/** The start of a fold, which opens on a click. */
+export function renderDetailsStart({ code, rest }: Summary): string {
+  return `<details>\n<summary><code>${escapeHtml(toPrintable(shortenText(code)))}</code> ${escapeReferences(rest)}</summary>\n\n`;
 }
 
 /**
@@ -126,120 +152,26 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+function escapeReferences(text: string): string {
+  return escapeHtml(toPrintable(text).replace(REFERRING, '$&\u0000')).replaceAll('\u0000', GAP);
+}
+
 function countBackticks(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }
 
 /** As many whole lines as fit into MAX_FENCE characters, then the number of omitted lines. */
-function takeLines(lines: readonly string[]): readonly string[] {
+function takeLines(lines: readonly string[], total: number): readonly string[] {
   const taken: string[] = [];
   let length = 0;
   for (const [index, line] of lines.entries()) {
     length += line.length + 1;
-    if (length > MAX_FENCE) return [...taken, `  … ${lines.length - index} more lines`];
+    if (length > MAX_FENCE) return [...taken, `  … ${total - index} more lines`];
     taken.push(line);
   }
-  return taken;
+  return total > taken.length ? [...taken, `  … ${total - taken.length} more lines`] : taken;
 }
 
 function shortenText(text: string, most = MAX_CHARACTERS): string {
   return text.length <= most ? text : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
-}
-
-/** A section of a comment. It can be omitted without breaking the Markdown of other sections. */
-export interface Section {
-  readonly text: string;
-  /** Sections with a lower priority are omitted first. */
-  readonly priority: Priority;
-  /** Nouns that name the section in the note on omitted sections. Absent if the note does not mention it. */
-  readonly names?: readonly [one: string, several: string];
-  /** The start or the end of a fold. Both are omitted if no section remains between them. */
-  readonly fold?: 'start' | 'end';
-}
-
-/** All priorities in ascending order. Sections with the last priority are never omitted. */
-const PRIORITIES = [
-  'unchanged',
-  'calls',
-  'graph',
-  'create-fields',
-  'adopt-fields',
-  'take-over-fields',
-  'release-fields',
-  'update-fields',
-  'create',
-  'adopt',
-  'take-over',
-  'release',
-  'replace-fields',
-  'delete-fields',
-  'update',
-  'replace',
-  'warning',
-  'error',
-  'delete',
-  'refusal',
-  'always',
-] as const;
-
-type Priority = (typeof PRIORITIES)[number];
-
-/**
- * The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units; a text has at least as many
- * of them as characters.
- */
-export const MAX_COMMENT_LENGTH = 65_536;
-
-/** Characters reserved for the note on omitted sections, which names each kind of section once. */
-const RESERVE = 1500;
-
-/**
- * Joins sections. If they are too long for a comment, omits sections with a lower priority first and, among equal
- * priorities, the last sections first.
- */
-export function joinSectionsWithinCommentLimit(head: readonly Section[], body: readonly Section[]): string {
-  const whole = [...head, ...body];
-  const kept = new Set(whole);
-  let length = whole.reduce((sum, { text }) => sum + text.length, 0);
-  const limit = length <= MAX_COMMENT_LENGTH ? MAX_COMMENT_LENGTH : MAX_COMMENT_LENGTH - RESERVE;
-  for (const section of listByWeight(whole)) {
-    if (length <= limit) break;
-    kept.delete(section);
-    length -= section.text.length;
-  }
-  const isKept = (section: Section): boolean => kept.has(section);
-  const note = renderLeftOut(whole.filter((section) => !isKept(section)));
-  const shown = [...head.filter(isKept), note, ...withoutEmptyFolds(body.filter(isKept))];
-  return shown.map(({ text }) => text).join('');
-}
-
-function withoutEmptyFolds(sections: readonly Section[]): readonly Section[] {
-  const isEmpty = (index: number): boolean => sections[index]?.fold === 'start' && sections[index + 1]?.fold === 'end';
-  return sections.filter((_, index) => !isEmpty(index) && !isEmpty(index - 1));
-}
-
-/** A diagnostic in a code block, so that the caret of an excerpt stays in its column. */
-export function createDiagnosticSection(diagnostic: Diagnostic): Section {
-  const { severity } = diagnostic;
-  const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
-  return { text: `${renderFence('text', lines)}\n\n`, priority: severity, names: [severity, `${severity}s`] };
-}
-
-function listByWeight(sections: readonly Section[]): readonly Section[] {
-  const groups = Map.groupBy(sections, ({ priority }) => priority);
-  return PRIORITIES.filter((priority) => priority !== 'always').flatMap((priority) =>
-    (groups.get(priority) ?? []).toReversed(),
-  );
-}
-
-function renderLeftOut(sections: readonly Section[]): Section {
-  const counts = Map.groupBy(
-    sections.flatMap(({ names }) => (names === undefined ? [] : [names])),
-    ([one]) => one,
-  );
-  const parts = [...counts.values()].flatMap((names) =>
-    names.slice(0, 1).map((name) => formatCount(names.length, ...name)),
-  );
-  const text = parts.length === 0 ? '' : `> [!NOTE]\n> Too long for a comment. Left out: ${parts.join(', ')}.\n\n`;
-  return { text, priority: 'always' };
 }

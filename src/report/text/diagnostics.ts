@@ -1,16 +1,8 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { Failure, FormatOptions, TextStyleOptions, Validation } from '../report.ts';
-import { createFailureView, type DiagnosticTextLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
-import { formatResourceAndFileCounts, formatSeverityCounts } from '../view/wording.ts';
+import type { TextStyleOptions } from '../report.ts';
+import { type DiagnosticTextLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { createPainter, type TextRole, wrapWithPrefix } from './layout.ts';
-
-/** Diagnostics in the style of a compiler, separated by blank lines, then their number. Empty if there are none. */
-export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextStyleOptions): string {
-  if (diagnostics.length === 0) return '';
-  const blocks = diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options).join('\n'));
-  return `${[...blocks, `${formatSeverityCounts(diagnostics)}.`].join('\n\n')}\n`;
-}
 
 /** One diagnostic: the message, its place, related places, the remedy. All lines but the first are indented. */
 export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextStyleOptions): readonly string[] {
@@ -64,22 +56,6 @@ function renderSentence(
   return [createPainter(color)(style, label) + first.slice(label.length), ...rest];
 }
 
-/** The diagnostics and the error of a command that did not complete, with remedies. Ends with a line break. */
-export function renderFailureText(failure: Failure, options: FormatOptions): string {
-  const { diagnostics, error } = createFailureView(failure);
-  const found = renderDiagnosticsText(diagnostics, options);
-  const paragraph = error === undefined ? '' : formatErrorWithRemedy(error.lines.join('\n'), error.remedy);
-  return [found, paragraph].filter((text) => text !== '').join('\n');
-}
-
 export function formatErrorWithRemedy(message: string, remedy: string | undefined): string {
   return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;
-}
-
-/** The result of a check of manifests: its diagnostics and, without errors, the number of resources. */
-export function renderValidationText(validation: Validation, options: FormatOptions): string {
-  const { diagnostics } = validation;
-  const found = renderDiagnosticsText(diagnostics, options);
-  if (diagnostics.some(({ severity }) => severity === 'error')) return found;
-  return `${found}${formatResourceAndFileCounts(validation)}: valid.\n`;
 }

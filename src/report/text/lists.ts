@@ -2,32 +2,13 @@ import { KEY_VARIABLE } from '../../model/api-key.ts';
 import type { PolicyCaseResult, PolicyTestResults } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
-import type {
-  FormatOptions,
-  LintRuleRow,
-  SettingRow,
-  StackReportPart,
-  StacksRunReport,
-  TextStyleOptions,
-} from '../report.ts';
+import type { LintRuleRow, SettingRow, TextStyleOptions } from '../report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
 import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
-import { formatOwnerNote } from '../view/plan-wording.ts';
-import {
-  createStacksView,
-  formatStackSelectionSummary,
-  formatStackTitle,
-  isShownWithEarlierStack,
-  listFilesWithoutStackLines,
-  type StackRow,
-  withErrorsOnce,
-} from '../view/stacks-view.ts';
+import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../view/stacks-view.ts';
 import { formatCount } from '../view/wording.ts';
-import { renderApplyResultText } from './apply.ts';
 import { createPainter, isTooWide, padToWidth, renderTable, type TableColumn, wrapWithPrefix } from './layout.ts';
-import { formatApplyCommandWithLead } from './plan.ts';
-import { renderTextReport } from './report.ts';
 
 const COLUMNS: readonly TableColumn<InventoryRow>[] = [
   ['ADDRESS', ({ address }) => address],
@@ -159,82 +140,4 @@ function formatWhy(stack: StackFolder, { changes }: StackListing): string {
   const more = files.length > MAX_NAMED ? [`${files.length - MAX_NAMED} more`] : [];
   const needs = through.length === 0 ? [] : [`depends on ${through.join(', ')}`];
   return [...files.slice(0, MAX_NAMED), ...more, ...needs].join(', ');
-}
-
-const STACK_COLUMNS: readonly TableColumn<StackRow>[] = [
-  ['STACK', ({ name }) => name],
-  ['FOLDER', ({ folder }) => folder],
-  ['RESULT', ({ said }) => said],
-];
-
-const TIME: TableColumn<StackRow> = ['LEAST TIME', ({ time }) => time];
-
-/**
- * The reports of stacks with something to act on, all dangers, a table of all stacks, and the command to apply them.
- */
-export function renderStacksRunText(given: StacksRunReport, options: FormatOptions): string {
-  const run = withErrorsOnce(given);
-  const command = formatApplyCommandWithLead(run.applyCommand, options);
-  const end = command === undefined ? '' : `${command}\n`;
-  return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
-}
-
-/** The dangers of all stacks. They are below the changes, because a terminal shows the end of the output. */
-function renderStackDangers(run: StacksRunReport, { color, width }: FormatOptions): string {
-  const { dangers, dangerCount } = createStacksView(run);
-  if (dangers.length === 0) return '';
-  const paint = createPainter(color);
-  const lines = dangers.flatMap(({ title, owner, dangers: found }) =>
-    found.flatMap(({ group, address, said }) => {
-      const whose = owner === undefined ? '' : ` (${formatOwnerNote(owner)})`;
-      return wrapWithPrefix('  ', `! ${title}${whose}: ${group}: ${address} ${said}`, { width, rest: 6 });
-    }),
-  );
-  return `${[`${dangerCount}:`, ...lines].map((line) => paint('error', line)).join('\n')}\n\n`;
-}
-
-/** The report of each stack with something to act on, below the name of the stack. */
-function renderStackTexts(run: StacksRunReport, options: FormatOptions): string {
-  const paint = createPainter(options.color);
-  const { rows } = createStacksView(run);
-  const shown = run.parts
-    .filter((_, index) => rows[index]?.isQuiet === false)
-    .filter((part) => !isShownWithEarlierStack(part));
-  return shown
-    .map((part) => `${paint('strong', `── ${formatStackTitle(part)}`)}\n${renderPart(part, options)}\n`)
-    .join('');
-}
-
-/** The results of applies whose plans were already shown. */
-export function renderStackResults(parts: readonly StackReportPart[], options: FormatOptions): string {
-  const paint = createPainter(options.color);
-  const shown = withErrorsOnce({ parts }).parts.filter((part) => !isShownWithEarlierStack(part));
-  const ends = shown.map((part) => {
-    const end = renderEnd(part, { ...options, ...part.options });
-    return end === '' ? '' : `${paint('strong', `── ${formatStackTitle(part)}`)}\n${end}\n`;
-  });
-  return ends.join('');
-}
-
-function renderEnd({ report }: StackReportPart, options: FormatOptions): string {
-  if (report.about === 'failure') return renderTextReport(report, options);
-  if (report.about !== 'apply') return '';
-  const { plan, result } = report;
-  const isNothing = result.outcomes.length + result.files.length + result.diagnostics.length === 0;
-  return isNothing ? '' : renderApplyResultText(plan, result, options);
-}
-
-function renderPart(part: StackReportPart, options: FormatOptions): string {
-  return renderTextReport(part.report, { ...options, ...part.options, isPart: true });
-}
-
-/** A table with a row for each stack, then the totals. */
-export function renderStacksTable(run: StacksRunReport, { color }: FormatOptions): string {
-  const paint = createPainter(color);
-  const { rows, summary } = createStacksView(withErrorsOnce(run));
-  if (rows.length === 0) return `${summary}\n`;
-  const columns = rows.some(({ time }) => time !== '') ? [...STACK_COLUMNS, TIME] : STACK_COLUMNS;
-  const [heading = '', ...lines] = renderTable(rows, columns);
-  const painted = lines.map((line, index) => (rows[index]?.isBad === true ? paint('error', line) : line));
-  return [paint('strong', heading), ...painted, '', summary, ''].join('\n');
 }

@@ -40,14 +40,14 @@ import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording
  */
 export interface PlanPart<Entry = ChangeShare> {
   readonly part: 'losses' | 'change' | 'missing' | 'drift';
-  /** Absent for `losses`, and for every part of a plan without drift. */
-  readonly heading?: string;
+  /** Absent in a plan without drift. */
+  readonly heading?: string | undefined;
   /** Sorted by action, in the order of CHANGE_ACTIONS. Never empty. */
   readonly changes: readonly Entry[];
 }
 
 /** A change with the subset of its differences that one part of the plan shows. */
-interface ChangeShare {
+export interface ChangeShare {
   readonly change: Change;
   readonly action: ChangingAction;
   readonly differences: readonly Difference[];
@@ -57,19 +57,17 @@ interface ChangeShare {
 
 /**
  * The parts of a plan that are not empty, in reading order. A change with both manifest changes and drift is in two
- * parts, each with its own differences.
+ * parts, each with its own differences. A plan without drift is one part.
  */
 export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
   const shares = CHANGE_ACTIONS.flatMap((action) =>
     changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
   );
-  const hasDrift = shares.some(({ part }) => part === 'drift');
-  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? CHANGE_ORIGIN_HEADINGS : {};
-  const choosePart = ({ part }: Share): PlanPart['part'] => (part === 'missing' && !hasDrift ? 'change' : part);
+  if (shares.length === 0) return [];
+  if (!shares.some(({ part }) => part === 'drift')) return [{ part: 'change', heading: undefined, changes: shares }];
   return (['losses', 'change', 'missing', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
-    const own = shares.filter((share) => choosePart(share) === part);
-    const heading = headings[part];
-    return own.length === 0 ? [] : [{ part, changes: own, ...(heading !== undefined && { heading }) }];
+    const own = shares.filter((share) => share.part === part);
+    return own.length === 0 ? [] : [{ part, heading: CHANGE_ORIGIN_HEADINGS[part], changes: own }];
   });
 }
 
@@ -103,8 +101,8 @@ export interface ChangeView {
   readonly kind: string;
   readonly address: string;
   /** The id of the live resource, if there is one. */
-  readonly id?: string;
-  readonly reason?: string;
+  readonly id?: string | undefined;
+  readonly reason?: string | undefined;
   /** Notes for the user who approves the plan. */
   readonly notes: readonly string[];
   /** The subset of `notes` that are warnings caused by the change. */
@@ -115,7 +113,7 @@ export interface ChangeView {
   /** Clauses that describe a created or deleted resource, such as `listens on …`. */
   readonly traits: readonly SummaryClauseView[];
   /** Absent if neither the manifest nor the mark names an owner. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   readonly place?: ManifestStart;
   readonly change: Change;
   /** The path of the first field that differs, as manifests write it. */
@@ -156,6 +154,34 @@ interface ChangeExtras {
   readonly warnings?: readonly Diagnostic[] | undefined;
 }
 
+/** What a change is, without what differs. */
+export type ChangeHead = Pick<
+  ChangeView,
+  'action' | 'glyph' | 'kind' | 'address' | 'id' | 'reason' | 'protect' | 'owner' | 'change' | 'isContinued'
+>;
+
+/** A change in one part of a plan. `show` creates its view, so that the views of all changes never exist at once. */
+export interface ShownChange extends ChangeHead {
+  readonly show: () => ChangeView;
+}
+
+/** Only the first part of a change has its reason. */
+export function createChangeHead({ change, action, isContinued }: ChangeShare): ChangeHead {
+  const { kind, address, live, owner } = change;
+  return {
+    action,
+    glyph: GLYPHS[action],
+    kind: quoteIfNeeded(kind),
+    address: quoteIfNeeded(address),
+    id: live === undefined ? undefined : quoteIfNeeded(live.id),
+    reason: isContinued ? undefined : formatReason(change),
+    protect: isProtected(change),
+    owner: owner === undefined ? undefined : toPrintable(owner),
+    change,
+    isContinued,
+  };
+}
+
 /**
  * Creates the view of a change in one part of a plan. Only the first part of a change shows facts about the whole
  * change.
@@ -167,27 +193,18 @@ export function createChangeView(
 ): ChangeView {
   const { change, action, differences, isContinued } = share;
   const said = change.duplicateOf === undefined ? warnings.map(formatWarningNote) : [];
-  const reason = formatReason(change);
   const [first] = differences;
   const context = createFieldContext(share, names);
   const created = action === 'create' ? change.desired : undefined;
   const deleted = action === 'delete' ? change.live?.spec : undefined;
   const described = created ?? deleted;
   return {
-    action,
-    glyph: GLYPHS[action],
-    kind: quoteIfNeeded(change.kind),
-    address: quoteIfNeeded(change.address),
-    ...(change.live !== undefined && { id: quoteIfNeeded(change.live.id) }),
-    ...(reason !== undefined && !isContinued && { reason }),
+    ...createChangeHead(share),
     notes: isContinued ? [] : [...listChangeNotes(change, names), ...said],
     warnings: isContinued ? [] : said,
     dangers: isContinued ? [] : listDangerViews([change], names),
-    protect: isProtected(change),
     traits: described === undefined ? [] : listResourceSummaryClauses(findKind(change.kind), described, names),
-    ...(change.owner !== undefined && { owner: toPrintable(change.owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
-    change,
     ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
     fields: [
       ...(created === undefined
@@ -197,7 +214,6 @@ export function createChangeView(
     ],
     lost: deleted === undefined ? [] : listNonDefaultFieldViews(deleted, 'removed', context),
     unchanged: isContinued ? 0 : countUnchanged(change),
-    isContinued,
   };
 }
 
@@ -257,7 +273,7 @@ function listChangeNotes(change: Change, names: ResourceNames): readonly string[
 }
 
 /** A clause about a resource: a text such as `listens on`, then the values of a field. */
-interface SummaryClauseView {
+export interface SummaryClauseView {
   readonly said: string;
   /** Empty if the clause needs no value. */
   readonly values: string;

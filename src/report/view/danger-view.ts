@@ -158,15 +158,6 @@ export function isFieldCoveredByDanger({ path, clause }: DangerView, field: Fiel
   return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
 }
 
-/** Removes the values from a danger if the fields shown below it contain them. */
-export function withoutRepeatedValues(danger: DangerView, fields: readonly FieldView[]): DangerView {
-  const { path = '', clause } = danger;
-  if (!fields.some((field) => isFieldCoveredByDanger(danger, field))) return danger;
-  const isNamed = clause.lead.includes(`(${toPrintable(path)})`);
-  const rest = isNamed ? { lead: clause.lead.replace(/:$/, ''), values: '' } : { ...clause, values: toPrintable(path) };
-  return { ...danger, clause: rest };
-}
-
 /** Splits a text into code (in backticks) and other text. Returns the whole text if the backticks are not in pairs. */
 export function splitAtBackticks(text: string): readonly { readonly piece: string; readonly isCode: boolean }[] {
   const pieces = text.split('`');

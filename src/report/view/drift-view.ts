@@ -20,7 +20,7 @@ import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions } from '../report.ts';
-import { listResourceSummaryClauses } from './change-view.ts';
+import { listResourceSummaryClauses, type SummaryClauseView } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
@@ -40,6 +40,7 @@ import {
   formatNameList,
   formatReadRequestsSentence,
   formatReportSubject,
+  formatSeverityCounts,
   type ReportedStack,
   removeZeroCountsFromText,
   shortenCommit,
@@ -72,6 +73,8 @@ export interface DriftView {
   /** One sentence on the number of read requests. Empty in a part of a longer report. */
   readonly requests: string;
   readonly diagnostics: readonly Diagnostic[];
+  /** Such as `2 errors, 1 warning`. Empty if there are no diagnostics. */
+  readonly found: string;
 }
 
 export interface DriftGroup {
@@ -87,8 +90,8 @@ export interface DriftedView {
   readonly address: string;
   readonly id?: string;
   readonly reason?: string;
-  /** One clause that describes a missing resource, such as `expected: listens on …`. */
-  readonly expected?: string;
+  /** Clauses that describe a missing resource, such as `expected: listens on …`. */
+  readonly traits: readonly SummaryClauseView[];
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
   /** `place`: the start of the manifest. `manifestPath`: the path of the first field that differs, as manifests write it. */
@@ -140,6 +143,7 @@ export function createDriftView(
     hints: [...listLeftHints(drift, scene.names), ...listHints(drift)],
     requests: isPart ? '' : formatReadRequestsSentence(drift.requests.read),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
+    found: formatSeverityCounts(drift.diagnostics),
   };
 }
 
@@ -197,9 +201,6 @@ export const UNMANAGED_WORDING = {
   heading: 'Unmanaged',
   hint: 'To adopt a resource, write a manifest with its id in lifecycle.adopt. The command edgewise export writes such manifests.',
 } as const;
-
-/** The label before the effect of the next apply on a resource. */
-export const NEXT_APPLY_PREFIX = 'next apply';
 
 function listHints(drift: Drift): readonly string[] {
   const { changes, diagnostics, violations } = drift;
@@ -260,15 +261,13 @@ function createDriftedView(change: DriftedChange, { names, refused }: DriftScene
   const next = refused.has(address) ? undefined : formatNextClause(change);
   const first = differences.find(isOfService) ?? differences[0];
   const expected = state === 'missing' ? change.desired : undefined;
-  const traits = (expected === undefined ? [] : listResourceSummaryClauses(context.kind, expected, names)).map(
-    ({ said, values }) => `${said} ${values}`.trim(),
-  );
   return {
     kind: quoteIfNeeded(kind),
     address: quoteIfNeeded(address),
     ...(id !== undefined && { id: quoteIfNeeded(id) }),
     ...(reason !== undefined && { reason: toPrintable(reason) }),
-    ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
+    traits:
+      expected === undefined ? [] : listExpectedClauses(listResourceSummaryClauses(context.kind, expected, names)),
     ...(owner !== undefined && { owner: toPrintable(owner) }),
     change,
     ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
@@ -279,6 +278,10 @@ function createDriftedView(change: DriftedChange, { names, refused }: DriftScene
       .map((one) => withProtectionDoubt(createDifferenceView(one, context), one)),
     ...(next !== undefined && { next }),
   };
+}
+
+function listExpectedClauses([first, ...more]: readonly SummaryClauseView[]): readonly SummaryClauseView[] {
+  return first === undefined ? [] : [{ ...first, said: `expected: ${first.said}` }, ...more];
 }
 
 /**

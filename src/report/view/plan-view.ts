@@ -11,9 +11,9 @@ import {
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
 import type { Plan, SafetyViolation, SuppressedDelete } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { isDelete, type Write } from '../../model/write.ts';
+import type { Write } from '../../model/write.ts';
 import type { FormatOptions } from '../report.ts';
-import { type ChangeView, createChangeView, listPlanParts, type PlanPart } from './change-view.ts';
+import { createChangeHead, createChangeView, listPlanParts, type PlanPart, type ShownChange } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded, toPrintableLines } from './escape.ts';
@@ -47,7 +47,7 @@ export interface PlanView {
   /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
   readonly dangerCount: string;
   /** In the order of the names in PlanPart: deletes and replaces first, drift to revert last. No part is empty. */
-  readonly parts: readonly PlanPart<ChangeView>[];
+  readonly parts: readonly PlanPart<ShownChange>[];
   /** Notes on resources that the plan does not change. Each sentence starts with an address. */
   readonly unchanged: readonly string[];
   /** Deletes that --no-delete suppresses. Each sentence starts with an address. */
@@ -68,8 +68,6 @@ export interface PlanView {
   readonly writes: readonly WriteView[];
   /** Whether the Stack names an owner label. */
   readonly hasOwners: boolean;
-  /** Whether the order of the writes needs an explanation, because references alone do not explain it. */
-  readonly isOrderTelling: boolean;
   readonly isEmpty: boolean;
   /** Whether the plan changes something, has no errors, and breaks no safety rule. */
   readonly isApplicable: boolean;
@@ -120,9 +118,10 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     dangerCount: formatDangerCountsOfChanges(changes),
     parts: listPlanParts(changes).map((part) => ({
       ...part,
-      changes: part.changes.map((share) =>
-        createChangeView(share, names, { warnings: caused.get(share.change.address) }),
-      ),
+      changes: part.changes.map((share) => ({
+        ...createChangeHead(share),
+        show: () => createChangeView(share, names, { warnings: caused.get(share.change.address) }),
+      })),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap((one) => listUnchangedNotes(one, names)),
     suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
@@ -138,7 +137,6 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     writes: createWriteViews(writes),
     files: files.map(formatPlannedFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
-    isOrderTelling: hasSurprisingOrder(writes),
     isEmpty,
     isApplicable: !isEmpty && isValid && violations.length === 0,
   };
@@ -146,18 +144,6 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
 
 export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'files' | 'changes'>): boolean {
   return writes.length === 0 && files.length === 0 && changes.every(({ action }) => action === 'no-op');
-}
-
-/**
- * Whether the position of a write may surprise readers. They expect a create after the resources that it refers to, and
- * a delete after the resources that refer to it.
- */
-function hasSurprisingOrder(writes: readonly Write[]): boolean {
-  const deletes = new Set(writes.filter(isDelete).map(({ id }) => id));
-  return writes.some(
-    (write) =>
-      write.purpose === 'vacate' || write.last || (!isDelete(write) && write.dependsOn.some((id) => deletes.has(id))),
-  );
 }
 
 /** A release needs no note on its targets, because it is always limited to some addresses. */

@@ -62,6 +62,7 @@ export const PLAN_LIST_HEADINGS = {
 
 /** The headings of the parts of a plan that has both manifest changes and drift. */
 export const CHANGE_ORIGIN_HEADINGS = {
+  losses: 'Deletes and replacements',
   change: 'This change',
   missing: 'To create: new in the manifests, or deleted at the service',
   drift: 'Drift to revert',
@@ -71,8 +72,6 @@ export const CHANGE_ORIGIN_HEADINGS = {
 export function formatOwnerNote(owner: string): string {
   return `owner: ${owner}`;
 }
-
-export const DELETES_AND_REPLACEMENTS_HEADING = 'Deletes and replacements';
 
 /** The note on a change that the plan shows in two parts: an earlier part shows the other fields. */
 export const SEE_ABOVE_NOTE = 'see above';

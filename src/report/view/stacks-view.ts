@@ -12,7 +12,7 @@ import { createFailureView } from './diagnostic-view.ts';
 import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
-import { redactDrift, redactPlan } from './redact.ts';
+import { redactDrift, redactPlan, redactStacksRun } from './redact.ts';
 import {
   countWriteOutcomes,
   formatCount,
@@ -55,7 +55,7 @@ export interface StackOwnerDangers {
 }
 
 /** A run over many stacks as printable texts. */
-interface StacksView {
+export interface StacksView {
   readonly title: string;
   /** The whole run on one line, dangers first. */
   readonly headline: string;
@@ -217,7 +217,8 @@ export function listRowIndexesInOrder(view: Pick<StacksView, 'rows' | 'dangers'>
 }
 
 /** The dangers of a plan or of drift. Empty for an apply, because its report shows dangers with the outcomes. */
-function listReportDangers({ report }: StackReportPart): readonly DangerView[] {
+function listReportDangers({ report, isShown }: StackReportPart): readonly DangerView[] {
+  if (isShown === true) return [];
   switch (report.about) {
     case 'plan': {
       const plan = redactPlan(report.plan);
@@ -384,6 +385,11 @@ function describeReport(
 
 function isQuietDrift(drift: Drift): boolean {
   return !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && formatDriftDangerCount(drift.changes) === '';
+}
+
+/** Prepares a run for a format: it says what an account has only once, and equal hidden values have one number. */
+export function prepareStacksRun(run: StacksRunReport): StacksRunReport {
+  return redactStacksRun(withUnmanagedOncePerAccount(run));
 }
 
 /**

@@ -65,6 +65,9 @@ export function formatNameList(names: readonly string[]): string {
 /** More names would not be read in a sentence. */
 const MAX_NAMES = 5;
 
+/** The label before the effect of the next apply on a resource. */
+export const NEXT_APPLY_PREFIX = 'next apply';
+
 /** Shown as the new value of a field that its manifest no longer sets. */
 export const NO_LONGER_SET_WORDING = '(no longer in the manifest)';
 

@@ -1,5 +1,5 @@
 import { hashSha256 } from '../../model/json.ts';
-import { type Html, html } from './node.ts';
+import { html } from './node.ts';
 import { STYLE } from './style.ts';
 
 /**
@@ -139,27 +139,12 @@ addEventListener('afterprint', () => {
 });
 `;
 
-export interface HtmlPage {
-  /** The main heading, which is also the title of the browser's tab. */
-  readonly heading: string;
-  /** Sentences below the heading on limits of the report, such as the selected targets. */
-  readonly notes: readonly string[];
-  /** The summary of the result. */
-  readonly conclusion: readonly (Html | undefined)[];
-  /**
-   * The dangers, each without its `<li>`, for the list at the top of a page about many stacks. The body of any other
-   * page already contains that list.
-   */
-  readonly dangers?: readonly Html[];
-  readonly body: readonly (Html | undefined)[];
-}
-
 /**
- * A self-contained HTML document. Its content security policy allows only its own style and script, by their digests,
- * so that injected code cannot run. The content is readable without the script.
+ * The start of a self-contained page. Its content security policy allows only its own style and script, by their
+ * digests, so that injected code cannot run. The content is readable without the script.
  */
-export function renderHtmlDocument({ heading, notes, conclusion, body }: HtmlPage): string {
-  const { source } = html`<!doctype html>
+export function renderPageStart(heading: string): string {
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -174,18 +159,7 @@ export function renderHtmlDocument({ heading, notes, conclusion, body }: HtmlPag
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header>
-<p class="brand">edgewise</p>
-<button type="button" class="theme" aria-pressed="false" hidden>Dark</button>
-<h1>${heading}</h1>
-${notes.map((note) => html`<p class="note">${note}</p>\n`)}${conclusion.map((sentence) => sentence && html`<p class="conclusion">${sentence}</p>\n`)}</header>
-<main id="main" tabindex="-1">
-${body}</main>
-<script>${{ source: SCRIPT }}</script>
-</body>
-</html>
-`;
-  return source;
+`.source;
 }
 
 /** `img-src data:` allows the page's empty icon. Without an icon, browsers would request one from the server. */
@@ -201,3 +175,9 @@ const POLICY = [
 function computeDigest(source: string): string {
   return `'sha256-${hashSha256(source, 'base64')}'`;
 }
+
+export const PAGE_END = html`</main>
+<script>${{ source: SCRIPT }}</script>
+</body>
+</html>
+`.source;

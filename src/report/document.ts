@@ -1,0 +1,270 @@
+import type { DangerGroup } from '../model/danger.ts';
+import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { SafetyViolation } from '../model/plan.ts';
+import type { CommandLine } from './report.ts';
+import type { FieldView } from './view/field-view.ts';
+
+/**
+ * A report as a value between the views and the formats. `documents/` says what a report contains, once for all
+ * formats. A writer says how each block looks in its format, once for all reports. All texts are printable, without
+ * secrets, and not escaped: each writer escapes them for its format.
+ */
+export interface Document {
+  /** With `subject`, identifies the report, so that a later run replaces it. */
+  readonly command: string;
+  readonly subject?: string | undefined;
+  /** What the report is about. Absent if the headline says so. */
+  readonly title?: string | undefined;
+  /** The result on one line, dangers first, for formats that are read from the top. */
+  readonly headline: string;
+  /** What limits the report, such as the selected targets. */
+  readonly notes: readonly string[];
+  /** The result in sentences. A terminal shows the end of a text, so there they are the last lines. */
+  readonly conclusion: readonly Sentence[];
+  /** What the user must do next. */
+  readonly next: readonly string[];
+  readonly blocks: readonly Block[];
+  /** The command that applies what the report shows. */
+  readonly applyCommand?: CommandLine | undefined;
+  /** The commit, the pipeline run, the time and the version of Edgewise. */
+  readonly origin?: Text | undefined;
+}
+
+/** A text on one line. A string is prose. */
+export type Text = string | readonly Span[];
+
+export type Span = string | StyledSpan;
+
+interface StyledSpan {
+  readonly text: string;
+  /** `quoted`: code that needs quotes where code has no style of its own. */
+  readonly style?: 'code' | 'quoted' | 'strong' | undefined;
+  /** The page that the text links to. */
+  readonly page?: string | undefined;
+}
+
+export type Tone = 'strong' | 'muted' | 'warning' | 'error';
+
+/** `result`: what the headline or the origin says. `pointer`: counts blocks above it, `to` is their type. */
+export interface Sentence {
+  readonly role: 'result' | 'fact' | 'pointer';
+  readonly text: string;
+  readonly tone?: Tone | undefined;
+  readonly to?: 'violation' | 'diagnostic' | 'dangers' | undefined;
+}
+
+export type Block =
+  | { readonly block: 'violation'; readonly violation: SafetyViolation }
+  | { readonly block: 'diagnostic'; readonly diagnostic: Diagnostic }
+  | ErrorBlock
+  | DangersBlock
+  | MessagesBlock
+  | CountsBlock
+  | EntriesBlock
+  | ListBlock
+  | TableBlock
+  | PartBlock;
+
+/** An error that is not a diagnostic: the message, then details. */
+export interface ErrorBlock {
+  readonly block: 'error';
+  readonly lines: readonly string[];
+  /** May have line breaks. */
+  readonly remedy?: string | undefined;
+}
+
+/** All dangers of a document, the most severe first. */
+export interface DangersBlock {
+  readonly block: 'dangers';
+  /** Such as `3 dangers (2 access, 1 secrets)`. */
+  readonly count: string;
+  readonly dangers: readonly DangerLine[];
+}
+
+export interface DangerLine {
+  /** The stack, in a report on many stacks. */
+  readonly part?: { readonly title: string; readonly anchor: string } | undefined;
+  readonly group: DangerGroup;
+  readonly address: string;
+  readonly owner?: string | undefined;
+  /** One clause whose subject is the resource. */
+  readonly said: Text;
+  readonly place?: PlaceLink | undefined;
+  readonly anchor: string;
+  /** The anchor of the entry that shows the danger too. Absent if no entry of the report does. */
+  readonly entry?: string | undefined;
+}
+
+/** The position of a field or a document in a manifest. `page`: its page of the forge. Absent if it is unknown. */
+export interface PlaceLink {
+  readonly label: string;
+  readonly line: number;
+  readonly page?: string | undefined;
+}
+
+/** Messages of one kind, such as the writes that failed. */
+export interface MessagesBlock {
+  readonly block: 'messages';
+  readonly heading: string;
+  /** Such as `failed`. */
+  readonly label: string;
+  readonly tone: 'warning' | 'error';
+  readonly messages: readonly Message[];
+  /** A sentence on what has no message of its own. */
+  readonly note?: string | undefined;
+}
+
+export interface Message {
+  readonly name: string;
+  readonly request?: string | undefined;
+  readonly sentences: readonly string[];
+  readonly place?: SourcePlace | undefined;
+}
+
+/** Numbers by group, which the conclusion has in words. `group`: the colour. */
+export interface CountsBlock {
+  readonly block: 'counts';
+  readonly label: string;
+  readonly counts: readonly { readonly group: string; readonly label: string; readonly number: number }[];
+}
+
+/** Resources, each with what differs. */
+export interface EntriesBlock {
+  readonly block: 'entries';
+  readonly heading?: string | undefined;
+  /** What `group` of the entries is, such as `Action`. */
+  readonly by: string;
+  /** Whether the entries have different labels. If not, the heading says what the label says. */
+  readonly hasLabels: boolean;
+  readonly hasOwners: boolean;
+  /** Whether entries have `next`. */
+  readonly hasNext: boolean;
+  readonly entries: readonly Entry[];
+}
+
+/** One resource. What takes room is created when a writer needs it, so that it never exists for all entries at once. */
+export interface Entry {
+  /** Unique in the report. */
+  readonly anchor: string;
+  readonly glyph: string;
+  readonly kind: string;
+  readonly address: string;
+  readonly id?: string | undefined;
+  /** Whether another entry has the same address. */
+  readonly isDuplicate: boolean;
+  /** Whether an earlier entry shows what is said of the whole resource. */
+  readonly isContinued: boolean;
+  /** An action or a state. Decides about the colour and, in a format with a limit, about what is omitted first. */
+  readonly group: string;
+  readonly label: string;
+  readonly reason?: string | undefined;
+  readonly isProtected: boolean;
+  readonly owner?: string | undefined;
+  readonly dangerGroups: readonly DangerGroup[];
+  /** Whether the user should look at it before approving. */
+  readonly isHeeded: boolean;
+  readonly describe: () => EntryDetails;
+}
+
+export interface EntryDetails {
+  readonly place?: PlaceLink | undefined;
+  /** Clauses that describe the resource, such as `listens on …`. */
+  readonly traits: readonly Text[];
+  readonly dangers: readonly { readonly group: DangerGroup; readonly said: Text }[];
+  readonly notes: readonly string[];
+  /** The subset of `notes` that are warnings. */
+  readonly warnings: readonly string[];
+  readonly fields: readonly Field[];
+  /** The fields of a deleted resource. */
+  readonly lost: readonly Field[];
+  /** The number of fields that have a value and keep it. */
+  readonly unchanged: number;
+  /** What the next apply does, if that is not what the fields show. */
+  readonly next?: { readonly said: string; readonly fields: readonly Field[] } | undefined;
+}
+
+export interface Field extends FieldView {
+  /** Absent if it is on the line of the entry. */
+  readonly place?: PlaceLink | undefined;
+  /** The danger that has the values of the field. */
+  readonly danger?: { readonly group: DangerGroup; readonly anchor: string } | undefined;
+}
+
+/** How much a block matters: of a report that is too long, the lowest are omitted first. */
+export type Weight = 'rest' | 'warning' | 'always';
+
+export interface ListBlock {
+  readonly block: 'list';
+  readonly heading?: string | undefined;
+  readonly items: readonly Text[];
+  readonly weight: Weight;
+  /** A sentence below the items. */
+  readonly note?: string | undefined;
+  /** The number of items that a terminal shows. */
+  readonly limit?: number | undefined;
+}
+
+export interface TableBlock {
+  readonly block: 'table';
+  /** Says what the rows are. */
+  readonly heading: string;
+  readonly columns: readonly string[];
+  /**
+   * In a text: `grid` has the names of the columns instead of a heading. `rows` are aligned below the heading. `stack`
+   * has each cell on a line of its own, because rows would be too wide.
+   */
+  readonly layout: 'grid' | 'rows' | 'stack';
+  /** The number of rows, without those that are parts. */
+  readonly size: number;
+  readonly rows: Iterable<TableRow>;
+  readonly weight: Weight;
+  /** Where a format can fold: whether the table starts folded. */
+  readonly isFolded: boolean;
+  /** Whether only readers who ask for details see it. A page, where it is folded, has it in any case. */
+  readonly isDetail: boolean;
+}
+
+export interface TableRow {
+  readonly cells: readonly Text[];
+  readonly isBad?: boolean | undefined;
+  /** Whether the heading of a part says the same. Only a format without such headings shows the row. */
+  readonly isPart?: boolean | undefined;
+}
+
+/** A report within a report: a stack, or the plan of an apply. */
+export interface PartBlock {
+  readonly block: 'part';
+  readonly title: string;
+  /** The result on one line. */
+  readonly said?: string | undefined;
+  readonly anchor: string;
+  readonly isStack: boolean;
+  readonly isBad: boolean;
+  /** Absent if another part shows everything. */
+  readonly document?: Document | undefined;
+}
+
+/** Maps a list whenever it is iterated. The results are not kept. */
+export function mapLazily<T, U>(list: readonly T[], map: (one: T, index: number) => U): Iterable<U> {
+  return {
+    *[Symbol.iterator]() {
+      for (const [index, one] of list.entries()) yield map(one, index);
+    },
+  };
+}
+
+export function toCode(text: string): StyledSpan {
+  return { text, style: 'code' };
+}
+
+export function toPlainText(text: Text): string {
+  if (typeof text === 'string') return text;
+  return text
+    .map((span) => (typeof span === 'string' ? span : span.style === 'quoted' ? `\`${span.text}\`` : span.text))
+    .join('');
+}
+
+/** The entries of a document, without those of its parts. */
+export function listEntries({ blocks }: Document): readonly Entry[] {
+  return blocks.flatMap((block) => (block.block === 'entries' ? block.entries : []));
+}

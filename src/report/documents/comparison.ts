@@ -1,0 +1,47 @@
+import type { Document } from '../document.ts';
+import type { ComparisonReport, FormatOptions } from '../report.ts';
+import { createComparisonView } from '../view/comparison-view.ts';
+import { PLAN_LIST_HEADINGS } from '../view/plan-wording.ts';
+import { removeFinalDot } from '../view/wording.ts';
+import { createChangeEntry, createChangesBlock, createPlaceFinder } from './entries.ts';
+import { listListBlocks } from './plan.ts';
+
+/** The differences between two plans, shown like a plan. */
+export function createComparisonDocument(report: ComparisonReport, options: FormatOptions): Document {
+  const { title, summary, remedy, members, parts, diagnostics, isRefused } = createComparisonView(report);
+  const { after } = report.comparison;
+  const findPlace = createPlaceFinder(after, options);
+  return {
+    command: report.command === 'diff' ? 'diff' : 'plan',
+    subject: after.stack,
+    title,
+    headline: `${isRefused ? '✗ ' : ''}${removeFinalDot(summary)}`,
+    notes: [],
+    conclusion: [
+      { role: 'result', text: summary, tone: isRefused ? 'error' : 'strong' },
+      ...(remedy === undefined ? [] : [{ role: 'fact', text: remedy } as const]),
+    ],
+    next: [],
+    blocks: [
+      ...diagnostics.map((diagnostic) => ({ block: 'diagnostic', diagnostic }) as const),
+      ...listListBlocks('members', members, 'warning'),
+      ...parts.flatMap(({ part, heading, changes, files }) => [
+        ...(changes.length === 0
+          ? []
+          : [
+              createChangesBlock(
+                heading,
+                changes.map((change, index) =>
+                  createChangeEntry(change, () => change, { anchor: `${part}-${index + 1}`, findPlace }),
+                ),
+                false,
+              ),
+            ]),
+        ...listListBlocks('files', files, 'warning').map((list) => ({
+          ...list,
+          heading: `${heading}: ${PLAN_LIST_HEADINGS.files}`,
+        })),
+      ]),
+    ],
+  };
+}

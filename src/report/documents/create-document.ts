@@ -1,0 +1,35 @@
+import { assertNever } from '../../model/errors.ts';
+import type { Document } from '../document.ts';
+import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
+import { prepareStacksRun } from '../view/stacks-view.ts';
+import { createApplyDocument } from './apply.ts';
+import { createComparisonDocument } from './comparison.ts';
+import { createDriftDocument } from './drift.ts';
+import { createFailureDocument, createValidationDocument } from './findings.ts';
+import { createPlanDocument } from './plan.ts';
+import { createRunDocument } from './run.ts';
+
+/** Creates the document of a report, for every format for people. Has no side effects. */
+export function createDocument(report: Report, options: FormatOptions): Document {
+  switch (report.about) {
+    case 'plan':
+      return createPlanDocument(report, options);
+    case 'apply':
+      return createApplyDocument(report, options);
+    case 'comparison':
+      return createComparisonDocument(report, options);
+    case 'drift':
+      return createDriftDocument(report, options);
+    case 'validation':
+      return createValidationDocument(report);
+    case 'failure':
+      return createFailureDocument(report);
+    default:
+      return assertNever(report);
+  }
+}
+
+/** Creates the document of a run over many stacks. */
+export function createStacksDocument(run: StacksRunReport, options: FormatOptions): Document {
+  return createRunDocument(prepareStacksRun(run), options, createDocument);
+}

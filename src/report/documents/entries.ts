@@ -1,0 +1,156 @@
+import { formatAction } from '../../model/change.ts';
+import type { ManifestStart } from '../../model/diagnostic.ts';
+import type { Plan } from '../../model/plan.ts';
+import {
+  type DangerLine,
+  type DangersBlock,
+  type EntriesBlock,
+  type Entry,
+  type EntryDetails,
+  type Field,
+  type PlaceLink,
+  type Span,
+  type Text,
+  toCode,
+} from '../document.ts';
+import type { FormatOptions } from '../report.ts';
+import type { ChangeHead, ChangeView, SummaryClauseView } from '../view/change-view.ts';
+import {
+  type DangerView,
+  findDangerSourcePlace,
+  isFieldCoveredByDanger,
+  splitAtBackticks,
+} from '../view/danger-view.ts';
+import { createPlaceLinks } from '../view/diagnostic-view.ts';
+import type { FieldView } from '../view/field-view.ts';
+
+/** What `findPlace` needs of an entry, a danger or a field. */
+type Placed = Parameters<typeof findDangerSourcePlace>[0];
+
+/** Returns the position of what a manifest says about an entry, a danger or a field. Undefined if it is unknown. */
+export type FindPlace = (about: Placed) => PlaceLink | undefined;
+
+export function createPlaceFinder(plan: Pick<Plan, 'made'>, options: FormatOptions): FindPlace {
+  const findLink = createPlaceLinks(plan, options);
+  return (about) => {
+    const place: ManifestStart | undefined = findDangerSourcePlace(about, options);
+    const link = place === undefined ? undefined : findLink(place);
+    return place === undefined || link === undefined ? undefined : { ...link, line: place.line };
+  };
+}
+
+interface DangerContext {
+  readonly findPlace: FindPlace;
+  readonly entries: readonly Entry[];
+}
+
+/** Empty if there are no dangers. */
+export function listDangersBlocks(
+  { dangers, dangerCount }: { readonly dangers: readonly DangerView[]; readonly dangerCount: string },
+  { findPlace, entries }: DangerContext,
+): readonly DangersBlock[] {
+  if (dangers.length === 0) return [];
+  const anchors = new Map(entries.toReversed().map(({ address, anchor }) => [address, anchor]));
+  const lines = dangers.map((one) => ({ ...createDangerLine(one, findPlace), entry: anchors.get(one.address) }));
+  return [{ block: 'dangers', count: dangerCount, dangers: lines }];
+}
+
+export function createDangerLine(danger: DangerView, findPlace: FindPlace): DangerLine {
+  const { group, address, owner, anchor } = danger;
+  return { group, address, owner, anchor, said: formatDanger(danger), place: findPlace(danger) };
+}
+
+/** The clause of a danger. Its values, and what it has in backticks, are code. */
+export function formatDanger({ clause, then }: DangerView): Text {
+  const lead = splitAtBackticks(clause.lead).map(
+    ({ piece, isCode }): Span => (isCode ? { text: piece, style: 'quoted' } : piece),
+  );
+  return [
+    ...lead,
+    ...(clause.values === '' ? [] : [' ', toCode(clause.values)]),
+    ...(then === '' ? [] : [`: ${then}`]),
+  ];
+}
+
+export function formatTrait({ said, values }: SummaryClauseView): Text {
+  return values === '' ? said : [`${said} `, toCode(values)];
+}
+
+/** A field with its place, unless that is the line of its entry, and with the danger that has its values. */
+export function createField(
+  field: FieldView,
+  {
+    change,
+    place,
+    dangers,
+    findPlace,
+  }: Pick<Placed, 'change'> & {
+    readonly place: PlaceLink | undefined;
+    readonly dangers: readonly DangerView[];
+    readonly findPlace: FindPlace;
+  },
+): Field {
+  const { manifestPath } = field;
+  const own = manifestPath === undefined ? undefined : findPlace({ change, manifestPath });
+  const danger = dangers.find((one) => isFieldCoveredByDanger(one, field));
+  return {
+    ...field,
+    place: own?.line === place?.line ? undefined : own,
+    danger: danger === undefined ? undefined : { group: danger.group, anchor: danger.anchor },
+  };
+}
+
+interface EntryContext {
+  readonly anchor: string;
+  readonly findPlace: FindPlace;
+}
+
+export function createChangeEntry(
+  head: ChangeHead,
+  show: () => ChangeView,
+  { anchor, findPlace }: EntryContext,
+): Entry {
+  const { action, glyph, kind, address, id, reason, protect, owner, change, isContinued } = head;
+  const dangerGroups = (change.dangers ?? []).map(({ group }) => group);
+  return {
+    anchor,
+    glyph,
+    kind,
+    address,
+    id,
+    isDuplicate: change.duplicateOf !== undefined,
+    isContinued,
+    group: action,
+    label: formatAction(action),
+    reason,
+    isProtected: protect && !isContinued,
+    owner,
+    dangerGroups,
+    isHeeded: action === 'delete' || action === 'replace' || (dangerGroups.length > 0 && !isContinued),
+    describe: () => describeChange(show(), findPlace),
+  };
+}
+
+function describeChange(view: ChangeView, findPlace: FindPlace): EntryDetails {
+  const { traits, dangers, notes, warnings, fields, lost, unchanged } = view;
+  const context = { change: view.change, place: findPlace(view), dangers, findPlace };
+  return {
+    place: context.place,
+    traits: traits.map(formatTrait),
+    dangers: dangers.map((one) => ({ group: one.group, said: formatDanger(one) })),
+    notes,
+    warnings,
+    fields: fields.map((field) => createField(field, context)),
+    lost: lost.map((field) => createField(field, context)),
+    unchanged,
+  };
+}
+
+/** Entries of changes, which may have different actions. */
+export function createChangesBlock(
+  heading: string | undefined,
+  entries: readonly Entry[],
+  hasOwners: boolean,
+): EntriesBlock {
+  return { block: 'entries', heading, by: 'Action', hasLabels: true, hasOwners, hasNext: false, entries };
+}

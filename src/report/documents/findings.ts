@@ -1,0 +1,51 @@
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Block, Document, Sentence } from '../document.ts';
+import type { FailureReport, ValidationReport } from '../report.ts';
+import { createFailureView, toPrintableDiagnostic } from '../view/diagnostic-view.ts';
+import {
+  formatCommandNotCompleted,
+  formatCount,
+  formatResourceAndFileCounts,
+  formatSeverityCounts,
+} from '../view/wording.ts';
+
+/** The result of a check of manifests: its diagnostics and, without errors, the number of resources. */
+export function createValidationDocument({ command, validation }: ValidationReport): Document {
+  const { diagnostics, stack } = validation;
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const valid = `${formatResourceAndFileCounts(validation)}: valid`;
+  const result: Sentence = { role: 'result', text: `${valid}.` };
+  return {
+    command,
+    subject: stack,
+    headline: errors === 0 ? `✓ ${valid}` : `✗ The manifests are invalid: ${formatCount(errors, 'error')}`,
+    notes: [],
+    conclusion: [...listFound(diagnostics), ...(errors === 0 ? [result] : [])],
+    next: [],
+    blocks: diagnostics.map(toPrintableDiagnostic).map(toBlock),
+  };
+}
+
+/** Why a command did not complete. */
+export function createFailureDocument({ failure }: FailureReport): Document {
+  const { command, stack } = failure;
+  const { diagnostics, error } = createFailureView(failure);
+  return {
+    command: command ?? 'edgewise',
+    subject: stack,
+    headline: `✗ ${formatCommandNotCompleted(command)}`,
+    notes: [],
+    conclusion: listFound(diagnostics),
+    next: [],
+    blocks: [...diagnostics.map(toBlock), ...(error === undefined ? [] : [{ block: 'error', ...error } as const])],
+  };
+}
+
+function toBlock(diagnostic: Diagnostic): Block {
+  return { block: 'diagnostic', diagnostic };
+}
+
+function listFound(diagnostics: readonly Diagnostic[]): readonly Sentence[] {
+  const found = formatSeverityCounts(diagnostics);
+  return found === '' ? [] : [{ role: 'result', text: `${found}.` }];
+}

@@ -1,0 +1,169 @@
+import { ACTIONS, listShownActions } from '../../model/change.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { Plan } from '../../model/plan.ts';
+import {
+  type Block,
+  type CountsBlock,
+  type Document,
+  type ListBlock,
+  mapLazily,
+  type Sentence,
+  type Span,
+  type TableBlock,
+  type Text,
+  toCode,
+} from '../document.ts';
+import type { FormatOptions, PlanReport } from '../report.ts';
+import { createPlanView, type PlanView, type WriteView } from '../view/plan-view.ts';
+import {
+  ACTION_COUNT_LABELS,
+  formatBlockingRuleCount,
+  formatFilesToWriteLabel,
+  formatRequestDependencies,
+  PLAN_LIST_HEADINGS,
+  REQUESTS_HEADING,
+} from '../view/plan-wording.ts';
+import { shortenCommit } from '../view/wording.ts';
+import { createChangeEntry, createChangesBlock, createPlaceFinder, listDangersBlocks } from './entries.ts';
+
+/** A plan for the user who approves it: what blocks it, its dangers, its changes, what else it says. */
+export function createPlanDocument({ plan, blocking }: PlanReport, options: FormatOptions): Document {
+  const { isPart = false, scope = '', applyCommand } = options;
+  const view = createPlanView({ ...plan, violations: blocking }, options);
+  const findPlace = createPlaceFinder(plan, options);
+  let number = 0;
+  const changes = view.parts.map(({ heading, changes: some }) => {
+    const entries = some.map((one) => {
+      number += 1;
+      return createChangeEntry(one, one.show, { anchor: `${scope}change-${number}`, findPlace });
+    });
+    return createChangesBlock(heading, entries, view.hasOwners);
+  });
+  const { errors, warnings } = divideBySeverity(view);
+  const entries = changes.flatMap((block) => block.entries);
+  return {
+    command: 'plan',
+    subject: plan.stack,
+    title: view.title,
+    headline: view.headline,
+    notes: view.notes,
+    conclusion: listSentences(view),
+    next: [],
+    blocks: [
+      ...(isPart ? [] : listCountsBlocks(view)),
+      ...view.violations.map((violation) => ({ block: 'violation', violation }) as const),
+      ...errors,
+      ...(isPart ? [] : listDangersBlocks(view, { findPlace, entries })),
+      ...changes,
+      ...listListBlocks('files', view.files, 'warning'),
+      ...listListBlocks('suppressedDeletes', view.suppressedDeletes, 'warning'),
+      ...listListBlocks('done', view.done, 'warning'),
+      ...warnings,
+      ...listListBlocks('lint', view.lint.map(formatLint), 'warning'),
+      ...listListBlocks('unchanged', view.unchanged, 'rest'),
+      ...listRequestTables(view.writes),
+    ],
+    applyCommand: view.isApplicable ? applyCommand : undefined,
+    origin: formatOrigin(plan, options),
+  };
+}
+
+function divideBySeverity({ diagnostics }: PlanView): Readonly<Record<'errors' | 'warnings', readonly Block[]>> {
+  const blocks = diagnostics.map((diagnostic) => ({ block: 'diagnostic', diagnostic }) as const);
+  return {
+    errors: blocks.filter(({ diagnostic }) => diagnostic.severity === 'error'),
+    warnings: blocks.filter(({ diagnostic }) => diagnostic.severity === 'warning'),
+  };
+}
+
+function listSentences({ summary, requests, violations, found, dangerCount }: PlanView): readonly Sentence[] {
+  const blocked = violations.length === 0 ? '' : formatBlockingRuleCount(violations.length);
+  const sentences: readonly Sentence[] = [
+    { role: 'result', text: summary, tone: 'strong' },
+    { role: 'fact', text: requests, tone: 'muted' },
+    { role: 'pointer', to: 'violation', text: blocked, tone: 'error' },
+    { role: 'pointer', to: 'diagnostic', text: found, tone: 'warning' },
+    { role: 'pointer', to: 'dangers', text: dangerCount === '' ? '' : `! ${dangerCount}`, tone: 'error' },
+  ];
+  return sentences.filter(({ text }) => text !== '');
+}
+
+/** The numbers of resources by action, and of files to write. A plan with errors has none to approve. */
+function listCountsBlocks({ totals, files, diagnostics }: PlanView): readonly CountsBlock[] {
+  if (hasErrors(diagnostics)) return [];
+  const counts = listShownActions(ACTIONS, totals).map((action) => ({
+    group: action,
+    label: ACTION_COUNT_LABELS[action],
+    number: totals[action],
+  }));
+  const written = { group: 'update', label: formatFilesToWriteLabel(files), number: files.length };
+  return [
+    { block: 'counts', label: 'Resources by action', counts: files.length === 0 ? counts : [...counts, written] },
+  ];
+}
+
+/** A list below its heading. Empty if there are no items. */
+export function listListBlocks(
+  list: keyof typeof PLAN_LIST_HEADINGS,
+  items: readonly Text[],
+  weight: ListBlock['weight'],
+): readonly ListBlock[] {
+  return items.length === 0 ? [] : [{ block: 'list', heading: PLAN_LIST_HEADINGS[list], items, weight }];
+}
+
+/** Lint warnings of one rule. Positions are code, so that users can copy them. */
+function formatLint({ rule, places }: PlanView['lint'][number]): Text {
+  const spans = places.flatMap(({ position, said }, index): readonly Span[] => [
+    index === 0 ? '' : ', ',
+    ...(position === undefined ? [] : [toCode(position), said === '' ? '' : ' ']),
+    said,
+  ]);
+  return [toCode(rule), ': ', ...spans.filter((span) => span !== '')];
+}
+
+function listRequestTables(writes: readonly WriteView[]): readonly TableBlock[] {
+  if (writes.length === 0) return [];
+  const rows = mapLazily(writes, ({ number, id, method, path, reason, ...write }) => ({
+    cells: [
+      [toCode(`[${number}] ${method} ${path}`)],
+      [toCode(id), `: ${reason}`],
+      formatRequestDependencies(write).join('; '),
+    ],
+  }));
+  return [
+    {
+      block: 'table',
+      heading: REQUESTS_HEADING,
+      layout: 'stack',
+      columns: ['Request', 'What for', 'After'],
+      size: writes.length,
+      rows,
+      weight: 'rest',
+      isFolded: true,
+      isDetail: true,
+    },
+  ];
+}
+
+/** The commit and the pipeline run that the report is of, the time, and the version of Edgewise. */
+export function formatOrigin(
+  { made, tool }: Pick<Plan, 'made'> & { readonly tool: Pick<Plan['tool'], 'version'> },
+  { pipeline = {} }: FormatOptions,
+): Text {
+  const { commit } = made ?? {};
+  const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
+  const parts: readonly (readonly Span[])[] = [
+    ...(commit === undefined ? [] : [['Commit ', { text: shortenCommit(commit), style: 'code', page } as const]]),
+    ...(pipeline.runUrl === undefined
+      ? []
+      : [[{ text: `run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), page: pipeline.runUrl }]]),
+    ...formatTime(made?.at).map((time) => [time]),
+    [`edgewise ${tool.version}`],
+  ];
+  return parts.flatMap((part, index) => (index === 0 ? part : [' · ', ...part]));
+}
+
+function formatTime(at = ''): readonly string[] {
+  const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(at) ?? [];
+  return day === '' ? [] : [`${day} ${time} UTC`];
+}

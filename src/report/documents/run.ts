@@ -1,0 +1,122 @@
+import {
+  type DangerLine,
+  type DangersBlock,
+  type Document,
+  listEntries,
+  mapLazily,
+  type PartBlock,
+  type TableBlock,
+} from '../document.ts';
+import type { FormatOptions, Report, StackReportPart, StacksRunReport } from '../report.ts';
+import {
+  createStacksView,
+  formatUnchangedStacksHeading,
+  isShownWithEarlierStack,
+  listRowIndexesInOrder,
+  type StackRow,
+  type StacksView,
+  withErrorsOnce,
+} from '../view/stacks-view.ts';
+import { createDangerLine, createPlaceFinder, type FindPlace } from './entries.ts';
+
+/**
+ * A run over many stacks: the dangers of all stacks, then the report of each stack with something to act on, then a
+ * table of all stacks. Failed stacks come first, then stacks by their most severe danger.
+ */
+export function createRunDocument(
+  given: StacksRunReport,
+  options: FormatOptions,
+  createDocument: (report: Report, options: FormatOptions) => Document,
+): Document {
+  const run = withErrorsOnce(given);
+  const view = createStacksView(run);
+  const parts = listRowIndexesInOrder(view).flatMap((index): readonly IndexedPart[] => {
+    const [row, part] = [view.rows[index], run.parts[index]];
+    if (row === undefined || part === undefined || row.isQuiet) return [];
+    const scope = `s${index + 1}-`;
+    const shown = { ...options, ...part.options, applyCommand: undefined, isPart: true, scope };
+    const document =
+      isShownWithEarlierStack(part) || part.isShown === true ? undefined : createDocument(part.report, shown);
+    return [{ index, block: createPartBlock(row, { document, anchor: `${scope}stack` }) }];
+  });
+  const { headline, summary } = view;
+  return {
+    command: `${run.command}-stacks`,
+    subject: run.root,
+    headline,
+    notes: [],
+    conclusion: [{ role: 'fact', text: summary }],
+    next: [],
+    blocks: [
+      ...listDangersOfStacks(view, { parts, run, options }),
+      ...parts.map(({ block }) => block),
+      ...listStackTables(view.rows, run),
+    ],
+    applyCommand: run.applyCommand,
+    origin: parts.map(({ block }) => block.document?.origin).find((origin) => origin !== undefined),
+  };
+}
+
+interface IndexedPart {
+  readonly index: number;
+  readonly block: PartBlock;
+}
+
+function createPartBlock(
+  { title, said, time, isBad }: StackRow,
+  { document, anchor }: Pick<PartBlock, 'document' | 'anchor'>,
+): PartBlock {
+  const result = time === '' ? said : `${said} · at least ${time}`;
+  return { block: 'part', title, said: result, anchor, isStack: true, isBad, document };
+}
+
+interface RunContext {
+  readonly parts: readonly IndexedPart[];
+  readonly run: StacksRunReport;
+  readonly options: FormatOptions;
+}
+
+function listDangersOfStacks({ dangers, dangerCount }: StacksView, context: RunContext): readonly DangersBlock[] {
+  if (dangers.length === 0) return [];
+  const lines = dangers.flatMap(({ index, title, owner, dangers: found }): readonly DangerLine[] => {
+    const { anchor = '', document } = context.parts.find((part) => part.index === index)?.block ?? {};
+    const part = context.run.parts[index];
+    const findPlace = part === undefined ? () => undefined : createFinderOfPart(part, context.options);
+    const anchors = new Map(
+      (document === undefined ? [] : listEntries(document)).toReversed().map((one) => [one.address, one.anchor]),
+    );
+    return found.map((danger) => ({
+      ...createDangerLine(danger, findPlace),
+      owner,
+      part: { title, anchor },
+      entry: anchors.get(danger.address),
+    }));
+  });
+  return [{ block: 'dangers', count: dangerCount, dangers: lines }];
+}
+
+function createFinderOfPart({ report, options: own }: StackReportPart, options: FormatOptions): FindPlace {
+  const context = { ...options, ...own };
+  if (report.about === 'drift') return createPlaceFinder(report.drift, context);
+  return report.about === 'plan' ? createPlaceFinder(report.plan, context) : () => undefined;
+}
+
+function listStackTables(rows: readonly StackRow[], run: StacksRunReport): readonly TableBlock[] {
+  if (rows.length === 0) return [];
+  const quiet = rows.filter(({ isQuiet }) => isQuiet);
+  const hasTime = rows.some(({ time }) => time !== '');
+  const cells = ({ name, folder, said, time }: StackRow) => [name, folder, said, ...(hasTime ? [time] : [])];
+  return [
+    {
+      block: 'table',
+      heading: formatUnchangedStacksHeading(run, quiet),
+      layout: 'grid',
+      columns: ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])],
+      size: quiet.length,
+      rows: mapLazily(rows, (row) => ({ cells: cells(row), isBad: row.isBad, isPart: !row.isQuiet })),
+      weight: 'rest',
+      isFolded: true,
+      isDetail: false,
+    },
+  ];
+}

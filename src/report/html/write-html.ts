@@ -1,0 +1,281 @@
+import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
+import { assertNever } from '../../model/errors.ts';
+import type { SafetyViolation } from '../../model/plan.ts';
+import type {
+  Block,
+  CountsBlock,
+  DangerLine,
+  Document,
+  EntriesBlock,
+  ErrorBlock,
+  Message,
+  MessagesBlock,
+  PartBlock,
+  Sentence,
+  TableBlock,
+} from '../document.ts';
+import { findUnmentionedAddress } from '../view/diagnostic-view.ts';
+import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
+import { formatCount } from '../view/wording.ts';
+import { createOpenEntries, type OpenEntries, renderFilter, renderItem } from './entries.ts';
+import { type Html, html, renderPlace, renderText } from './node.ts';
+import { PAGE_END, renderPageStart } from './page.ts';
+
+/** Writes a document as one self-contained page, chunk by chunk. Pipelines can keep it as an artifact. */
+export function* writeHtml(document: Document): Generator<string> {
+  const { title, headline, applyCommand, origin } = document;
+  yield renderPageStart(title ?? headline);
+  yield html`<header>
+<p class="brand">edgewise</p>
+<button type="button" class="theme" aria-pressed="false" hidden>Dark</button>
+<h1>${title ?? headline}</h1>
+${title === undefined ? '' : html`<p class="conclusion"><strong>${headline}</strong></p>\n`}${renderSummary(document, '')}</header>
+<main id="main" tabindex="-1">
+`.source;
+  for (const piece of listBlocks(document, {
+    ...createPage(document),
+    lead: html`${renderCommand(applyCommand)}${renderFilter(document)}`,
+  }))
+    yield piece.source;
+  if (origin !== undefined) yield html`<p class="note">${renderText(origin)}</p>\n`.source;
+  yield PAGE_END;
+}
+
+/** What is unique on the page. `lead`: the command and the filter, between the dangers and what they concern. */
+interface Page extends OpenEntries {
+  /** The start of the ids in a part. */
+  readonly scope: string;
+  /** The id of the heading of the part, and a space. The names of its sections start with that heading. */
+  readonly within: string;
+  readonly ids: Map<string, number>;
+  readonly lead?: Html | undefined;
+}
+
+function createPage(document: Document): Page {
+  return { scope: '', within: '', ids: new Map(), ...createOpenEntries(document) };
+}
+
+function createId({ scope, ids }: Page, name: string): string {
+  const count = (ids.get(scope + name) ?? 0) + 1;
+  ids.set(scope + name, count);
+  return count === 1 ? scope + name : `${scope}${name}-${count}`;
+}
+
+function* listBlocks({ blocks }: Document, { lead = html``, ...page }: Page): Generator<Html> {
+  const start = blocks.findIndex(({ block }) => block === 'entries' || block === 'part');
+  if (start < 0) yield lead;
+  for (const [index, block] of blocks.entries()) {
+    if (index === start) yield lead;
+    if (block.block === 'entries') yield* listEntries(block, page);
+    else if (block.block === 'part') yield* listPart(block, page);
+    else if (block.block === 'table') yield* listTable(block, page);
+    // Adjacent messages have one heading.
+    else if (blocks[index - 1]?.block !== block.block || !isMessage(block)) {
+      const end = blocks.findIndex((one, at) => at > index && one.block !== block.block);
+      yield renderBlocks(block, blocks.slice(index, end < 0 ? blocks.length : end), page);
+    }
+  }
+}
+
+function isMessage({ block }: Block): boolean {
+  return block === 'violation' || block === 'diagnostic';
+}
+
+function renderBlocks(
+  block: Exclude<Block, EntriesBlock | PartBlock | TableBlock>,
+  adjacent: readonly Block[],
+  page: Page,
+): Html {
+  switch (block.block) {
+    case 'violation': {
+      const violations = adjacent.flatMap((one) => (one.block === 'violation' ? [one.violation] : []));
+      return renderSection(
+        page,
+        { name: 'violation', heading: 'Refused by safety rules' },
+        violations.map(renderViolation),
+      );
+    }
+    case 'diagnostic': {
+      const diagnostics = adjacent.flatMap((one) => (one.block === 'diagnostic' ? [one.diagnostic] : []));
+      const heading = hasErrors(diagnostics) ? 'What is wrong' : 'Warnings';
+      return renderSection(page, { name: 'diagnostic', heading }, diagnostics.map(renderDiagnostic));
+    }
+    case 'error':
+      return renderSection(page, { name: 'error', heading: 'What went wrong' }, [renderError(block)]);
+    case 'dangers':
+      return renderSection(page, { name: 'dangers', heading: block.count }, [
+        renderItems('list dangers', block.dangers.map(renderDanger)),
+      ]);
+    case 'messages': {
+      const note = block.note === undefined ? [] : [html`<p class="note">${block.note}</p>\n`];
+      const messages = block.messages.map((one) => renderMessage(one, block));
+      return renderSection(page, { name: block.label, heading: block.heading }, [...messages, ...note]);
+    }
+    case 'list': {
+      const { heading, items, note } = block;
+      if (heading === undefined) return html`${items.map((item) => html`<p class="note">${renderText(item)}</p>\n`)}`;
+      return renderSection(page, { name: 'list', heading }, [
+        renderItems('list', items.map(renderText)),
+        ...(note === undefined ? [] : [html`<p class="note">${note}</p>`]),
+      ]);
+    }
+    case 'counts':
+      return renderCounts(block);
+    default:
+      return assertNever(block);
+  }
+}
+
+/** The notes, the conclusion and the next steps of a document. The headline has the result. */
+function renderSummary(document: Document, scope: string): Html {
+  const { notes, conclusion, next, blocks } = document;
+  const shown = conclusion.filter(({ role, to }) => role !== 'result' && to !== 'dangers');
+  const steps =
+    next.length === 0
+      ? ''
+      : html`<p class="conclusion">Next:</p>\n${renderItems(
+          'list',
+          next.map((step) => html`${step}`),
+        )}`;
+  const say = ({ role, to, text, tone }: Sentence): Html => {
+    if (role === 'fact') return html`<p class="conclusion">${text}</p>\n`;
+    const isThere = blocks.some(({ block }) => block === to);
+    const look = tone === 'error' ? 'bad' : 'heed';
+    return html`<p class="conclusion">${isThere ? html`<a class="${look}" href="#${scope}${to}">${text}</a>` : text}.</p>\n`;
+  };
+  return html`${notes.map((note) => html`<p class="note">${note}</p>\n`)}${shown.map(say)}${steps}`;
+}
+
+function renderCommand(command: Document['applyCommand']): Html | undefined {
+  if (command?.lineElsewhere === undefined) return undefined;
+  return html`<p class="command">${formatApplyCommandLead(command)} <code>${command.lineElsewhere}</code></p>\n`;
+}
+
+function renderSection(
+  page: Page,
+  { name, heading }: { readonly name: string; readonly heading: string },
+  content: readonly Html[],
+): Html {
+  const id = createId(page, name);
+  return html`<section aria-labelledby="${page.within}${id}"><h2 id="${id}">${heading}</h2>
+${content}</section>
+`;
+}
+
+function renderItems(look: string, items: readonly Html[]): Html {
+  return html`<ul class="${look}">${items.map((item) => html`<li>${item}</li>\n`)}</ul>`;
+}
+
+/** The row of counts at the top of a page. */
+function renderCounts({ label, counts }: CountsBlock): Html {
+  return html`<ul class="counts" aria-label="${label}">
+${counts.map(({ group, label: name, number }) => html`<li class="${group}${number === 0 ? ' zero' : ''}"><strong>${number}</strong><span>${name}</span></li>\n`)}</ul>
+`;
+}
+
+function renderDanger({ part, group, address, owner, said, place, entry }: DangerLine): Html {
+  const stack = part === undefined ? '' : html`<a href="#${part.anchor}">${part.title}</a>: `;
+  const name = html`<code>${address}</code>`;
+  const whose = owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`;
+  return html`${stack}<strong>${group}</strong> ${entry === undefined ? name : html`<a href="#${entry}">${name}</a>`} ${renderText(said)}${whose}${place === undefined ? '' : html` ${renderPlace(place)}`}`;
+}
+
+function renderMessage({ name, request, sentences, place }: Message, { label, tone }: MessagesBlock): Html {
+  const where = request === undefined ? '' : html`<p class="where"><code>${request}</code></p>\n`;
+  return html`<article class="message ${tone}"><p class="headline"><span class="label">${label}</span> ${name}</p>
+${where}${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${renderSourcePlace(place)}</article>
+`;
+}
+
+function renderError({ lines: [message = '', ...more], remedy }: ErrorBlock): Html {
+  const said = more.length === 0 ? '' : html`<pre tabindex="0">${more.map((line) => html`${line}\n`)}</pre>\n`;
+  return html`<article class="message error"><p class="headline">${message}</p>
+${said}${renderRemedy(remedy)}</article>
+`;
+}
+
+function renderDiagnostic(diagnostic: Diagnostic): Html {
+  const { severity, code, message, remedy, place, related = [] } = diagnostic;
+  const name = findUnmentionedAddress(diagnostic);
+  const subject = name === undefined ? '' : html` <code>${name}</code>`;
+  return html`<article class="message ${severity}">
+<p class="headline"><span class="label">${severity}</span> ${message}</p>
+<p class="where"><code>${code}</code>${subject}</p>
+${renderSourcePlace(place)}${related.map(renderRelated)}${renderRemedy(remedy)}</article>
+`;
+}
+
+function renderViolation({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Html {
+  const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
+  const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
+  return html`<article class="message error">
+<p class="headline"><span class="label">refused</span> ${message}</p>
+<p class="where"><code>${rule}</code></p>
+${list}${places.map(renderRelated)}${renderRemedy(remedy)}</article>
+`;
+}
+
+function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[number]): Html {
+  return html`<p class="where">${message}</p>\n${renderSourcePlace(place)}`;
+}
+
+/**
+ * A position with its excerpt. The excerpt scrolls instead of wrapping, so that the caret stays in its column.
+ * Undefined without a place.
+ */
+function renderSourcePlace(place: SourcePlace | undefined): Html | undefined {
+  if (place === undefined) return undefined;
+  const { file, line, column, excerpt } = place;
+  const position = `${file}:${line}:${column}`;
+  const lines = excerpt.split('\n').filter((text) => text.trim() !== '');
+  if (lines.length === 0) return html`<p class="where"><code>${position}</code></p>\n`;
+  return html`<figure><figcaption><code>${position}</code></figcaption>
+<pre tabindex="0" role="region" aria-label="Excerpt of ${position}">${lines.map((text) => html`${text}\n`)}</pre></figure>
+`;
+}
+
+/** A remedy. The first line is a sentence; all further lines are for the user to copy. */
+function renderRemedy(remedy: string | undefined): Html | undefined {
+  if (remedy === undefined) return undefined;
+  const [sentence = '', ...lines] = remedy.split('\n');
+  const copied = lines.length === 0 ? '' : html`<pre tabindex="0">${lines.map((line) => html`${line}\n`)}</pre>\n`;
+  return html`<p class="remedy">${sentence}</p>\n${copied}`;
+}
+
+/** If a list has more entries, the browser lays out only the visible ones: all would take noticeable time. */
+const MAX_WHOLE = 100;
+
+function* listEntries({ heading = 'Changes', entries }: EntriesBlock, page: Page): Generator<Html> {
+  const id = createId(page, 'entries');
+  yield html`<section class="part" aria-labelledby="${page.within}${id}"><h2 id="${id}">${heading}</h2>
+<div class="items${entries.length > MAX_WHOLE ? ' many' : ''}">
+`;
+  for (const entry of entries) yield renderItem(entry, page);
+  yield html`</div></section>\n`;
+}
+
+function* listTable({ heading, columns, size, rows, isFolded }: TableBlock, page: Page): Generator<Html> {
+  if (size === 0) return;
+  yield html`<details class="requests" id="${createId(page, 'table')}"${isFolded ? '' : html` open`}><summary><h2>${heading}</h2> <span class="note">${formatCount(size, 'row')}</span></summary>
+<table class="grid" aria-label="${heading}">
+<thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+`;
+  for (const { cells, isBad = false, isPart = false } of rows)
+    if (!isPart)
+      yield html`<tr${isBad ? html` class="bad"` : ''}>${cells.map((cell, index) => (index === 0 ? html`<th scope="row">${renderText(cell)}</th>` : html`<td>${renderText(cell)}</td>`))}</tr>\n`;
+  yield html`</tbody></table></details>\n`;
+}
+
+/** A document below its heading. Its entries start closed, unless the user should look at them. */
+function* listPart({ title, said, anchor, isStack, document }: PartBlock, page: Page): Generator<Html> {
+  const scope = `${anchor}-`;
+  const name = isStack ? html` data-stack="${title}"` : '';
+  yield html`<section class="stack"${name} aria-labelledby="${anchor}"><h2 id="${anchor}">${title}</h2>
+${said === undefined ? '' : html`<p class="said">${said}</p>\n`}`;
+  if (document !== undefined) {
+    yield renderSummary(document, scope);
+    yield* listBlocks(document, { ...page, scope, within: `${anchor} `, isAllOpen: page.isAllOpen && !isStack });
+  }
+  yield html`</section>\n`;
+}

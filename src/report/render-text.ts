@@ -1,0 +1,13 @@
+import { createDocument, createStacksDocument } from './documents/create-document.ts';
+import type { FormatOptions, Report, StacksRunReport } from './report.ts';
+import { writeText } from './text/write-text.ts';
+
+/** A report as a text for a terminal. Ends with a line break. Does not escape job commands: streams of the CLI do. */
+export function renderTextReport(report: Report, options: FormatOptions): string {
+  return [...writeText(createDocument(report, options), options)].join('');
+}
+
+/** A run over many stacks as a text for a terminal. */
+export function renderRunText(run: StacksRunReport, options: FormatOptions): string {
+  return [...writeText(createStacksDocument(run, options), options)].join('');
+}

@@ -1,0 +1,243 @@
+import type { SafetyViolation } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
+import {
+  type Block,
+  type DangerLine,
+  type DangersBlock,
+  type Document,
+  type ErrorBlock,
+  type ListBlock,
+  listEntries,
+  type MessagesBlock,
+  type PartBlock,
+  type Sentence,
+  type TableBlock,
+  toPlainText,
+} from '../document.ts';
+import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
+import { formatRemedyLines, listRelatedLines, listSourcePlaceLines } from '../view/diagnostic-view.ts';
+import { countColumns } from '../view/escape.ts';
+import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
+import { renderDiagnosticLines, renderDiagnosticTextLines } from './diagnostics.ts';
+import { listEntriesSections } from './entries.ts';
+import { createPainter, isTooWide, padToWidth, wrapWithPrefix } from './layout.ts';
+
+/**
+ * Writes a document for a terminal, chunk by chunk. Each chunk is whole lines. A terminal shows the end, so the
+ * conclusion is last, below the dangers that no entry shows.
+ */
+export function* writeText(document: Document, options: FormatOptions): Generator<string> {
+  let isFirst = true;
+  for (const lines of listSections(document, options)) {
+    yield `${isFirst ? '' : '\n'}${lines.join('\n')}\n`;
+    isFirst = false;
+  }
+}
+
+/** A section is lines; the sections are separated by blank lines. None is empty. */
+function* listSections(document: Document, options: FormatOptions): Generator<readonly string[]> {
+  const head = listHead(document, options);
+  if (head.length > 0) yield head;
+  const layout = { ...options, entries: listEntries(document) };
+  for (const block of document.blocks) {
+    if (block.block === 'entries') yield* listEntriesSections(block, layout);
+    else if (block.block === 'part') yield* listPartSections(block, options);
+    else {
+      const lines = renderBlock(block, options);
+      if (lines.length > 0) yield lines;
+    }
+  }
+  for (const lines of [listDangers(document, options), listEnd(document, options), listNext(document, options)])
+    if (lines.length > 0) yield lines;
+}
+
+function listHead({ title, notes }: Document, { color, width }: TextStyleOptions): readonly string[] {
+  const paint = createPainter(color);
+  const titles = title === undefined ? [] : wrapWithPrefix('', title, { width, rest: 2 });
+  return [
+    ...titles.map((line) => paint('strong', line)),
+    ...notes.flatMap((note) => wrapWithPrefix('', note, { width, rest: 2 })),
+  ];
+}
+
+function renderBlock(
+  block: Exclude<Block, { readonly block: 'entries' | 'part' }>,
+  options: FormatOptions,
+): readonly string[] {
+  switch (block.block) {
+    case 'violation':
+      return renderViolation(block.violation, options);
+    case 'diagnostic':
+      return renderDiagnosticLines(block.diagnostic, options);
+    case 'error':
+      return renderError(block);
+    case 'messages':
+      return renderMessages(block, options);
+    case 'list':
+      return renderList(block, options);
+    case 'table':
+      return block.isDetail && !options.verbose ? [] : renderTableBlock(block, options);
+    // The conclusion has both.
+    case 'dangers':
+    case 'counts':
+      return [];
+  }
+}
+
+/** The maximum number of addresses listed for a violation. The changes are shown below. */
+const MAX_LISTED = 10;
+
+function renderViolation(
+  { rule, message, remedy, addresses, places = [] }: SafetyViolation,
+  options: TextStyleOptions,
+): readonly string[] {
+  const hidden = addresses.length - MAX_LISTED;
+  return [
+    ...renderDiagnosticTextLines([{ role: 'headline', label: `refused[${rule}]:`, text: message }], 'error', options),
+    ...addresses.slice(0, MAX_LISTED).map((address) => `    ${address}`),
+    ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
+    ...renderDiagnosticTextLines(listRelatedLines(places), 'error', options),
+    ...renderDiagnosticTextLines(formatRemedyLines(remedy), 'error', options),
+  ];
+}
+
+function renderError({ lines, remedy }: ErrorBlock): readonly string[] {
+  return [`edgewise: ${lines.join('\n')}`, ...(remedy === undefined ? [] : [remedy])];
+}
+
+function renderMessages(
+  { heading, tone, messages, note }: MessagesBlock,
+  options: TextStyleOptions,
+): readonly string[] {
+  const { color, width } = options;
+  const paint = createPainter(color);
+  return [
+    `${heading}:`,
+    ...messages.flatMap(({ name, request, sentences, place }) => [
+      `  ${paint(tone, name)}`,
+      ...(request === undefined ? [] : [`    ${request}`]),
+      ...sentences.flatMap((sentence) => wrapWithPrefix('    ', sentence, { width, rest: 6 })),
+      ...renderDiagnosticTextLines(listSourcePlaceLines(place), tone, options).map((line) => `  ${line}`),
+    ]),
+    ...(note === undefined ? [] : wrapWithPrefix('  ', note, { width, rest: 4 })),
+  ];
+}
+
+function renderList(
+  { heading, items, limit, note }: ListBlock,
+  { width, verbose }: TextStyleOptions,
+): readonly string[] {
+  const shown = verbose ? items : items.slice(0, limit);
+  const prefix = heading === undefined ? '' : '  ';
+  const wrap = (text: string) => wrapWithPrefix(prefix, text, { width, rest: prefix.length + 2 });
+  return [
+    ...(heading === undefined ? [] : [`${heading}:`]),
+    ...shown.map(toPlainText).flatMap(wrap),
+    ...(shown.length < items.length ? wrap(`and ${items.length - shown.length} more: --verbose lists all`) : []),
+    ...(note === undefined ? [] : wrapWithPrefix(prefix, note, { width, rest: prefix.length })),
+  ];
+}
+
+/**
+ * Cells form a column after cells of up to this width: with a usual id, a line has about 90 columns. After a wider
+ * cell, the next one follows directly.
+ */
+const MAX_CELL_COLUMNS = 56;
+
+/** A table with aligned columns. Below a heading, the other cells of a row that is too wide are on lines of their own. */
+function renderTableBlock(
+  { heading, layout, columns, rows }: TableBlock,
+  { color, width }: TextStyleOptions,
+): readonly string[] {
+  const paint = createPainter(color);
+  const widths = columns.map((name) => (layout === 'grid' ? countColumns(name) : 0));
+  for (const { cells } of rows)
+    for (const [index, cell] of cells.entries()) {
+      const own = countColumns(toPlainText(cell));
+      if (layout === 'grid' || own <= MAX_CELL_COLUMNS) widths[index] = Math.max(widths[index] ?? 0, own);
+    }
+  const align = (cells: readonly string[]): string =>
+    cells
+      .map((cell, index) => padToWidth(cell, widths[index] ?? 0))
+      .join('  ')
+      .trimEnd();
+  const lines =
+    layout === 'grid'
+      ? [paint('strong', align(columns.map((name) => name.toUpperCase())))]
+      : wrapWithPrefix('', `${heading}:`, { width, rest: 2 });
+  for (const { cells, isBad } of rows) {
+    const texts = cells.map(toPlainText);
+    const line = align(texts);
+    if (layout === 'grid') lines.push(isBad === true ? paint('error', line) : line);
+    else if (layout === 'stack' || isTooWide(`  ${line}`, width)) lines.push(...renderWideRow(texts, { color, width }));
+    else lines.push(`  ${texts[0]}${paint('muted', line.slice(texts[0]?.length ?? 0))}`);
+  }
+  return lines;
+}
+
+function renderWideRow(
+  [first = '', ...more]: readonly string[],
+  { color, width }: Pick<TextStyleOptions, 'color' | 'width'>,
+): readonly string[] {
+  const paint = createPainter(color);
+  const rest = more.filter((text) => text !== '').flatMap((text) => wrapWithPrefix('      ', text, { width, rest: 8 }));
+  return [...wrapWithPrefix('  ', first, { width, rest: 4 }), ...rest.map((line) => paint('muted', line))];
+}
+
+function* listPartSections({ title, document }: PartBlock, options: FormatOptions): Generator<readonly string[]> {
+  if (document === undefined) return;
+  let heading: readonly string[] = [createPainter(options.color)('strong', `── ${title}`)];
+  for (const lines of listSections(document, options)) {
+    yield [...heading, ...lines];
+    heading = [];
+  }
+}
+
+/** The dangers that no entry shows, and in a report on many stacks all of them. */
+function listDangers({ blocks }: Document, { color, width }: TextStyleOptions): readonly string[] {
+  const paint = createPainter(color);
+  const found = blocks.filter((block): block is DangersBlock => block.block === 'dangers');
+  return found.flatMap(({ count, dangers }) => {
+    const shown = dangers.filter(({ part, entry }) => part !== undefined || entry === undefined);
+    if (shown.length === 0) return [];
+    const lines = shown.map(formatDangerLine).flatMap((line) => wrapWithPrefix('  ! ', line, { width, rest: 6 }));
+    return [`${count}:`, ...lines].map((line) => paint('error', line));
+  });
+}
+
+function formatDangerLine({ part, group, address, owner, said }: DangerLine): string {
+  const whose = owner === undefined ? '' : ` (${formatOwnerNote(owner)})`;
+  const start = part === undefined ? `${group}: ${address}${whose}` : `${part.title}${whose}: ${group}: ${address}`;
+  return `${start} ${toPlainText(said)}`;
+}
+
+/** The conclusion and the command that applies what is shown. */
+function listEnd({ conclusion, applyCommand }: Document, { color, width }: TextStyleOptions): readonly string[] {
+  const paint = createPainter(color);
+  const lines = conclusion.flatMap((sentence) => {
+    const wrapped = wrapWithPrefix('', formatSentence(sentence), { width, rest: 0 });
+    const { tone } = sentence;
+    return tone === undefined ? wrapped : wrapped.map((line) => paint(tone, line));
+  });
+  const command = formatCommand(applyCommand, width);
+  return command === undefined ? lines : [...lines, command];
+}
+
+function formatSentence({ role, to, text }: Sentence): string {
+  if (role !== 'pointer') return text;
+  return to === 'dangers' ? `${text}.` : `${text}: see above.`;
+}
+
+/**
+ * The line with the command. Undefined if output is not a terminal, or if the command has unprintable characters. Not
+ * wrapped, because a wrapped command cannot be copied.
+ */
+function formatCommand(command: CommandLine | undefined, width: number): string | undefined {
+  if (command === undefined || width === 0 || toPrintable(command.line) !== command.line) return undefined;
+  return `${formatApplyCommandLead(command)} ${command.line}`;
+}
+
+function listNext({ next }: Document, { width }: TextStyleOptions): readonly string[] {
+  if (next.length === 0) return [];
+  return ['Next:', ...next.flatMap((step) => wrapWithPrefix('  ', step, { width, rest: 4 }))];
+}

@@ -107,6 +107,9 @@ function compile(text: string, compilation: Compilation): CelProgram | { readonl
     if (error !== undefined || type === undefined) return { finding: createFinding(error, text, compilation) };
     const names = listVariablePaths(parsed.ast).filter((name) => Object.hasOwn(variables, toVariable(name)));
     const evaluate = evaluating.parse(useRe2(text, parsed.ast));
+    const [rest] = listMatches(evaluate.ast);
+    if (rest !== undefined)
+      return { finding: createRangeFinding(rest.range, 'has a call of matches that is not clear') };
     return {
       names,
       type,
@@ -122,17 +125,24 @@ function compile(text: string, compilation: Compilation): CelProgram | { readonl
  * prescribes RE2, which does not backtrack. The name has the same length, so positions do not change.
  */
 function useRe2(text: string, root: ASTNode): string {
-  const open = [root];
   let changed = text;
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    open.push(...listNodesInOperands(node.op === 'value' ? [] : node.args));
-    if (node.op !== 'rcall' || node.args[0] !== 'matches') continue;
-    const [, receiver, [operand]] = node.args;
-    const [start, end] = [receiver.range.end, operand?.range.start ?? node.range.end];
-    changed =
-      changed.slice(0, start) + changed.slice(start, end).replace(/\bmatches\b/g, RE2_METHOD) + changed.slice(end);
+  for (const { range, args } of listMatches(root)) {
+    const [, receiver, [operand]] = args;
+    const [start, end] = [receiver.range.end, operand?.range.start ?? range.end];
+    const call = changed.slice(start, end).replace(/\bmatches\b/g, RE2_METHOD);
+    changed = changed.slice(0, start) + call + changed.slice(end);
   }
   return changed;
+}
+
+function listMatches(root: ASTNode): readonly Extract<ASTNode, { readonly op: 'rcall' }>[] {
+  const open = [root];
+  const found: Extract<ASTNode, { readonly op: 'rcall' }>[] = [];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    open.push(...listNodesInOperands(node.op === 'value' ? [] : node.args));
+    if (node.op === 'rcall' && node.args[0] === 'matches') found.push(node);
+  }
+  return found;
 }
 
 const RE2_METHOD = 're2find';

@@ -46,6 +46,24 @@ describe('a policy that cannot be evaluated', () => {
   });
 });
 
+describe('a pattern', () => {
+  it.each([
+    '(after.description).matches("(?=a)")',
+    'after.description // matches\n.matches("(?=a)")',
+    'after.hostports[0]\n  . matches ( "(?=a)" )',
+    '["a"].all(x, x.matches("(?=a)"))',
+    'cel.bind(p, "(?=a)", "a".matches(p))',
+    '"a.matches(".matches("(?=a)") || "b".matches("(?=b)")',
+    '("a" + "b").matches(("(?=a)"))',
+    'dyn(after.description).matches("(?=a)")',
+    '(true ? "a" : "b").matches("(?=a)")',
+  ])('is one of RE2, which has no lookahead, however it is written: %s', (expression) => {
+    const { diagnostics, findings } = ask(expression);
+    expect(diagnostics).toEqual([]);
+    expect(findings[0]?.message).toContain('error parsing regexp');
+  });
+});
+
 describe('a policy that cannot be read', () => {
   it.each(UNREADABLE)('is an error at its place: %s', (_, expression) => {
     const { policies, diagnostics } = ask(expression);

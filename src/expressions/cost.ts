@@ -91,7 +91,7 @@ function createLiteral(value: unknown): Extent {
 
 /** `size` and `count` are computed when they are needed: most expressions select a small part of a large value. */
 function createExtent(values: readonly Value[]): Extent {
-  return {
+  const extent = {
     values,
     get size() {
       return findLargest(values.map(measure));
@@ -100,7 +100,11 @@ function createExtent(values: readonly Value[]): Extent {
       return findLargest(values.map(countMembers));
     },
   };
+  // Of so many values, only the largest counts: the estimate itself must not take long.
+  return values.length > MAX_VALUES ? { size: extent.size, count: extent.count } : extent;
 }
+
+const MAX_VALUES = 1_000;
 
 function findLargest(numbers: readonly number[]): number {
   return numbers.reduce((most, one) => Math.max(most, one), 0);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../src/expressions/cost.ts';
 import { evaluatePolicies } from '../../src/policy/evaluate.ts';
 import { BOMBS, FAILURES, nest, UNREADABLE } from './bombs.ts';
-import { ask, SCENE, SUBJECT, toPolicy } from './subjects.ts';
+import { AFTER, ask, SCENE, SUBJECT, toPolicy } from './subjects.ts';
 
 /** A policy that only warns, so that a refusal comes of the failure and of nothing else. */
 const REFUSES = { severity: 'error', isFailure: true } as const;
@@ -43,6 +43,21 @@ describe('a policy that cannot be evaluated', () => {
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([REFUSES]);
     expect(findings[0]?.message).toMatch(/^the policy cannot be evaluated, so it refuses: spec\.require: \S/);
+  });
+});
+
+describe('a policy about a large value', () => {
+  const hostports = Array.from({ length: 50_000 }, (_, at) => `host${at}.example.com:1`);
+  const values = { ...SUBJECT.values, after: { ...AFTER, hostports } };
+
+  it.each([
+    `after.hostports.all(x, ${Array(150).fill('(true ? x : x) == "a"').join(' || ')})`,
+    'after.hostports.all(x, after.hostports.all(y, after.hostports.all(z, x == z)))',
+  ])('is refused at once: %s', (expression) => {
+    const { require } = toPolicy(expression);
+    const start = performance.now();
+    expect(require.run(values, createBudget(200_000))).toEqual({ finding: 'takes more than 200,000 steps' });
+    expect(performance.now() - start).toBeLessThan(2_000);
   });
 });
 

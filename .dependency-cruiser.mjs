@@ -42,7 +42,8 @@ const MAY_IMPORT = {
   explain: ['model', 'kinds', 'settings', 'schemas', 'manifest', 'report'],
   stack: STAGES.filter((name) => name !== 'rehearse'),
   repository: [...STAGES, 'stack'],
-  cli: [...STAGES, 'report', 'explain', 'forge', 'stack', 'repository'],
+  run: [...STAGES, 'stack', 'repository'],
+  cli: [...STAGES, 'report', 'explain', 'forge', 'stack', 'repository', 'run'],
 };
 
 /** Which room of src/cli may import which of the others. What stands beside the rooms is for all of them, but for main.ts, program.ts and run.ts, which know them all. */
@@ -50,8 +51,7 @@ const CLI_ROOMS = {
   output: [],
   connection: ['output'],
   reconcile: ['output', 'connection'],
-  many: ['output', 'connection', 'reconcile'],
-  commands: ['output', 'connection', 'reconcile', 'many'],
+  commands: ['output', 'connection', 'reconcile'],
 };
 
 /** The one folder that imports each third-party package. */

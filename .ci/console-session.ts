@@ -81,6 +81,8 @@ function runCommands(commands: readonly string[], setup: string | undefined): re
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-docs-'));
   try {
     cpSync('examples', join(folder, 'examples'), { recursive: true });
+    // The examples are a checkout of their own, so that their stacks are not those of the session.
+    mkdirSync(join(folder, 'examples/.git'));
     const script = toScript(commands, setup);
     const env = {
       PATH: [createProgram(folder), process.env['PATH']].join(':'),

@@ -2,10 +2,12 @@ import type { TokenSinks } from './apply/token-sinks.ts';
 import type { ClientOptions } from './client/client.ts';
 import type { ManifestContent } from './manifest/load.ts';
 import type { TokenSettings } from './model/stack.ts';
+import type { FindTakingOverStack } from './model/stack-tree.ts';
 import type { Transport } from './model/transport.ts';
 import { rehearsePlan } from './rehearse/rehearse.ts';
 import { listMissingManifests } from './repository/missing-manifests.ts';
-import { openTakeOverLookUp } from './repository/read-stack-tree.ts';
+import { findTakingOverStack } from './run/hand-over.ts';
+import { findStackAmongOthers } from './run/neighbours.ts';
 import type { ServiceSettingOptions } from './settings/table.ts';
 import type { Host } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
@@ -79,7 +81,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { manifests = [], paths = manifests.length > 0 ? [] : ['.'], policies: apart = [] } = options;
   const host = await createHost(options);
   const read = { lint: 'for-plan', manifests, policies: apart } as const;
-  const { state, diagnostics, policies } = await readValidManifests(paths, host, read);
+  const { state, diagnostics, policies, locate } = await readValidManifests(paths, host, read);
   const settings = resolveSettingsFromManifests({ options }, host, state.stack.layers);
   const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
   const notices = {
@@ -88,7 +90,10 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
     ...(onRequest !== undefined && { onRequest }),
   };
   const account = createAccount({ settings, given: { transport, apiKey }, notices }, host);
-  return createStack({ state, diagnostics, policies, tokens, sinks, version: readVersion() }, account, host);
+  const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, host);
+  const findTaker: FindTakingOverStack = (address) => findTakingOverStack(folder, { tree, address });
+  const parts = { state, policies, tokens, sinks, findTaker, version: readVersion() };
+  return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);
 }
 
 async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: StackOptions): Promise<Host> {
@@ -98,7 +103,6 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
     ...own,
     rehearse: rehearsePlan,
     listMissingManifests,
-    openNeighbours: openTakeOverLookUp,
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
     ...(now !== undefined && { now }),

@@ -3,6 +3,7 @@ import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Address } from '../model/address.ts';
 import { listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { assertDefined } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import { listKnownIds, type Plan } from '../model/plan.ts';
 import { sleepFor } from '../model/sleep.ts';
@@ -14,7 +15,7 @@ import type { JournalWriter } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, createApplyRequests } from './requests.ts';
-import { runWrites, type WriteRunCallbacks, watchConnection } from './run-writes.ts';
+import { runWrites, watchConnection } from './run-writes.ts';
 import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
@@ -42,28 +43,21 @@ export interface ApplyContext {
   readonly by?: string | undefined;
   /** Receives an entry before and after each request. Absent: no journal is written. */
   readonly journal?: JournalWriter | undefined;
-  /** Set if plans of other stacks are applied at the same time. Absent: this plan is applied alone. */
-  readonly sideBySide?: MultiStackRounds | undefined;
+  /** Writes that follow writes of other stacks, which may free what they claim. Default: none. */
+  readonly afterOthers?: ReadonlySet<WriteId> | undefined;
 }
 
-/**
- * Coordinates a plan with plans of other stacks that are applied to the account at the same time. A write that must
- * wait for a write of another plan is assigned to a numbered round. Rounds run after all other writes. A round begins
- * only when every plan has finished the previous round.
- */
-export interface MultiStackRounds {
+/** An apply under way. Its writes are sent in one part or several. */
+export interface StartedApply {
   /**
-   * Whether plans of other stacks wait for the writes of this plan. If so, the check for duplicates runs before
-   * `onWritten` is called, which then gets final outcomes. Otherwise the check waits until all plans are ready for
-   * round 1.
+   * Sends writes of the plan. The writes that they depend on are among them, or were passed before. Resolves with their
+   * outcomes. Never rejects because of the service or the network: failures are in the outcomes.
    */
-  readonly isAwaited: boolean;
-  /** Maps a write to its round, counted from 1. A write that waits for no other plan is absent. */
-  readonly rounds: ReadonlyMap<WriteId, number>;
-  /** Called when all writes outside rounds have ended. */
-  readonly onWritten: (outcomes: readonly Outcome[]) => void;
-  /** Reports that this plan is ready for the round. Resolves when each of the other plans is ready too or has ended. */
-  readonly untilRound: (round: number) => Promise<void>;
+  readonly send: (writes: readonly Write[]) => Promise<readonly Outcome[]>;
+  /** Leaves out prunes of the plan. Writes that depend on them are then skipped. `message` says why. */
+  readonly keep: (writes: readonly Write[], message: string) => void;
+  /** Writes the files of the plan, and returns the result. Called once, after every write was sent or skipped. */
+  readonly end: () => Promise<ApplyResult>;
 }
 
 /**
@@ -74,12 +68,65 @@ export interface MultiStackRounds {
  * failures are in the result.
  */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
-  const { onEvent, signal, now } = context;
+  const { send, end } = startApply(plan, context);
+  await send(plan.writes);
+  return end();
+}
+
+/** Starts an apply like that of `applyPlan`, whose writes the caller sends. */
+export function startApply(plan: Plan, context: ApplyContext): StartedApply {
+  const { onEvent, signal } = context;
   const diagnostics: Diagnostic[] = [];
   const note = (diagnostic: Diagnostic): void => {
     diagnostics.push(diagnostic);
     onEvent({ event: 'diagnostic', diagnostic });
   };
+  const write = createWriteContext(plan, context, note);
+  const ended = new Map<WriteId, Outcome>();
+  const tell = (result: Outcome): void =>
+    onEvent({ event: 'write-ended', result, done: ended.size, total: plan.writes.length });
+  return {
+    send: async (writes) => {
+      await runWrites(writes, {
+        ended,
+        accepts: (one, needed) => needed.outcome === 'applied' || canFollowFailure(one, needed, write),
+        perform: async (one, limit) => write.judge(await performWrite(one, write, limit)),
+        onEnded: tell,
+      });
+      const settled = await deleteOwnDuplicates(
+        writes.map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`)),
+        write.settle,
+      );
+      for (const outcome of settled) ended.set(outcome.write.id, outcome);
+      return settled;
+    },
+    keep: (writes, message) => {
+      for (const one of writes) {
+        const outcome: Outcome = { outcome: 'skipped', write: one, message, waitedFor: [], isKept: true };
+        ended.set(one.id, outcome);
+        tell(outcome);
+      }
+    },
+    end: async () => {
+      // A plan that warns already says what happens. Otherwise, the times of new resources have shown it.
+      if (!plan.diagnostics.some(({ code }) => code === 'clock-skew'))
+        for (const warning of listClockSkewWarnings(write.clockSkew(), renderTimeSpan)) note(warning);
+      const outcomes = plan.writes.map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
+      const texts = selectFileTexts(outcomes, write.texts);
+      return {
+        outcomes,
+        tokens: write.deliveries.tokens,
+        files: await writePlannedFiles(plan, { write: context.writeFile, texts, signal }),
+        diagnostics,
+        lookUps: write.settle.duplicates.lookUps.count,
+        interrupted: signal.aborted,
+      };
+    },
+  };
+}
+
+function createWriteContext(plan: Plan, context: ApplyContext, note: (found: Diagnostic) => void): WriteContext {
+  const { onEvent, signal, now } = context;
   const reach = watchConnection(signal);
   const untilEnd = AbortSignal.any([signal, reach.signal]);
   const requests = createApplyRequests({
@@ -87,13 +134,11 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     signal: untilEnd,
     onStarted: (write) => onEvent({ event: 'write-started', write }),
   });
-  const deliveries = new TokenDeliveries({ ...context, known: listKnown(plan) });
-  const settle = createSettleContext(plan, context, { requests, note });
-  const write: WriteContext = {
+  return {
     concurrentChanges: new ConcurrentChangeDetector(plan),
     requests,
-    deliveries,
-    settle,
+    deliveries: new TokenDeliveries({ ...context, known: listKnown(plan) }),
+    settle: createSettleContext(plan, context, { requests, note }),
     now,
     ids: new Map(context.ids),
     texts: new Map(),
@@ -107,29 +152,16 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     conflicts: createConflictWaits(plan, context, untilEnd),
     reliances: context.client.get && new PlanReliances(plan, context.client.shown),
   };
-  const outcomes = await runPhases(plan, context, write);
-  // A plan that warns already says what happens. Otherwise, the times of new resources have shown it.
-  if (!plan.diagnostics.some(({ code }) => code === 'clock-skew'))
-    for (const warning of listClockSkewWarnings(write.clockSkew(), renderTimeSpan)) note(warning);
-  const texts = selectFileTexts(outcomes, write.texts);
-  return {
-    outcomes,
-    tokens: deliveries.tokens,
-    files: await writePlannedFiles(plan, { write: context.writeFile, texts, signal }),
-    diagnostics,
-    lookUps: settle.duplicates.lookUps.count,
-    interrupted: signal.aborted,
-  };
 }
 
 function createConflictWaits(plan: Plan, context: ApplyContext, signal: AbortSignal): ConflictWaits {
-  const { sleep = sleepFor, onEvent, conflictMs = DEFAULT_CONFLICT_MS, sideBySide } = context;
+  const { sleep = sleepFor, onEvent, conflictMs = DEFAULT_CONFLICT_MS, afterOthers } = context;
   return new ConflictWaits(plan, {
     limitMs: conflictMs,
     sleep: (ms) => sleep(ms, signal),
     signal,
     onEvent,
-    isAfterOtherStacks: (id) => sideBySide?.rounds.has(id) === true,
+    isAfterOtherStacks: (id) => afterOthers?.has(id) === true,
   });
 }
 
@@ -158,47 +190,6 @@ function createSettleContext(
     sleep: (ms: number) => sleep(ms, signal),
   };
   return { duplicates, remove: requests.remove, note };
-}
-
-/**
- * Runs the writes outside rounds, then each round. Returns the outcomes. A creation counts as failed if the created
- * resource was then deleted because a concurrent apply had created the same one.
- */
-async function runPhases(plan: Plan, context: ApplyContext, write: WriteContext): Promise<readonly Outcome[]> {
-  const { sideBySide } = context;
-  const rounds = sideBySide?.rounds ?? new Map<WriteId, number>();
-  const run = (round: number | undefined, ended: readonly Outcome[]) =>
-    runWrites(
-      plan.writes.filter(({ id }) => rounds.get(id) === round),
-      createRunOptions(plan, { context, write, ended }),
-    );
-  const written = await run(undefined, []);
-  const early = sideBySide?.isAwaited === true ? await deleteOwnDuplicates(written, write.settle) : undefined;
-  sideBySide?.onWritten(early ?? written);
-  await sideBySide?.untilRound(1);
-  const settled = early ?? (await deleteOwnDuplicates(written, write.settle));
-  const late: Outcome[] = [];
-  for (let round = 1; round <= Math.max(0, ...rounds.values()); round += 1) {
-    await sideBySide?.untilRound(round);
-    late.push(...(await run(round, [...written, ...late])));
-  }
-  return [...settled, ...late];
-}
-
-function createRunOptions(
-  { writes }: Plan,
-  {
-    context: { onEvent },
-    write: context,
-    ended,
-  }: { readonly context: ApplyContext; readonly write: WriteContext; readonly ended: readonly Outcome[] },
-): WriteRunCallbacks {
-  return {
-    ended,
-    accepts: (write, needed) => needed.outcome === 'applied' || canFollowFailure(write, needed, context),
-    perform: async (write, limit) => context.judge(await performWrite(write, context, limit)),
-    onEnded: (result, count) => onEvent({ event: 'write-ended', result, done: count, total: writes.length }),
-  };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../client/request-limiter.ts';
-import { assertDefined, NetworkError } from '../model/errors.ts';
+import { NetworkError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
 export interface WriteRunCallbacks {
-  /** Outcomes of earlier calls of `runWrites`, on which these writes may depend. */
-  readonly ended?: readonly Outcome[];
+  /** Outcomes of earlier writes, on which these writes may depend. Those of these writes are added. */
+  readonly ended: Map<WriteId, Outcome>;
   /** Whether a write can start, given the outcome of one of its dependencies. */
   readonly accepts: (write: Write, needed: Outcome) => boolean;
   /**
@@ -13,8 +13,8 @@ export interface WriteRunCallbacks {
    * attempt takes a slot of `limit`, so that others can start while the write waits for its next attempt.
    */
   readonly perform: (write: Write, limit: ConcurrencyLimiter) => Promise<Outcome>;
-  /** Called when a write ends. `done`: the number of writes that have ended so far. */
-  readonly onEnded: (outcome: Outcome, done: number) => void;
+  /** Called when a write has ended. */
+  readonly onEnded: (outcome: Outcome) => void;
 }
 
 /**
@@ -22,22 +22,21 @@ export interface WriteRunCallbacks {
  * are under way. Writes marked `last` start when all others have ended. If a write fails, the writes that depend on it
  * are skipped and the others continue. A write may depend only on writes before it in the list.
  */
-export async function runWrites(writes: readonly Write[], options: WriteRunCallbacks): Promise<readonly Outcome[]> {
-  const early = writes.filter(({ last }) => !last);
-  const late = writes.filter(({ last }) => last);
-  const ended = new Map(options.ended?.map((outcome) => [outcome.write.id, outcome] as const));
-  for (const part of [early, late]) await runPart(part, ended, options);
-  return [...early, ...late].map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
+export async function runWrites(writes: readonly Write[], options: WriteRunCallbacks): Promise<void> {
+  for (const isLast of [false, true])
+    await runPart(
+      writes.filter(({ last }) => last === isLast),
+      options,
+    );
 }
 
 /** The maximum number of writes under way, which look-ups and deliveries of other writes have to wait for. */
 const MAX_UNDER_WAY = 64;
 
-/** Runs writes in the order of their dependencies. Adds their outcomes to `ended`. */
+/** Runs writes in the order of their dependencies. */
 async function runPart(
   writes: readonly Write[],
-  ended: Map<WriteId, Outcome>,
-  { accepts, perform, onEnded }: WriteRunCallbacks,
+  { ended, accepts, perform, onEnded }: WriteRunCallbacks,
 ): Promise<void> {
   assertOrder(writes, ended);
   const limit = createConcurrencyLimiter(MAX_UNDER_WAY);
@@ -46,7 +45,7 @@ async function runPart(
     const failed = outcomes.filter((one) => !accepts(write, one));
     const outcome = createSkipped(write, failed) ?? (await perform(write, limit));
     ended.set(write.id, outcome);
-    onEnded(outcome, ended.size);
+    onEnded(outcome);
     return outcome;
   };
   const running = new Map<WriteId, Promise<Outcome>>();

@@ -31,7 +31,6 @@ function createProcessContext(cwd: string): Context {
     rehearse: async (...tried) => (await import('../rehearse/rehearse.ts')).rehearsePlan(...tried),
     listMissingManifests: async (...asked) =>
       (await import('../repository/missing-manifests.ts')).listMissingManifests(...asked),
-    openNeighbours: async (...asked) => (await import('../repository/read-stack-tree.ts')).openTakeOverLookUp(...asked),
   };
 }
 

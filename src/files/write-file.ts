@@ -23,7 +23,7 @@ import { isOwnedByAnotherUser } from './owners.ts';
  * | Writer | What | Who names it | How |
  * | --- | --- | --- | --- |
  * | `cli/output/output-files.ts` | reports, plan files, plans of a folder, their index | user | replaced |
- * | `cli/multi-stack/plan-folder.ts` | a folder of plans, and its older plans | user | created, removed |
+ * | `cli/reconcile/plan-folder.ts` | a folder of plans, and its older plans | user | created, removed |
  * | `cli/output/new-files.ts` | `init`, `export -o`, the schema for editors | user | created, or replaced with `--force` |
  * | `apply/journal.ts` | journal | user | appended |
  * | `apply/write-files.ts` | `lifecycle.write_to` | manifests | replaced |

@@ -52,12 +52,13 @@ export const DIAGNOSTIC_CODES = {
   'duplicate-settings':
     'The manifests have more than one Stack document, or a folder has more than one Defaults document.',
   'duplicate-stack': 'Two stacks have the same name at the same base URL.',
+  'stack-unreadable': 'A file of the repository seems to contain a Stack whose name cannot be read.',
   'policy-invalid': 'A policy has an invalid expression, or a PolicyTest names a policy that does not exist.',
   'policy-violated': 'A policy refuses a resource, or warns about it.',
   'unknown-target': 'An option names a resource that the stack does not have, or that cannot be rotated.',
   'token-sink-missing': 'A credential would be created, but no token sink is set.',
-  'kept-for-hand-over': 'A resource in no manifest is kept, because another stack may take it over.',
-  'taken-elsewhere': 'A resource would be deleted, and another stack of the repository takes it over, or may do so.',
+  'kept-for-hand-over': 'A resource in no manifest is kept, because another stack takes it over.',
+  'kept-prune': 'A resource in no manifest is kept, because another stack of the run is unknown.',
   'used-elsewhere': 'A resource would be deleted or replaced, and another stack refers to it.',
   'claimed-elsewhere':
     'A unique value that a manifest claims is claimed by a live resource that the plan does not change.',

@@ -37,6 +37,8 @@ export type Outcome =
       readonly message: string;
       /** Dependencies that did not succeed. Empty if the apply was interrupted or cannot reach the service. */
       readonly waitedFor: readonly WriteId[];
+      /** A prune that was not tried, because another stack of the run failed. `message` says which. */
+      readonly isKept?: true;
       /** The write was not tried, because earlier writes could not reach the service. */
       readonly isUnreachable?: true;
     };

@@ -15,7 +15,7 @@ export interface StackFolder {
   /** Identifies the service: equal for stacks of one service, however its URL is written. Absent without a base URL. */
   readonly serviceId?: string | undefined;
   /** The environment variable of the API key. Absent if the document names none. */
-  readonly keyEnv?: string;
+  readonly keyEnv?: string | undefined;
   /** `spec.inputs`: patterns, relative to the folder, of further files that affect the manifests. */
   readonly inputs: readonly string[];
   /** `spec.policies`: files and folders with policies, relative to the folder. */
@@ -26,8 +26,6 @@ export interface StackFolder {
   readonly dependsOn: readonly string[];
   /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */
   readonly takes: readonly TakenOverResource[];
-  /** Manifests of the stack that cannot be read. They may take over further resources. Absent if there are none. */
-  readonly unread?: readonly UnreadableManifest[];
 }
 
 export interface TakenOverResource extends CrossStackReference {
@@ -35,30 +33,17 @@ export interface TakenOverResource extends CrossStackReference {
   readonly as: Address;
 }
 
-/** A manifest, or all manifests of a stack, that cannot be read. */
-export interface UnreadableManifest {
-  /** Why it cannot be read, such as `live/b/pool.yaml has a mistake: kind is required`. */
-  readonly why: string;
-  /**
-   * All words in the text of the manifest: it may take over only resources whose names are among them. Absent if it may
-   * contain any word.
-   */
-  readonly words?: ReadonlySet<string>;
-}
-
 /** A manifest file that belongs to no stack, and the resources that it takes over. */
 export type FileWithoutStack = Pick<StackFolder, 'file' | 'takes'>;
 
-/** Another stack that takes over a resource, or may do so. */
+/** Another stack that takes over a resource. */
 export interface TakingOverStack {
-  /** The name of the other stack. `''` if it is unknown. */
+  /** The name of the other stack. `''`: the manifest belongs to no stack. */
   readonly stack: string;
-  /** The address of the resource in the other stack. Absent if it is unknown. */
-  readonly as?: Address;
-  /** The folder of the other stack. Absent if it is unknown. */
-  readonly folder?: string;
-  /** Why the take-over is uncertain, such as `the variable of its API key is not set`. Absent if it is certain. */
-  readonly doubt?: string;
+  /** The address of the resource in the other stack. */
+  readonly as: Address;
+  /** The folder of the other stack, or the file of the manifest that belongs to no stack. */
+  readonly folder: string;
 }
 
 /** Finds the stack that takes over the resource with this address. `undefined` if no stack does. */
@@ -73,6 +58,8 @@ export interface StackTree {
   readonly filesWithoutStack: readonly string[];
   /** The files among `filesWithoutStack` that take over resources from a stack. */
   readonly strays: readonly FileWithoutStack[];
+  /** Files that seem to contain a `Stack` whose name cannot be read. */
+  readonly unread: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 

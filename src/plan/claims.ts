@@ -18,6 +18,8 @@ interface ConflictContext {
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Finds another stack of the run that takes over an address for which this stack has no manifest. */
   readonly findTaker?: FindTakingOverStack | undefined;
+  /** Ids of resources without a manifest that this run keeps. Default: none. */
+  readonly kept?: ReadonlySet<string | undefined> | undefined;
 }
 
 /**
@@ -31,6 +33,8 @@ export interface ClaimConflict {
   readonly why: string;
   readonly remedy: string;
   readonly place: SourcePlace;
+  /** Whether a resource without a manifest has the value, which this run keeps. */
+  readonly isByKept?: boolean | undefined;
 }
 
 interface CheckedClaims {
@@ -43,7 +47,7 @@ interface CheckedClaims {
 export function checkClaimsAgainstLive(
   decisions: readonly ChangeDecision[],
   live: LiveState,
-  { stack, suppressedDeletes, isInRun = () => false, findTaker }: ConflictContext,
+  { stack, suppressedDeletes, isInRun = () => false, findTaker, kept: keptPrunes = new Set() }: ConflictContext,
 ): CheckedClaims {
   // An account may have thousands of other resources, so resources without a claimed value are skipped.
   const claimed = new Map(
@@ -63,7 +67,14 @@ export function checkClaimsAgainstLive(
       const keys = new Set(listClaims(kind, keeps).map(({ key }) => key));
       for (const key of held)
         if (keys.has(key))
-          owners.set(key, { resource, isOurs, isOutsideTargets, taker, isWithheld: kept.has(resource.id) });
+          owners.set(key, {
+            resource,
+            isOurs,
+            isOutsideTargets,
+            taker,
+            isWithheld: kept.has(resource.id),
+            isByKept: keptPrunes.has(resource.id),
+          });
     }
   }
   const found = decisions.flatMap((decision) => listConflictsOf(decision, owners, isInRun));
@@ -121,6 +132,8 @@ interface ClaimOwner {
   readonly taker: string | undefined;
   /** Whether the plan would delete the resource without `--no-delete`. */
   readonly isWithheld: boolean;
+  /** Whether the resource has no manifest, and this run keeps it. */
+  readonly isByKept: boolean;
 }
 
 interface FoundConflict extends ClaimConflict {
@@ -148,6 +161,7 @@ function listConflictsOf(
         rule: 'claimed-elsewhere',
         address,
         isLate,
+        isByKept: owner.isByKept,
         why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
         remedy: formatRemedy(owner, pair),
         place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
@@ -181,10 +195,12 @@ function describeOwner({ kind, mark }: LiveResource): string {
 }
 
 function formatRemedy(
-  { resource, isOutsideTargets, isOurs, isWithheld, taker }: ClaimOwner,
+  { resource, isOutsideTargets, isOurs, isWithheld, isByKept, taker }: ClaimOwner,
   { desired, live }: ResourcePair,
 ): string {
   const { kind, id, mark } = resource;
+  if (isByKept)
+    return 'That resource is in no manifest, and is kept in this run. A run that deletes it makes this change.';
   if (isWithheld) return 'Remove --no-delete, so that the plan removes it there first.';
   if (taker !== undefined) return `Apply the stack ${taker} first, which takes it over, or both in one run.`;
   if (isOutsideTargets) return `Add --target ${kind}/${mark?.name}, so that the plan removes it there first.`;

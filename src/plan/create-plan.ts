@@ -73,15 +73,11 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
   };
 }
 
-/**
- * Whether a change causes a diagnostic: a lint warning on a created resource or on a changed field, or the warning that
- * another stack takes over a deleted resource.
- */
+/** Whether a change causes a diagnostic: a lint warning on a created resource or on a changed field. */
 function isCausedByChange(diagnostic: Diagnostic, changesOf: ReadonlyMap<string, readonly Change[]>): boolean {
-  const { code, address = '', field } = diagnostic;
+  const { address = '', field } = diagnostic;
   const isCaused = ({ action, differences, duplicateOf }: Change): boolean => {
     if (duplicateOf !== undefined) return false;
-    if (code === 'taken-elsewhere') return action === 'delete';
     if (!isLintWarning(diagnostic) || action === 'no-op') return false;
     return action === 'create' || (field !== undefined && differences.some((one) => one.field === field));
   };

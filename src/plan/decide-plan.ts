@@ -21,7 +21,7 @@ import {
   VALIDITY_WARNING_SHARE,
 } from './decide.ts';
 import { listAdoptionHints, listMissingFormerNameWarnings, listRenameHints } from './duplicates.ts';
-import { checkDeletesTakenOverElsewhere, createHandOverCheck, listKeptForHandOverWarnings } from './handed-over.ts';
+import { createHandOverCheck, createKeptPruneWarning, listKeptForHandOverWarnings } from './handed-over.ts';
 import {
   addDependents,
   createLeftOutWarning,
@@ -47,6 +47,8 @@ export interface DecidedPlan {
 }
 
 interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDeletes'> {
+  /** Resources without a manifest that are kept because another stack of the run is unknown. */
+  readonly kept: readonly ChangeDecision[];
   readonly matched: ReturnType<typeof matchResources>;
   readonly selected: ReturnType<typeof selectTargetPairs>;
 }
@@ -60,7 +62,14 @@ export function decideChanges(input: PlanInput): DecidedChanges {
   const stack = desired.stack.name;
   const rotate = input.rotate.filter((address) => !rotated.includes(address));
   const decided = decideActions(selected.pairs, { ...input, rotate, stack, keepDrift: input.keepDrift === true });
-  return { matched, selected, ...suppressDeletes(decided, input.noDelete === true) };
+  const kept = input.keptPrunes === undefined ? [] : decided.filter(isPrune);
+  const rest = decided.filter((decision) => !kept.includes(decision));
+  return { matched, selected, kept, ...suppressDeletes(rest, input.noDelete === true) };
+}
+
+/** Whether a resource has no manifest any more. Duplicates and replaced resources are no prunes. */
+function isPrune({ action, pair }: ChangeDecision): boolean {
+  return action === 'delete' && pair.by === 'mark';
 }
 
 /**
@@ -74,7 +83,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const known = new Set<string>(listOwned(live, stack).map(({ address }) => address));
   const excluded = excludeChanges(changes.decisions, input, known);
   const kept = withoutLeftOut(changes, excluded.leftOut);
-  const skipped = input.skipRejected === true ? skipConflicts(kept, input) : new Map();
+  const skipped = skipConflicts(kept, input);
   const decided = describeDecisions(withoutLeftOut(kept, skipped), input);
   const isLeftOut = (address = ''): boolean => excluded.leftOut.has(address) || skipped.has(address);
   const isOfManifests = (found: Diagnostic) => found.severity === 'error' && input.diagnostics.includes(found);
@@ -101,9 +110,15 @@ function withoutLeftOut(changes: DecidedChanges, leftOut: LeftOut): DecidedChang
   };
 }
 
-/** The changes whose claims the service would reject, and everything that depends on them. */
-function skipConflicts({ decisions, suppressedDeletes }: DecidedChanges, input: PlanInput): LeftOut {
-  const { conflicts } = checkClaims(decisions, suppressedDeletes, input);
+/**
+ * The changes to leave out because the service would reject their claims, and everything that depends on them: with
+ * `--skip-rejected` all of them, else those that claim a value of a kept resource.
+ */
+function skipConflicts(decided: DecidedChanges, input: PlanInput): LeftOut {
+  const { decisions, kept } = decided;
+  if (input.skipRejected !== true && kept.length === 0) return new Map();
+  const found = checkClaims(decided, input).conflicts;
+  const conflicts = input.skipRejected === true ? found : found.filter(({ isByKept }) => isByKept);
   if (conflicts.length === 0) return new Map();
   const changes = decisions.map((decision) => createChange(decision, []));
   const writes = createOrderedWrites(changes, input.desired.stack.name);
@@ -113,23 +128,27 @@ function skipConflicts({ decisions, suppressedDeletes }: DecidedChanges, input: 
 }
 
 function checkClaims(
-  decisions: readonly ChangeDecision[],
-  suppressedDeletes: readonly SuppressedDelete[],
+  { decisions, suppressedDeletes, kept }: DecidedChanges,
   { live, desired, isInRun, findTaker, rotate }: PlanInput,
 ): ReturnType<typeof checkClaimsAgainstLive> {
   const stack = desired.stack.name;
-  const claims = checkClaimsAgainstLive(decisions, live, { stack, suppressedDeletes, isInRun, findTaker });
+  const context = {
+    stack,
+    suppressedDeletes,
+    isInRun,
+    findTaker,
+    kept: new Set(kept.map(({ pair }) => pair.live?.id)),
+  };
+  const claims = checkClaimsAgainstLive(decisions, live, context);
   return { ...claims, conflicts: [...claims.conflicts, ...listRefusedCreations(decisions, rotate)] };
 }
 
 /** Adds the diagnostics on the changes. */
-function describeDecisions(
-  { matched, selected, decisions, suppressedDeletes }: DecidedChanges,
-  input: PlanInput,
-): Omit<DecidedPlan, 'leavesOutDescribed'> {
+function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<DecidedPlan, 'leavesOutDescribed'> {
+  const { matched, selected, decisions, suppressedDeletes, kept } = changes;
   const { desired, live, tokens, now } = input;
   const stack = desired.stack.name;
-  const claims = checkClaims(decisions, suppressedDeletes, input);
+  const claims = checkClaims(changes, input);
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
@@ -141,7 +160,7 @@ function describeDecisions(
     ...listKeptForHandOverWarnings(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(
       selected.concerns,
     ),
-    ...checkDeletesTakenOverElsewhere(decisions, input),
+    ...kept.map((decision) => createKeptPruneWarning(decision, input.keptPrunes)),
     ...listMissingFormerNameWarnings(decisions, { live, stack }),
     ...listRenameHints(decisions),
     ...listAdoptionHints(decisions, live),

@@ -4,7 +4,7 @@ import { isResourceOf, listOwned } from '../model/ownership.ts';
 import type { FindTakingOverStack, TakingOverStack } from '../model/stack-tree.ts';
 import type { LiveState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
-import type { PlanInput } from './plan-input.ts';
+import type { KeptPrunes, PlanInput } from './plan-input.ts';
 
 /**
  * Creates a predicate for addresses without a manifest: whether the plan keeps their live resources. It does if
@@ -23,67 +23,48 @@ export function createHandOverCheck({
 }
 
 /**
- * Warnings on resources that are kept because another stack may take them over. `decided`: ids of the live resources in
- * the plan, for which no warning is needed.
+ * Warnings on resources that are kept because a stack outside of the run takes them over. `decided`: ids of the live
+ * resources in the plan, for which no warning is needed.
  */
 export function listKeptForHandOverWarnings(
-  { desired, live, mode, findTaker }: PlanInput,
+  { desired, live, mode, findTaker, isInRun = () => false }: PlanInput,
   decided: ReadonlySet<string | undefined>,
 ): readonly Diagnostic[] {
   if (mode === 'release' || findTaker === undefined) return [];
   const handedOver = new Set<string>(desired.stack.handedOver);
   return listOwned(live, desired.stack.name).flatMap(({ address, live: { id } }): readonly Diagnostic[] => {
     if (decided.has(id) || handedOver.has(address)) return [];
-    const { stack = '', doubt } = findOpenTaker(address, { live, findTaker }) ?? {};
-    if (doubt === undefined) return [];
+    const taker = findOpenTaker(address, { live, findTaker });
+    if (taker === undefined || isInRun(taker.stack)) return [];
+    const { stack, folder, as } = taker;
+    const [who, remedy] =
+      stack === ''
+        ? [`${folder}, which belongs to no stack,`, `Add a Stack document to the folder of ${folder}, and apply it.`]
+        : [`the stack ${stack}`, `Apply the stack in ${folder}, or both in one run with -R.`];
     return [
       {
         code: 'kept-for-hand-over',
         severity: 'warning',
-        message: `${address} (${id}) is in no manifest, and is kept: ${formatTaker(stack)} may take it over, and ${doubt}`,
-        remedy:
-          'Correct that and plan again. Until then, edgewise deletes no resource that another stack may take over.',
+        message: `${address} (${id}) is in no manifest, and is kept: ${who} takes it over as ${as}`,
+        remedy,
         address,
       },
     ];
   });
 }
 
-/**
- * Warnings on deletes of resources that another stack takes over, or may take over. That stack is in the same
- * repository, but not part of the run.
- */
-export function checkDeletesTakenOverElsewhere(
-  decisions: readonly ChangeDecision[],
-  { desired, live, findNeighbour }: Pick<PlanInput, 'desired' | 'live' | 'findNeighbour'>,
-): readonly Diagnostic[] {
-  const own = desired.stack.name;
-  return decisions.flatMap(({ action, pair: { address, by } }): readonly Diagnostic[] => {
-    if (action !== 'delete' || by !== 'mark') return [];
-    const taker = findOpenTaker(address, { live, findTaker: findNeighbour });
-    if (taker === undefined) return [];
-    const { how, first } = describeTaker(taker);
-    return [
-      {
-        code: 'taken-elsewhere',
-        severity: 'warning',
-        message: `${address} would be deleted here, and ${how}`,
-        remedy: `${first}, or both in one run with -R. Until then, keep it with spec.handed_over: [${address}] in the Stack of ${own}.`,
-        address,
-      },
-    ];
-  });
-}
-
-/** Texts about the stack that takes over: `how` for the message, `first` for the remedy. */
-function describeTaker({ stack, as, folder, doubt }: TakingOverStack): Readonly<Record<'how' | 'first', string>> {
-  if (doubt !== undefined)
-    return { how: `${formatTaker(stack)} may take it over: ${doubt}`, first: 'Correct that and apply it first' };
-  return { how: `the stack ${stack} takes it over as ${as}`, first: `Apply the stack in ${folder} first` };
-}
-
-function formatTaker(stack: string): string {
-  return stack === '' ? 'a manifest' : `the stack ${stack}`;
+/** The warning on a resource without a manifest that is kept because another stack of the run is unknown. */
+export function createKeptPruneWarning(
+  { pair: { address, live } }: ChangeDecision,
+  { why, remedy }: KeptPrunes = { why: '', remedy: '' },
+): Diagnostic {
+  return {
+    code: 'kept-prune',
+    severity: 'warning',
+    message: `${address} (${live?.id}) is in no manifest, and is kept in this run: ${why}`,
+    remedy,
+    address,
+  };
 }
 
 function findOpenTaker(
@@ -96,6 +77,6 @@ function findOpenTaker(
 
 /** Whether the other stack already owns the resource that it takes over. */
 function hasTaken({ stack, as }: TakingOverStack, { resources }: LiveState): boolean {
-  const { kind = '', name } = (as && parseAddress(as)) ?? {};
+  const { kind = '', name } = parseAddress(as) ?? {};
   return name !== undefined && (resources.get(kind) ?? []).some((live) => isResourceOf(live, { stack, name }));
 }

@@ -10,6 +10,14 @@ import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 
+/** Why a run keeps what a stack would prune. */
+export interface KeptPrunes {
+  /** A clause on the unknown stack, such as `live/web cannot be read, and might take it over`. */
+  readonly why: string;
+  /** What deletes the resources now. */
+  readonly remedy: string;
+}
+
 /** The complete input of `createPlan`. Nothing else affects the plan. */
 export interface PlanInput {
   readonly desired: DesiredState;
@@ -55,15 +63,12 @@ export interface PlanInput {
   /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
   readonly awaited?: Plan['crossStackReferences'];
   /**
-   * Finds another stack of the run that takes over an address for which this stack has no manifest. The plan then keeps
-   * the live resource.
+   * Finds another stack of the repository that takes over an address for which this stack has no manifest. The plan then
+   * keeps the live resource.
    */
   readonly findTaker?: FindTakingOverStack | undefined;
-  /**
-   * Finds another stack of the repository, outside the run, that takes over an address. The plan deletes the live
-   * resource nevertheless, and warns.
-   */
-  readonly findNeighbour?: FindTakingOverStack | undefined;
+  /** Keeps resources that have no manifest, because another stack of the run is unknown. Absent: they are deleted. */
+  readonly keptPrunes?: KeptPrunes | undefined;
   /** Manifests that are not there, although git has them. Absent: none is known to be missing. */
   readonly missing?: MissingManifests | undefined;
   /** Whether the stack with this name is part of the run. Default: no other stack is. */

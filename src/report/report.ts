@@ -141,7 +141,7 @@ export interface FormatOptions extends TextStyleOptions {
   readonly toOriginPath?: (path: string, stack?: string) => string;
   /** Returns the meaning and remedy of a diagnostic code, or undefined if the code has no description. */
   readonly describeRule?: (id: string) => DiagnosticCodeDescription | undefined;
-  readonly locate?: LocateManifest;
+  readonly locate?: LocateManifest | undefined;
   /** The time at which the report is made. */
   readonly at?: Date;
   /** For a stream of events: the events that were already sent. */
@@ -177,7 +177,7 @@ export interface StacksRunReport {
   /** Sorted by folder. */
   readonly parts: readonly StackReportPart[];
   /** The command line that applies all stacks. Present only for a plan. */
-  readonly applyCommand?: CommandLine;
+  readonly applyCommand?: CommandLine | undefined;
 }
 
 export interface StackReportPart {

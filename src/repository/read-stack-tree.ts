@@ -1,11 +1,11 @@
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { findRepository } from '../files/boundary.ts';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { createManifestEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
-import { type ManifestBytes, type UnreadableInput, visitManifestFiles } from '../manifest/load.ts';
+import { type ManifestBytes, visitManifestFiles } from '../manifest/load.ts';
 import { readDefaultsUpward } from '../manifest/load-upward.ts';
 import {
   type FoundManifest,
   listReadableDocuments,
+  mayContainStackDocument,
   parseReadableFileDocuments,
   type ReadableFileDocuments,
 } from '../manifest/stack-folders.ts';
@@ -24,8 +24,7 @@ import { normalizeUrl } from '../settings/base-url.ts';
 import { findSetting } from '../settings/resolve.ts';
 import type { SettingName } from '../settings/table.ts';
 import { toServiceId } from '../stack/account-key.ts';
-import { type Host, InvalidManifests, type OpenTakeOverLookUp } from '../stack/host.ts';
-import { findManifestFileError, findPossibleTakeOverStack } from './hand-over.ts';
+import { type Host, InvalidManifests } from '../stack/host.ts';
 
 /**
  * Finds the stacks in a tree of folders. Reads each file once and keeps no content: a stack's manifests are read again
@@ -49,10 +48,7 @@ export function readStackTree(root: string, context: FindContext): StackTree {
   const members = Map.groupBy(files, (file) => findOwner(file.folder));
   const unreadable = Map.groupBy(findings, (finding) => findOwner(finding.folder));
   const stacks = [...own].map(([folder, file]) =>
-    createStackFolder(
-      { folder, file, defaults, members: [...(members.get(folder) ?? []), ...listUnreadable(unreadable.get(folder))] },
-      context,
-    ),
+    createStackFolder({ folder, file, defaults, members: members.get(folder) ?? [] }, context),
   );
   const outside = members.get(undefined) ?? [];
   return {
@@ -60,6 +56,7 @@ export function readStackTree(root: string, context: FindContext): StackTree {
     stacks,
     filesWithoutStack: outside.filter(({ standsApart }) => !standsApart).map(({ file }) => file),
     strays: outside.filter(({ takes }) => takes.length > 0),
+    unread: files.filter(({ isUnread }) => isUnread).map(({ file }) => file),
     // Unreadable files in the folder of a stack are not reported here, but when that stack is read.
     diagnostics: [
       ...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic),
@@ -92,14 +89,6 @@ function listFoundDefaults(file: string, documents: readonly JsonObject[]): read
 }
 
 /**
- * Returns an `unread` entry for each file that cannot be read. An entry without `words` means that the file may take
- * over any resource.
- */
-function listUnreadable(findings: readonly UnreadableInput[] = []): readonly StackDependencies[] {
-  return findings.map(({ diagnostic }) => ({ dependsOn: [], takes: [], unread: [{ why: diagnostic.message }] }));
-}
-
-/**
  * Maps the names of the stacks below a folder to their folders, for completion on the command line. Checks nothing.
  * Stops reading when `isLate` returns true.
  */
@@ -129,6 +118,8 @@ interface FoundFile extends StackDependencies {
    * Whether the file contains only policies, tests of policies or `Defaults`. Such a file need not belong to a stack.
    */
   readonly standsApart: boolean;
+  /** Whether the file seems to contain a `Stack` that has no valid name. */
+  readonly isUnread: boolean;
 }
 
 /** A `Defaults` document: settings for every stack in its folder and below it. */
@@ -148,13 +139,20 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   const standsApart = kinds.length > 0 && !raw.isBroken && kinds.every((kind) => KINDS_APART.includes(String(kind)));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
-  return { file, folder, stack, defaults, standsApart, ...collectDependencies(raw) };
+  const isUnread = mayContainStackDocument(bytes) && !hasReadableName(stack);
+  return { file, folder, stack, defaults, standsApart, isUnread, ...collectDependencies(raw) };
+}
+
+/** Whether a `Stack` has a valid name, or one that variables decide. */
+function hasReadableName(stack: JsonObject | undefined): boolean {
+  const { name } = toMapping(stack?.['metadata']);
+  return typeof name === 'string' && (isResourceName(name) || name.includes('${'));
 }
 
 const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 
 /** The references of manifests to other stacks. */
-type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes' | 'unread'>;
+type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes'>;
 
 /** Reads the references to other stacks from manifests in memory, such as the output of `spec.render`. */
 export function parseManifestStackDependencies(
@@ -162,19 +160,10 @@ export function parseManifestStackDependencies(
   context: Pick<FindContext, 'env' | 'offered'>,
 ): StackDependencies {
   const env = createManifestEnvironment(context);
-  return mergeDependencies(
-    sources.map((source) => {
-      const mistake = findManifestFileError(source, env);
-      const unread = mistake === undefined ? [] : [mistake];
-      return { ...collectDependencies(parseReadableFileDocuments(source.bytes, env)), unread };
-    }),
-  );
+  return mergeDependencies(sources.map(({ bytes }) => collectDependencies(parseReadableFileDocuments(bytes, env))));
 }
 
-/**
- * Lists the references to other stacks in a file. If the file is not valid YAML, `takes` is empty, and `findTaker`
- * searches the text of the file if a plan deletes a resource.
- */
+/** Lists the references to other stacks in a file. A file that is not valid YAML takes over nothing. */
 function collectDependencies({ documents, isBroken }: ReadableFileDocuments): StackDependencies {
   const dependsOn = documents.flatMap(({ kind, spec }) => {
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
@@ -184,11 +173,9 @@ function collectDependencies({ documents, isBroken }: ReadableFileDocuments): St
 }
 
 function mergeDependencies(all: readonly StackDependencies[]): StackDependencies {
-  const unread = all.flatMap((one) => one.unread ?? []);
   return {
     dependsOn: [...new Set(all.flatMap(({ dependsOn }) => dependsOn))].sort(),
     takes: all.flatMap(({ takes }) => takes),
-    ...(unread.length > 0 && { unread }),
   };
 }
 
@@ -258,29 +245,17 @@ function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnosti
   const named = stacks.filter(({ name }) => name !== '');
   const groups = Map.groupBy(named, ({ name, serviceId = '' }) => JSON.stringify([name, serviceId]));
   return [...groups.values()].flatMap(([first, ...others]) =>
-    others.map((other): Diagnostic => {
-      const at = other.baseUrl === undefined ? '' : ` at ${other.baseUrl}`;
-      return {
-        code: 'duplicate-stack',
-        severity: 'error',
-        message: `${first?.file} and ${other.file} both define a stack ${other.name}${at}, so each would delete what the other creates`,
-        remedy: 'Give one of them another name. The name is part of the mark on every resource.',
-      };
-    }),
+    first === undefined ? [] : others.map((other) => createDuplicateStackError(first, other)),
   );
 }
 
-/**
- * Returns a function for a stack that is planned alone. Given a resource of this stack, the function finds the stack of
- * the repository that takes over the resource, or may do so. Outside of a repository, it finds nothing.
- */
-export const openTakeOverLookUp: OpenTakeOverLookUp = async ({ inputs }, host) => {
-  const { cwd, root } = host;
-  const files = new Set(inputs.map(({ file }) => resolve(cwd, file)));
-  const [first] = files;
-  const top = first === undefined ? undefined : (root ?? findRepository(dirname(first), host));
-  if (top === undefined) return () => undefined;
-  const tree = readStackTree(relative(cwd, resolve(cwd, top)) || '.', host);
-  const own = tree.stacks.find(({ file }) => files.has(resolve(cwd, file)));
-  return (address) => own && findPossibleTakeOverStack(own, { tree, address }, host);
-};
+/** The error of two stacks with one name. */
+export function createDuplicateStackError(first: StackFolder, second: StackFolder): Diagnostic {
+  const at = second.baseUrl === undefined ? '' : ` at ${second.baseUrl}`;
+  return {
+    code: 'duplicate-stack',
+    severity: 'error',
+    message: `${first.file} and ${second.file} both define a stack ${second.name}${at}, so each would delete what the other creates`,
+    remedy: 'Give one of them another name. The name is part of the mark on every resource.',
+  };
+}

@@ -161,17 +161,11 @@ const AT_ONCE = 4;
 /**
  * Reads the dependencies of rendered stacks from the output of their commands, and returns the tree with these
  * dependencies. All stacks are rendered, even if the run selects a few, because any stack may take over resources of a
- * selected one. If a command fails or is not allowed to run, the returned tree says that its stack may take over any
- * resource. The error itself is reported when the stack is read.
+ * selected one. A command that fails is reported when its stack is read.
  */
 async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   const rendered = tree.stacks.filter(({ isRendered }) => isRendered);
-  if (rendered.length === 0) return tree;
-  if (context.render === undefined)
-    return {
-      ...tree,
-      stacks: tree.stacks.map((stack) => (stack.isRendered ? markUnread(stack, 'was not run') : stack)),
-    };
+  if (rendered.length === 0 || context.render === undefined) return tree;
   const found = new Map<StackFolder, StackFolder>();
   const waiting = rendered.values();
   const work = async (): Promise<void> => {
@@ -184,12 +178,5 @@ async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
 async function renderStack(stack: StackFolder, context: Host): Promise<StackFolder> {
   const readStdin = async () => new Uint8Array();
   const { sources, isPartial } = await loadStackManifestSources([stack.folder], { ...context, readStdin });
-  if (isPartial) return markUnread(stack, 'failed');
-  const { unread: _, ...rest } = stack;
-  return { ...rest, ...parseManifestStackDependencies(sources, context) };
-}
-
-/** Marks a stack that may take over any resource, because the output of its command is unknown. */
-function markUnread(stack: StackFolder, what: string): StackFolder {
-  return { ...stack, unread: [{ why: `the command of its spec.render ${what}` }] };
+  return isPartial ? stack : { ...stack, ...parseManifestStackDependencies(sources, context) };
 }

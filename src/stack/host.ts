@@ -5,7 +5,6 @@ import type { MissingManifests, Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { RequestTimeouts } from '../model/stack.ts';
-import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 
@@ -53,11 +52,6 @@ export interface Host {
   /** Rehearses a plan. A parameter, so that the rehearsal and its server are loaded only if needed. */
   readonly rehearse: Rehearse;
   /**
-   * When a stack is planned alone, finds those of its resources that other stacks take over. A parameter, because this
-   * folder must not import `repository`. Absent: other stacks are ignored.
-   */
-  readonly openNeighbours?: OpenTakeOverLookUp;
-  /**
    * Lists the manifests of a stack that git has, but did not check out. A parameter, because this folder must not import
    * `repository`. Absent: the manifests that are there count as complete.
    */
@@ -68,15 +62,6 @@ export interface Host {
 
 /** Applies a plan to a copy of the live state in memory. Returns the plan with the results of that rehearsal. */
 export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRejected: boolean }) => Promise<Plan>;
-
-/**
- * Reads the other stacks of the repository, and returns a function that finds the stack that takes over a resource of
- * this stack. `state.inputs` identifies this stack.
- */
-export type OpenTakeOverLookUp = (
-  state: Pick<DesiredState, 'inputs'>,
-  host: Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'secrets' | 'uid'>,
-) => Promise<FindTakingOverStack>;
 
 export type ListMissingManifests = (
   state: Pick<DesiredState, 'paths' | 'inputs'>,

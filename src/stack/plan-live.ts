@@ -12,7 +12,13 @@ import { listFinishedRotations } from '../plan/compare/done.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import { createDestroyState, listWriteToPaths, omitAllDesiredResources, type PlanInput } from '../plan/plan-input.ts';
+import {
+  createDestroyState,
+  type KeptPrunes,
+  listWriteToPaths,
+  omitAllDesiredResources,
+  type PlanInput,
+} from '../plan/plan-input.ts';
 import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targets.ts';
 import type { PolicyCheckContext } from '../policy/check-plan.ts';
 import { addPolicyFindings } from '../policy/check-plan.ts';
@@ -50,10 +56,12 @@ export interface PlanOptions {
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
   readonly findPlanned?: FindPlannedOutcome;
   /**
-   * Finds the stack of the repository that takes over a resource which has no manifest in this stack. Default: no stack
-   * takes over resources.
+   * Finds the stack of the repository that takes over a resource which has no manifest in this stack. Default: that of
+   * the stack, for the other stacks of its repository.
    */
-  readonly findTaker?: FindTakingOverStack;
+  readonly findTaker?: FindTakingOverStack | undefined;
+  /** Why resources without a manifest are kept. Default: they are deleted. */
+  readonly keptPrunes?: KeptPrunes | undefined;
   /**
    * Whether the same run also applies the given stack. That stack may then drop its reference to a resource before this
    * stack deletes the resource. Default: false for every stack.
@@ -80,8 +88,6 @@ export interface PlanRequest extends PlanOptions {
   readonly cwd: string;
   readonly uid: number | undefined;
   readonly rehearse: Rehearse;
-  /** Reads the resources that other stacks of the repository take over. `undefined`: other stacks are ignored. */
-  readonly openNeighbours?: (() => Promise<FindTakingOverStack>) | undefined;
   /** Lists manifests that git did not check out. `undefined`: the manifests count as complete. */
   readonly listMissing?: (() => Promise<MissingManifests | undefined>) | undefined;
 }
@@ -138,18 +144,13 @@ export async function createLivePlanWithInput(client: ReadingClient, request: Pl
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
     findTaker: request.findTaker,
-    findNeighbour: await openNeighbours(request, live),
+    keptPrunes: request.keptPrunes,
     missing: mayDelete(request, live) ? await request.listMissing?.() : undefined,
     isInRun: request.isInRun,
   };
   const decided = decidePlan(input);
   const evidence = { decisions: decided.decisions, live: whole, files: input.files };
   return { plan: createPlan(input, decided), input, evidence };
-}
-
-/** Reads other stacks only if this plan may delete something, and the run does not provide `findTaker` itself. */
-async function openNeighbours(request: PlanRequest, live: LiveState): Promise<FindTakingOverStack | undefined> {
-  return request.findTaker === undefined && mayDelete(request, live) ? request.openNeighbours?.() : undefined;
 }
 
 /** Whether the stack owns a resource that has no manifest. */

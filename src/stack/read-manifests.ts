@@ -47,7 +47,7 @@ interface ReadOptions {
   /** Whether a missing `Stack` is an error. Default: true. */
   readonly requireStack?: boolean;
   /** `all` runs every lint rule, `for-plan` only the rules that a plan does not check itself. Absent: no rule runs. */
-  readonly lint?: 'all' | 'for-plan';
+  readonly lint?: 'all' | 'for-plan' | undefined;
   /** Manifests in memory, read after the paths. */
   readonly manifests?: readonly ManifestContent[];
   /**

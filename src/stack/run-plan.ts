@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { applyPlan, type MultiStackRounds } from '../apply/apply.ts';
+import { type StartedApply, startApply } from '../apply/apply.ts';
 import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import { createPlannedFileWriter } from '../apply/write-files.ts';
@@ -13,7 +13,7 @@ import type { Plan } from '../model/plan.ts';
 import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
 import { fillStackNameInPath, type TokenSettings } from '../model/stack.ts';
-import { type CreateWrite, isCreate, type Write } from '../model/write.ts';
+import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import { type Host, StackError } from './host.ts';
 import { readSetting } from './settings.ts';
@@ -44,19 +44,14 @@ export interface ApplyRunOptions {
   readonly ids?: ReadonlyMap<string, string>;
   /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */
   readonly signal?: AbortSignal;
-  /** Set if plans of other stacks of the account are applied at the same time. */
-  readonly sideBySide?: MultiStackRounds;
 }
 
-interface PlanToApply {
+export interface PlanToApply {
   readonly plan: Plan;
-  /** Makes the plan again after consent. Rejects if it is not the same. */
-  readonly planAgain: () => Promise<Plan>;
-  readonly tokens: TokenSettings;
   /** How long a write is tried again after a conflict (409) that may pass, in milliseconds. */
   readonly conflictMs: number;
-  /** Sinks from the caller, which take precedence over `tokens`. */
-  readonly sinks?: TokenSinks | undefined;
+  /** The token sinks, chosen for this plan. */
+  readonly chosen: ChosenSinks;
   /**
    * Real paths of folders. Each file that the plan writes must be in one of these folders. Default: the repository of
    * the working folder.
@@ -64,6 +59,8 @@ interface PlanToApply {
   readonly roots?: readonly string[] | undefined;
   /** The ids of resources of other stacks that the plan waits for, by the address of the `External`. */
   readonly ids: ReadonlyMap<string, string>;
+  /** Writes that follow writes of other stacks, which may free what they claim. Default: none. */
+  readonly afterOthers?: ReadonlySet<WriteId> | undefined;
 }
 
 export const EMPTY_APPLY_RESULT: ApplyResult = {
@@ -75,44 +72,48 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
   interrupted: false,
 };
 
+/** An apply under way, and the function that closes its journal. */
+export interface OpenedApply extends StartedApply {
+  readonly close: () => Promise<void>;
+}
+
 /**
- * Asks for consent, tests the token sinks, and applies a plan. The caller must have checked that no violation blocks
- * the plan.
+ * Starts the apply of a plan: tests the token sinks, and opens the journal. Rejects if one of them fails; then nothing is
+ * written. The caller must have checked that no violation blocks the plan.
  */
-export async function confirmAndApplyPlan(
+export async function openApply(
   client: Client,
-  { plan: shown, planAgain, tokens, conflictMs, sinks: own, roots, ids }: PlanToApply,
+  { plan, chosen, conflictMs, roots, ids, afterOthers }: PlanToApply,
   options: ApplyRunOptions,
   host: Host,
-): Promise<ApplyResult> {
+): Promise<OpenedApply> {
   const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
-  refuseUnknownSecrets(shown.writes);
-  const { sinks, test } = chooseSinks(shown.writes, { tokens, own }, host);
-  await confirm(options, shown.writes.length);
-  const plan = options.confirm === undefined ? shown : await planAgain();
-  if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
-  for (const warning of await test()) onWarning(warning);
+  for (const warning of await chosen.test()) onWarning(warning);
   signal.throwIfAborted();
   const journal = plan.writes.length === 0 ? undefined : await startJournal(plan, options.journal, host);
   options.onStart?.(plan);
-  try {
-    const { sleep, cwd, uid } = host;
-    const { sideBySide } = options;
-    const by = describePipeline(readCiJobLinks(host.env));
-    const world = {
-      now: () => toServiceTime(host.now(), client.clockSkew()),
-      sleep,
-      by,
-      writeFile: createPlannedFileWriter({ cwd, uid, roots }),
-      conflictMs,
-      journal: journal?.write,
-      sideBySide,
-    };
-    return await applyPlan(plan, { client, sinks, onEvent, signal, ids, ...world });
-  } finally {
-    const lost = await journal?.close();
-    if (lost !== undefined) onWarning(`The journal lacks lines, which could not be written: ${lost}`);
-  }
+  const { sleep, cwd, uid } = host;
+  const started = startApply(plan, {
+    client,
+    sinks: chosen.sinks,
+    onEvent,
+    signal,
+    ids,
+    now: () => toServiceTime(host.now(), client.clockSkew()),
+    sleep,
+    by: describePipeline(readCiJobLinks(host.env)),
+    writeFile: createPlannedFileWriter({ cwd, uid, roots }),
+    conflictMs,
+    journal: journal?.write,
+    afterOthers,
+  });
+  return {
+    ...started,
+    close: async () => {
+      const lost = await journal?.close();
+      if (lost !== undefined) onWarning(`The journal lacks lines, which could not be written: ${lost}`);
+    },
+  };
 }
 
 /** Refuses writes that need the value of a variable that is not set, or not offered. */
@@ -130,7 +131,8 @@ function refuseUnknownSecrets(writes: readonly Write[]): void {
   });
 }
 
-async function confirm({ confirm: ask }: ApplyRunOptions, writes: number): Promise<void> {
+/** Asks for consent, if the caller wants to. Throws if consent is refused. */
+export async function confirmWrites({ confirm: ask }: ApplyRunOptions, writes: number): Promise<void> {
   if (ask === undefined || (await ask(writes)) === true) return;
   throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
 }
@@ -179,7 +181,7 @@ export function resolveTokenSettings(
 }
 
 /** The token sinks of an apply. They are chosen before the user is asked for consent. */
-interface ChosenSinks {
+export interface ChosenSinks {
   readonly sinks: TokenSinks;
   /**
    * Tests the sinks before the first write. Rejects if a sink does not work. Resolves with the warnings of the sinks,
@@ -188,12 +190,16 @@ interface ChosenSinks {
   readonly test: () => Promise<readonly string[]>;
 }
 
-/** Chooses a sink for every credential that is still to be created. Throws if a credential has no sink. */
-function chooseSinks(
-  writes: readonly Write[],
-  { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
+/**
+ * Chooses a sink for every credential that is still to be created. Throws if a credential has no sink, or if a write needs
+ * a secret that is unknown. `sinks`: those of the caller, which take precedence over `tokens`.
+ */
+export function chooseTokenSinks(
+  { writes }: Pick<Plan, 'writes'>,
+  { tokens, sinks: own }: { readonly tokens: TokenSettings; readonly sinks?: TokenSinks | undefined },
   { cwd, env, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'root' | 'uid' | 'secrets'>,
 ): ChosenSinks {
+  refuseUnknownSecrets(writes);
   refuseSecrets(tokens, secrets);
   const temporaryFolder = env['TMPDIR'] ?? tmpdir();
   const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder, uid, root };

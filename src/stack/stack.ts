@@ -1,4 +1,3 @@
-import { coalesceListRequests } from '../apply/duplicates.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
@@ -12,8 +11,9 @@ import type { Send } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { readCiJobLinks } from '../model/pipeline.ts';
-import type { Plan, PlanComparison } from '../model/plan.ts';
+import { isEmptyWork, type Plan, type PlanComparison } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
+import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
@@ -47,7 +47,16 @@ import {
   type PlanRequest,
   type ReadingClient,
 } from './plan-live.ts';
-import { type ApplyRunOptions, confirmAndApplyPlan, EMPTY_APPLY_RESULT, refuseViolations } from './run-plan.ts';
+import {
+  type ApplyRunOptions,
+  chooseTokenSinks,
+  confirmWrites,
+  EMPTY_APPLY_RESULT,
+  type OpenedApply,
+  openApply,
+  type PlanToApply,
+  refuseViolations,
+} from './run-plan.ts';
 import type { ServiceSettings } from './settings.ts';
 import { refuseToWriteUntrusted } from './settings.ts';
 
@@ -147,6 +156,7 @@ export interface SharedAccount {
    * read from the account.
    */
   readonly toView: (settings: ServiceSettings) => Account;
+  readonly open: Account['open'];
   /** Like `Account.write`. Reads inside the task send requests, and do not use the shared lists. */
   readonly write: Account['write'];
   /** The number of requests sent by reads. */
@@ -156,8 +166,15 @@ export interface SharedAccount {
   readonly close: () => Promise<void>;
 }
 
-export function createSharedAccount({ notices = {}, ...parts }: AccountInput, host: Host): SharedAccount {
-  const prefix = URL.parse(parts.settings.baseUrl)?.pathname.replace(/[/]$/, '') ?? '';
+export function createSharedAccount(
+  { notices = {}, onConnected: tellConnected, ...parts }: AccountInput,
+  host: Host,
+): SharedAccount {
+  let prefix = '';
+  const onConnected = (reached: ServiceConnection): void => {
+    prefix = URL.parse(reached.baseUrl)?.pathname.replace(/[/]$/, '') ?? '';
+    tellConnected?.(reached);
+  };
   const sent = new Map<string, number>();
   const count = (path: string): number => sent.get(`${prefix}${path}`) ?? 0;
   const onRequest = (notice: AttemptNotice): void => {
@@ -165,8 +182,7 @@ export function createSharedAccount({ notices = {}, ...parts }: AccountInput, ho
     if (notice.event === 'sent') sent.set(path, (sent.get(path) ?? 0) + 1);
     notices.onRequest?.(notice);
   };
-  const account = createAccount({ ...parts, notices: { ...notices, onRequest } }, host);
-  const write = coalesceListsOfAccount(account.write);
+  const account = createAccount({ ...parts, onConnected, notices: { ...notices, onRequest } }, host);
   let readings = createReadings();
   let reads = 0;
   const readOnce: ReadOnce = (known, path, read) => {
@@ -191,26 +207,15 @@ export function createSharedAccount({ notices = {}, ...parts }: AccountInput, ho
       ...account,
       settings,
       open: async () => createOwnReader(await account.open(), readings, readOnce),
-      write,
     }),
-    write,
+    open: account.open,
+    write: account.write,
     countReads: () => reads,
     forget: () => {
       readings = createReadings();
     },
     close: account.close,
   };
-}
-
-/** Lets plans that are applied at the same time share a request if they list the same kind at the same time. */
-function coalesceListsOfAccount(write: Account['write']): Account['write'] {
-  const shared = new WeakMap<Client, Client>();
-  const getShared = (client: Client): Client => {
-    const known = shared.get(client) ?? { ...client, list: coalesceListRequests(client.list) };
-    shared.set(client, known);
-    return known;
-  };
-  return (task) => write((client) => task(getShared(client)));
 }
 
 /** The result of a read, and the number of requests that it took. */
@@ -343,16 +348,19 @@ export interface StackContents {
   readonly tokens: TokenSettings;
   readonly version: string;
   readonly sinks?: TokenSinks | undefined;
+  /** Finds the stack of the repository that takes over a resource. Absent: other stacks are ignored. */
+  readonly findTaker?: FindTakingOverStack | undefined;
 }
 
 /**
  * Creates a stack of an account. Several stacks may share an account. If any of these stacks is closed, the account is
  * closed.
  */
-export function createStack(parts: StackContents, account: Account, host: Host): Stack {
+export function createStack(parts: StackContents, account: Account, host: Host): RunnableStack {
   const { state, diagnostics } = parts;
   const { settings, close } = account;
-  const planner = createPlanner({ parts, account, host });
+  const run = { parts, account, host };
+  const planner = createPlanner(run);
   return {
     desired: state,
     diagnostics,
@@ -360,18 +368,19 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     plan: async (options = {}) => planner.plan(options),
     compare: async (approved, options = {}, name = PLAN_NAME) =>
       planner.compareApproved({ plan: approved, name }, options),
+    prepareApply: (plan, options) => prepareApply(run, plan, options),
     apply: async (given, options = {}) => {
       refuseToWriteUntrusted(host);
       const isOwn = planner.hasMade(given);
-      const plan = isOwn ? given : await planApproved(planner, given, selectPlanOptions(options));
-      const again = planner.use(plan);
-      const planAgain = async (): Promise<Plan> => {
-        const comparison = await again();
-        refuseUnapproved(comparison, 'the plan that was shown');
-        refuseBlockedPlan(comparison.after, options);
-        return comparison.after;
-      };
-      return applyNewPlan({ parts, host, account }, plan, { ...options, planAgain });
+      const shown = isOwn ? given : await planApproved(planner, given, selectPlanOptions(options));
+      const again = planner.use(shown);
+      const open = prepareApply(run, shown, options);
+      if (isEmptyWork(shown)) return EMPTY_APPLY_RESULT;
+      return account.write(async (client) => {
+        await confirmWrites(options, shown.writes.length);
+        const plan = options.confirm === undefined ? shown : await confirmPlan(again, options);
+        return isEmptyWork(plan) ? EMPTY_APPLY_RESULT : sendAll(await open(client, { ...options, plan }), plan);
+      });
     },
     drift: async ({ onPlanned, ...options } = {}) => {
       const { plan, input } = await createLivePlanWithInput(await account.open(), planner.createRequest(options));
@@ -392,6 +401,49 @@ export function createStack(parts: StackContents, account: Account, host: Host):
 }
 
 const PLAN_NAME = 'the approved plan';
+
+/** A stack whose plans a run over stacks applies in parts. */
+export interface RunnableStack extends Stack {
+  /**
+   * Returns a function that starts the apply of a plan. Throws if the plan is blocked, or if a token sink is missing.
+   * Called before the user is asked.
+   */
+  readonly prepareApply: (plan: Plan, options: ApplyOptions) => PreparedApply;
+}
+
+/** Starts an apply. `plan`: the plan that was prepared, or one that is the same. */
+export type PreparedApply = (
+  client: Client,
+  options: ApplyOptions & Pick<PlanToApply, 'plan' | 'afterOthers'>,
+) => Promise<OpenedApply>;
+
+function prepareApply({ parts, account, host }: Run, shown: Plan, consents: ApplyOptions): PreparedApply {
+  refuseBlockedPlan(shown, consents);
+  const chosen = chooseTokenSinks(shown, parts, host);
+  const { roots } = parts.state;
+  const { conflictMs } = account.settings.timeouts;
+  return async (client, { plan, afterOthers, ids = new Map(), ...options }) => {
+    refuseAwaited(plan, ids);
+    return openApply(client, { plan, chosen, roots, conflictMs, ids, afterOthers }, options, host);
+  };
+}
+
+async function sendAll({ send, end, close }: OpenedApply, { writes }: Plan): Promise<ApplyResult> {
+  try {
+    await send(writes);
+    return await end();
+  } finally {
+    await close();
+  }
+}
+
+/** Plans again after consent. Throws if the plan is not as shown. */
+async function confirmPlan(again: () => Promise<PlanComparison>, options: ApplyOptions): Promise<Plan> {
+  const comparison = await again();
+  refuseUnapproved(comparison, 'the plan that was shown');
+  refuseBlockedPlan(comparison.after, options);
+  return comparison.after;
+}
 
 async function planApproved(planner: Planner, plan: Plan, options: PlanOptions): Promise<Plan> {
   const comparison = await planner.compareApproved({ plan, name: PLAN_NAME }, options);
@@ -423,7 +475,6 @@ function createPlanner({ parts, account, host }: Run): Planner {
     uid: host.uid,
     rehearse: host.rehearse,
     listMissing: async () => host.listMissingManifests?.(state, host),
-    openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
   });
   const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> =>
     createCheckedLivePlan(await account.open(), { ...createRequest(options), approved });
@@ -483,24 +534,6 @@ interface Run {
   readonly parts: StackContents;
   readonly host: Host;
   readonly account: Account;
-}
-
-/** Applies a plan that this object made. */
-async function applyNewPlan(
-  { parts, host, account }: Run,
-  plan: Plan,
-  options: ApplyOptions & { readonly planAgain: () => Promise<Plan> },
-): Promise<ApplyResult> {
-  const { tokens, sinks, state } = parts;
-  const { ids = new Map(), planAgain } = options;
-  refuseBlockedPlan(plan, options);
-  if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
-  refuseAwaited(plan, ids);
-  const { roots } = state;
-  const { conflictMs } = account.settings.timeouts;
-  return account.write((client) =>
-    confirmAndApplyPlan(client, { plan, planAgain, roots, tokens, sinks, conflictMs, ids }, options, host),
-  );
 }
 
 /** Throws for a plan with errors, or with a violation without consent. */

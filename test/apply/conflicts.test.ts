@@ -156,6 +156,7 @@ describe('writes that wait for a conflict to pass', () => {
     const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
     const ended: WriteId[] = [];
     await runWrites([...waiting, other], {
+      ended: new Map(),
       accepts: () => true,
       perform: async (write, limit): Promise<Outcome> => {
         await limit(async () => undefined);

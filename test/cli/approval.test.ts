@@ -307,14 +307,14 @@ spec: { match: {}, require: plan.totals.create == 2, message: Create both. }
 `;
     const edges = STACK + toEdge('a', 20001) + toEdge('b', 20002);
     const { edgewise, recorder } = await createWorkspace({ 'm.yaml': edges, 'policy/both.yaml': policy });
-    const { exitCode, stderr } = await edgewise('apply m.yaml --policies policy', {
+    const { exitCode, stdout } = await edgewise('apply m.yaml --policies policy', {
       answers: ['yes'],
       onAsk: async () => {
         await edgewise('apply m.yaml --target TCPEdge/a --yes');
         recorder.take();
       },
     });
-    expect(stderr).toContain('Create both. (policy both)');
+    expect(stdout).toContain('Create both.');
     expect(exitCode).toBe(5);
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });

@@ -4,7 +4,6 @@ import { run } from '../../src/cli/run.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { listMissingManifests } from '../../src/repository/missing-manifests.ts';
-import { openTakeOverLookUp } from '../../src/repository/read-stack-tree.ts';
 
 /** What a command did, as a person would have seen it. */
 export interface CommandResult {
@@ -77,7 +76,6 @@ export async function runCommand(
       options.onExit?.();
     },
     rehearse: rehearsePlan,
-    openNeighbours: openTakeOverLookUp,
     listMissingManifests,
     openTransport: async () => ({ send: toSend(options.transport ?? refuseAll), close: async () => undefined }),
   };

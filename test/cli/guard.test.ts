@@ -73,9 +73,9 @@ describe('the guard of the Stack', () => {
 
   it('may be stricter at apply than when the plan was made', async () => {
     const { edgewise, write, server } = await leaveOne(LAX);
-    await write({ 'strict.yaml': STRICT + ONE_EDGE });
+    await write({ 'strict/.git/HEAD': '', 'strict/edgewise.yaml': STRICT + ONE_EDGE });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
-    const refused = await edgewise('apply plan.json --yes --manifests strict.yaml');
+    const refused = await edgewise('apply plan.json --yes --manifests strict');
     expect(refused.stdout).toContain('guard.max_deletes: approved: 9; now: 1');
     expect(refused.stdout).toContain('the consents needed: approved: (none); now: delete-share: ');
     expect(refused.exitCode).toBe(6);

@@ -183,10 +183,12 @@ describe('a saved plan whose resource was deleted and made again', () => {
   ])('does nothing to the new one, where it %s the old one', async (_, next) => {
     const { edgewise, write, server, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('apply edgewise.yaml --yes');
-    await write({ 'next.yaml': next });
-    await edgewise('plan next.yaml --allow-deletes -o plan.json');
+    await write({ 'edgewise.yaml': next });
+    await edgewise('plan edgewise.yaml --allow-deletes -o plan.json');
+    await write({ 'edgewise.yaml': ONE });
     await edgewise('destroy edgewise.yaml --yes');
     await edgewise('apply edgewise.yaml --yes');
+    await write({ 'edgewise.yaml': next });
     const [made] = server.snapshot().resources['TCPEdge'] ?? [];
     recorder.take();
     expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 6 });
@@ -197,10 +199,13 @@ describe('a saved plan whose resource was deleted and made again', () => {
   it('names both ids, where it would change it', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('apply edgewise.yaml --yes');
-    await write({ 'next.yaml': `${STACK}${toEdge('a', 20005)}` });
-    await edgewise('plan next.yaml -o plan.json');
+    const next = { 'edgewise.yaml': `${STACK}${toEdge('a', 20005)}` };
+    await write(next);
+    await edgewise('plan edgewise.yaml -o plan.json');
+    await write({ 'edgewise.yaml': ONE });
     await edgewise('destroy edgewise.yaml --yes');
     await edgewise('apply edgewise.yaml --yes');
+    await write(next);
     const { exitCode, stdout } = await edgewise('apply plan.json --yes');
     expect(stdout).toMatch(/ id: "edgtcp_\w+" +\(approved: "edgtcp_\w+", it changed at the service\)/);
     expect(exitCode).toBe(6);
@@ -221,6 +226,8 @@ it('a saved plan for another stack than that of --manifests is refused, and says
 describe('a plan file without --manifests', () => {
   const files = {
     'live/a/edgewise.yaml': `${STACK}${toEdge('a', 20001)}`,
+    // Another checkout, because two stacks of one name in a repository are an error.
+    'other/.git/HEAD': '',
     'other/edgewise.yaml': `${STACK}${toEdge('a', 20002)}`,
   };
 

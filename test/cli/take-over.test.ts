@@ -39,8 +39,8 @@ describe('--take-over', () => {
       { seed: { resources: { Credential: [{ id }] } } },
     );
     expect((await edgewise('apply other.yaml --yes')).stdout).toContain('its token is unknown');
-    await write({ 'renamed.yaml': `${OTHER}${renamed}` });
-    for (const line of ['plan test.yaml --take-over other', 'plan renamed.yaml']) {
+    await write({ 'other.yaml': `${OTHER}${renamed}` });
+    for (const line of ['plan test.yaml --take-over other', 'plan other.yaml']) {
       const { stdout } = await edgewise(line);
       expect(stdout).toContain('its token stays where it is: apply does not touch its file');
       expect(stdout).not.toMatch(/token.*delivered/);

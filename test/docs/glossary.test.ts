@@ -42,7 +42,6 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['made', 'in plan files: when and from which commit a plan was made'],
   ['takes', 'in the list of stacks: resources to take over'],
   ['takenFrom', 'the stack that a resource is taken over from'],
-  ['taken-elsewhere', 'a diagnostic: another stack takes the resource over'],
 ]);
 
 /** Parts of texts that may have a ruled-out word, and why. */

@@ -56,7 +56,7 @@ const CONSENTS = ' --allow-deletes --allow-protected TCPEdge/kept';
 /** A plan of the same stack that somebody made of other manifests, in the place of the plan that was approved. */
 const swap = (said: Said, flags = '', rest = `${THREE}${KEPT}`): Attack => {
   return async ({ write, edgewise }) => {
-    await write({ 'm-evil/edgewise.yaml': toManifests(rest, said) });
+    await write({ 'm-evil/.git/HEAD': '', 'm-evil/edgewise.yaml': toManifests(rest, said) });
     await edgewise(`plan m-evil -o plan.json${TOKENS}${flags}`);
   };
 };
@@ -308,7 +308,10 @@ describe('of a folder of plans whose index was written anew', () => {
       ['evil', 'plans approves plans of evil on https://api.test, but there is no such stack below live'],
     ] as const) {
       const workspace = await planFolder();
-      await workspace.write({ 'evil/edgewise.yaml': `${toStack(name)}${toEdge('door', 26_666)}` });
+      await workspace.write({
+        'evil/.git/HEAD': '',
+        'evil/edgewise.yaml': `${toStack(name)}${toEdge('door', 26_666)}`,
+      });
       await workspace.edgewise('plan evil -o evil.json');
       await swapInFolder(workspace, 's01.json', readFileSync(join(workspace.folder, 'evil.json'), 'utf8'));
       workspace.recorder.take();

@@ -104,6 +104,7 @@ describe.each(Object.entries(MEMBERS))('a resource %s', (_, member) => {
     const other = STACK.replace('test', 'asking');
     await account.write({
       'ref/edgewise.yaml': `${other}${toManifest('External', 'pool', { stack: 'test', resource: 'WeightedBackend/pool' })}${toManifest('TCPEdge', 'e', { backend: { backend_id: 'External/pool' } })}`,
+      'take/.git/HEAD': '',
       'take/edgewise.yaml': `${other}${toManifest('WeightedBackend', 'pool', POOL, { lifecycle: { renamed_from: { stack: 'test', name: 'pool' } } })}`,
     });
     const referring = await readJson(account, 'plan ref');

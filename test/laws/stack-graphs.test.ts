@@ -43,6 +43,9 @@ const LARGE = listShapes(4).map((graph) => ({ count: 4, graph }));
 /** Cases of one test: each takes two applies or more. */
 const MOST = 120;
 
+/** Each takes many more applies, of one stack. */
+const MOST_ALONE = 20;
+
 describe('stacks that refer to each other, in every way there is for three, and in every shape for four', () => {
   it('are applied in one run, whichever of them change', LONG, async () => {
     for (const { count, graph } of thinOutLikeRandom([...SMALL, ...LARGE])) {
@@ -81,6 +84,22 @@ describe('stacks that refer to each other, in every way there is for three, and 
       await expectChanged(before, toRepository(count, to), 1).catch((error: Error) => {
         throw new Error(`from ${toText(from)} to ${toText(to)}: ${error.message}`);
       });
+    }
+  });
+
+  it('leave what they leave if each is applied alone, in either order', LONG, async () => {
+    const pairs = SMALL.flatMap(({ count, graph }) =>
+      SMALL.filter((other) => other.count === count).map((other) => ({ count, from: graph, to: other.graph })),
+    );
+    for (const { count, from, to } of thinOutLikeRandom(pairs, MOST_ALONE)) {
+      const [before, after] = [toRepository(count, from), toRepository(count, to)];
+      for (const stacks of [before.stacks, before.stacks.toReversed()]) {
+        const workspace = await startWith(before);
+        await workspace.write(toFiles(after, before));
+        // An order that is wrong for a reference needs the stack that waits for another one once more.
+        for (const name of [...stacks, ...stacks, ...stacks]) await workspace.edgewise(`apply live/${name} --yes`);
+        expect(describeLive(workspace), `${toText(from)} to ${toText(to)}, ${stacks}`).toEqual(describeWanted(after));
+      }
     }
   });
 

@@ -47,12 +47,12 @@ describeWith(['prometheus-pushgateway'], 'drift in a cluster', () => {
     const env = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: service.url };
     expect(await runTool(process.execPath, drift, { env })).toMatchObject({ status: 2 });
 
-    const PUSHGATEWAY_URL = `${gateway}/metrics/job/edgewise/stack/quickstart`;
+    const PUSHGATEWAY_URL = `${gateway}/metrics/job/edgewise/stack/kubernetes`;
     const push = [resolve(EXAMPLE, 'base', 'push-metrics.mjs'), metrics];
     const pushed = await runTool(process.execPath, push, { env: { PUSHGATEWAY_URL } });
     expect(pushed, pushed.output).toMatchObject({ status: 0 });
     const shown = await (await fetch(`${gateway}/metrics`)).text();
-    expect(shown).toMatch(/edgewise_run_success\{[^}]*stack="quickstart"[^}]*\} 1/);
+    expect(shown).toMatch(/edgewise_run_success\{[^}]*stack="kubernetes"[^}]*\} 1/);
   });
 });
 

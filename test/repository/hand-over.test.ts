@@ -7,24 +7,28 @@ import { listWrites, toStack } from './tree.ts';
 
 const API = { api: { base_url: 'https://api.test' } };
 const OWN_URL = { env: { EDGEWISE_BASE_URL: '' } };
+const UNKNOWN = 'is kept in this run: live/b cannot be read, and might take it over';
 const TAKEN = `${toEdge('shop', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`;
 
-/** What is wrong with the new stack, whose file lacks nothing but what it is about. */
-const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+/** What is wrong with the new stack, why the resource is kept, and whether the old stack prunes what nobody takes over. */
+const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, string, boolean])[] = [
   [
     'has a key variable that is not set',
     { 'live/b/edgewise.yaml': `${toStack('b', { api: { ...API.api, key_env: 'EDGEWISE_API_KEY_TYPO' } })}${TAKEN}` },
-    'EDGEWISE_API_KEY_TYPO, the variable of its API key, is not set',
+    'is kept: the stack b takes it over as TCPEdge/shop',
+    false,
   ],
   [
     'is at a base URL with a slip in it',
     { 'live/b/edgewise.yaml': `${toStack('b', { api: { base_url: 'https://apj.test' } })}${TAKEN}` },
-    'it is at https://apj.test, where no stack is called a',
+    'is kept: the stack b takes it over as TCPEdge/shop',
+    true,
   ],
   [
     'is at what is no base URL',
     { 'live/b/edgewise.yaml': `${toStack('b', { api: { base_url: 'api.test' } })}${TAKEN}` },
-    'its base URL is api.test',
+    'is kept: the stack b takes it over as TCPEdge/shop',
+    true,
   ],
   [
     'has manifests that are no YAML',
@@ -32,17 +36,20 @@ const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, 
       'live/b/edgewise.yaml': toStack('b', API),
       'live/b/shop.yaml': '}{ kind: TCPEdge, lifecycle: { renamed_from: { stack: a, name: x } }\n',
     },
-    'live/b/shop.yaml has a mistake: ',
+    UNKNOWN,
+    false,
   ],
   [
     'has a file that is not there',
     { 'live/b/edgewise.yaml': toStack('b', API), 'live/b/shop.yaml': '-> nowhere.yaml' },
-    'live/b/shop.yaml does not exist',
+    UNKNOWN,
+    false,
   ],
   [
     'has manifests that a command prints, which is not run',
     { 'live/b/edgewise.yaml': toStack('b', { ...API, render: ['print-manifests'] }) },
-    'the command of its spec.render was not run',
+    UNKNOWN,
+    false,
   ],
   ...[
     ['renamed_from: { stack: a, name: x }', 'renamed_from: { stack: a, nme: x }'],
@@ -57,14 +64,20 @@ const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, 
       [
         `says ${wrong} by mistake`,
         { 'live/b/edgewise.yaml': toStack('b', API), 'live/b/shop.yaml': TAKEN.replace(right, wrong) },
-        'live/b/shop.yaml has a mistake: ',
+        UNKNOWN,
+        false,
       ] as const,
   ),
-  ['has no document of its own', { 'live/b/shop.yaml': TAKEN }, 'live/b/shop.yaml belongs to no stack'],
+  [
+    'has no document of its own',
+    { 'live/b/shop.yaml': TAKEN },
+    'is kept: live/b/shop.yaml, which belongs to no stack, takes it over as TCPEdge/shop',
+    true,
+  ],
 ];
 
 describe('a hand-over in git', () => {
-  it.each(UNREADABLE)('keeps the resource when the new stack %s', async (what, files, why) => {
+  it.each(UNREADABLE)('keeps the resource when the new stack %s', async (_, files, why, prunes) => {
     const { edgewise, write, recorder, folder } = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a', API)}${toEdge('x', 20_001)}${toEdge('y', 20_002)}`,
     });
@@ -75,11 +88,11 @@ describe('a hand-over in git', () => {
     for (const [file, text] of links) await symlink(text.slice('-> '.length), join(folder, file));
     recorder.take();
     const { stdout } = await edgewise('apply -R live --yes --allow-deletes', OWN_URL);
-    expect(stdout).toMatch(/^warning\[kept-for-hand-over\]: TCPEdge\/x .* is in no manifest, and is kept: /m);
-    expect(stdout).toContain(`may take it over, and ${why}`);
-    const isOpen = /not run|not exist/.test(why) || what.includes('OLD_STACK');
+    expect(stdout).toMatch(/^warning\[kept-[a-z-]+\]: TCPEdge\/x .* is in no manifest, and is kept/m);
+    expect(stdout).toContain(why);
     const deletes = recorder.take().filter(({ method }) => method === 'DELETE');
-    expect(deletes, 'y is handed over to nobody').toHaveLength(isOpen ? 0 : 1);
+    expect(deletes, 'y is handed over to nobody').toHaveLength(prunes ? 1 : 0);
+    if (!prunes) expect(stdout).toMatch(/^warning\[kept-prune\]: TCPEdge\/y .* might take it over$/m);
   });
 
   it.each([
@@ -97,7 +110,7 @@ describe('a hand-over in git', () => {
     });
     recorder.take();
     const { stdout } = await edgewise('apply -R live --render --yes --allow-deletes', OWN_URL);
-    expect(stdout).toMatch(/^warning\[kept-for-hand-over\]: TCPEdge\/x .* is in no manifest, and is kept: /m);
+    expect(stdout).toMatch(/^warning\[kept-prune\]: TCPEdge\/x .* is in no manifest, and is kept in this run: /m);
     expect(recorder.take().filter(({ method }) => method === 'DELETE')).toEqual([]);
   });
 
@@ -184,7 +197,7 @@ describe('a hand-over in git', () => {
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('can be applied from a plan of each stack, the new one first', async () => {
+  it('can be applied from a plan of each stack, in any order', async () => {
     const { edgewise, write } = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
       'live/b/edgewise.yaml': toStack('b'),
@@ -192,9 +205,7 @@ describe('a hand-over in git', () => {
     await edgewise('apply live/a --yes');
     await write({ 'live/a/edgewise.yaml': toStack('a'), 'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}` });
     await edgewise('plan -R live -o plans');
-    const early = await edgewise('apply plans/a.json --yes --allow-deletes');
-    expect(early).toMatchObject({ exitCode: 6, stdout: expect.stringContaining('- TCPEdge/x') });
-    for (const name of ['b', 'a']) expect((await edgewise(`apply plans/${name}.json --yes`)).exitCode).toBe(0);
+    for (const name of ['a', 'b', 'a']) expect((await edgewise(`apply plans/${name}.json --yes`)).exitCode).toBe(0);
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
@@ -371,36 +382,37 @@ describe('the old stack of a hand-over, planned alone', () => {
     return workspace;
   }
 
-  it('is warned of the delete of what another stack of the repository takes over, and of no other', async () => {
-    const { edgewise } = await handOver({ '.git/HEAD': '' });
-    const { stdout } = await edgewise('plan live/a --allow-deletes');
-    const hint = 'TCPEdge/x would be deleted here, and the stack b takes it over as TCPEdge/shop';
-    expect(stdout).toContain(
-      `\n    warning[taken-elsewhere]: ${hint}. Apply the stack in live/b first, or both in one run with -R.`,
+  it('keeps what another stack of the repository takes over, and nothing else', async () => {
+    const { edgewise, recorder } = await handOver({ '.git/HEAD': '' });
+    recorder.take();
+    const { stdout, exitCode } = await edgewise('apply live/a --yes --allow-deletes');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /^warning\[kept-for-hand-over\]: TCPEdge\/x \(\w+\) is in no manifest, and is kept: the stack b takes it over as TCPEdge\/shop\n +help: Apply the stack in live\/b, or both in one run with -R\.$/m,
     );
-    expect(stdout.match(/taken-elsewhere/g)).toHaveLength(1);
-    const destroyed = await edgewise('destroy live/a');
-    expect(destroyed.stdout + destroyed.stderr).toContain(hint);
-  });
-
-  it('hears nothing outside of a repository, unless --root names what belongs together', async () => {
-    const { edgewise } = await handOver({});
-    expect((await edgewise('plan live/a --allow-deletes')).stdout).not.toContain('taken-elsewhere');
-    expect((await edgewise('plan live/a --allow-deletes --root .')).stdout).toContain('taken-elsewhere');
-  });
-
-  it('is warned where it cannot be known whether another stack takes over, and not of what that one has already', async () => {
-    const { edgewise, write } = await handOver({ '.git/HEAD': '' });
-    const isWarned = async () => (await edgewise('plan live/a --allow-deletes')).stdout.includes('taken-elsewhere');
-    await write({ 'live/b/edgewise.yaml': toStack('b'), 'live/b/shop.yaml': TAKEN.replace('lifecycle:', 'lifecyle:') });
-    expect((await edgewise('plan live/a --allow-deletes')).stdout).toContain(
-      'warning[taken-elsewhere]: TCPEdge/x would be deleted here, and the stack b may take it over: live/b/shop.yaml has a mistake: ',
-    );
-    await write({ 'live/b/shop.yaml': `}{${TAKEN}` });
-    expect(await isWarned()).toBe(true);
-    await write({ 'live/b/shop.yaml': TAKEN });
-    expect(await isWarned()).toBe(true);
+    expect(stdout.match(/kept-for-hand-over/g)).toHaveLength(1);
+    expect(recorder.take().filter(({ method }) => method === 'DELETE')).toHaveLength(1);
     await edgewise('apply live/b --yes');
-    expect(await isWarned()).toBe(false);
+    expect((await edgewise('plan live/a --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('looks below the working folder if there is no repository, and at no checkout inside of it', async () => {
+    const { edgewise, write } = await handOver({});
+    const isKept = async () => (await edgewise('plan live/a --allow-deletes')).stdout.includes('kept-for-hand-over');
+    expect(await isKept()).toBe(true);
+    await write({ 'live/b/.git/HEAD': '' });
+    expect(await isKept()).toBe(false);
+  });
+
+  it('deletes although another stack of the repository is broken, which a run over both would not', async () => {
+    const { edgewise, write, recorder } = await handOver({ '.git/HEAD': '' });
+    await write({ 'live/b/edgewise.yaml': toStack('b'), 'live/b/shop.yaml': `}{${TAKEN}` });
+    recorder.take();
+    const { stdout, exitCode } = await edgewise('apply -R live --yes --allow-deletes');
+    expect(exitCode).toBe(1);
+    expect(recorder.take().filter(({ method }) => method === 'DELETE')).toEqual([]);
+    expect(stdout).toContain('To delete it now, apply this stack alone: edgewise apply live/a');
+    expect((await edgewise('apply live/a --yes --allow-deletes')).exitCode).toBe(0);
+    expect(recorder.take().filter(({ method }) => method === 'DELETE')).toHaveLength(2);
   });
 });

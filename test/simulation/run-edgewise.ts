@@ -2,9 +2,8 @@ import '../../src/kinds/ssh-key.ts'; // loaded by edgewise when it needs them, w
 import '../../src/expressions/read-cel.ts';
 import '../../src/cli/commands/apply.ts';
 import '../../src/cli/commands/plan.ts';
-import '../../src/cli/multi-stack/apply-stacks.ts';
-import '../../src/cli/multi-stack/apply-stacks.ts';
-import '../../src/cli/multi-stack/read-stacks.ts';
+import '../../src/cli/reconcile/apply-stacks.ts';
+import '../../src/cli/reconcile/run-stacks.ts';
 import '../../src/rehearse/rehearse.ts';
 import '../../src/report/machine/json.ts';
 import '../../src/report/render-text.ts';

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { applyPlanFolder, planAndApplyStacks } from '../multi-stack/apply-stacks.ts';
-import { findIndexedPlanFolder } from '../multi-stack/plan-folder.ts';
-import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { type ApplyFlags, applyManifests, applySavedPlan } from '../reconcile/apply-plan.ts';
+import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
+import { type ApprovedApply, readApprovedPlans, readSavedPlan, readSavedPlans } from '../reconcile/approvals.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
+import { findIndexedPlanFolder } from '../reconcile/plan-folder.ts';
+import { applyStacks } from '../reconcile/run-stacks.ts';
 import {
   addApprovalAndJournalOptions,
   addConnectionOptions,
@@ -45,26 +45,29 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
     [`edgewise apply --rotate ${EXAMPLE_TOKEN_ADDRESS}`, 'a new token'],
     ['edgewise apply plan.json', 'exactly this plan'],
     ['edgewise apply manifests --approved plan.json --yes', 'only as approved'],
-  ]).action((paths: string[], flags: ApplyCommandFlags) => act(flags, (context) => apply(paths, flags, context)));
+  ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));
 }
 
-interface ApplyCommandFlags extends ApplyFlags, StackFilterFlags {
-  readonly recursive?: boolean;
-}
-
-async function apply(paths: readonly string[], flags: ApplyCommandFlags, context: Context): Promise<ExitCode> {
+async function apply(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
-  if (isRecursive(flags)) {
-    refuseManifestsWithoutPlan(flags);
-    return planAndApplyStacks(paths, { flags, mode: 'apply' }, context);
+  const saved = isRecursive(flags) ? undefined : await findSavedPlans(paths, flags, context);
+  if (saved !== undefined) {
+    const { filter, approved } = saved;
+    return applyStacks(saved.paths, { flags: { ...flags, ...filter }, mode: 'apply', approved }, context);
   }
-  const [first, ...more] = paths;
-  const plans = first === undefined || more.length > 0 ? undefined : await findIndexedPlanFolder(first, context);
-  if (plans !== undefined) {
-    return applyPlanFolder(plans, flags, context);
-  }
-  const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
-  if (isSaved) return applySavedPlan(first, flags, context);
   refuseManifestsWithoutPlan(flags);
-  return applyManifests(paths, { flags, mode: 'apply' }, context);
+  const approved = await readApprovedPlans(flags, context);
+  return applyStacks(paths, { flags, mode: 'apply', approved }, context);
+}
+
+/** Reads the plan file, or the folder of plans, that is the only path. `undefined`: the paths are manifests. */
+async function findSavedPlans(
+  [first, ...more]: readonly string[],
+  flags: ApplyFlags,
+  context: Context,
+): Promise<ApprovedApply | undefined> {
+  if (first === undefined || more.length > 0) return undefined;
+  const plans = await findIndexedPlanFolder(first, context);
+  if (plans !== undefined) return readSavedPlans(plans, flags, context);
+  return (await isPlanFile(first, context.cwd)) ? readSavedPlan(first, flags, context) : undefined;
 }

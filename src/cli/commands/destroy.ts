@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { planAndApplyStacks } from '../multi-stack/apply-stacks.ts';
-import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { type ApplyFlags, applyManifests } from '../reconcile/apply-plan.ts';
+import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
+import { applyStacks } from '../reconcile/run-stacks.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
   addApprovalAndJournalOptions,
@@ -36,22 +35,17 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
-  ]).action((paths: string[], flags: DestroyCommandFlags) => act(flags, (context) => destroy(paths, flags, context)));
+  ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => destroy(paths, flags, context)));
 }
 
-interface DestroyCommandFlags extends ApplyFlags, StackFilterFlags {
-  readonly recursive?: boolean;
-}
-
-async function destroy(paths: readonly string[], flags: DestroyCommandFlags, context: Context): Promise<ExitCode> {
+async function destroy(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
-  if (!isRecursive(flags)) return applyManifests(paths, { flags, mode: 'destroy' }, context);
-  if ((flags.stack ?? []).length === 0)
+  if (isRecursive(flags) && (flags.stack ?? []).length === 0)
     throw new CommandError('destroy --recursive needs the names of the stacks.', {
       exitCode: EXIT.invalid,
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  return planAndApplyStacks(paths, { flags, mode: 'destroy' }, context);
+  return applyStacks(paths, { flags, mode: 'destroy' }, context);
 }
 
 export function configureReleaseCommand(command: Command, act: CommandBodyRunner): void {
@@ -75,7 +69,7 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
       const target = words.filter(isResourceAddress);
       if (target.length === 0) throw new CommandError('The command names no resource to release.', NO_ADDRESS);
       const paths = words.filter((word) => !isResourceAddress(word));
-      return applyManifests(paths, { flags: { ...flags, target }, mode: 'release' }, context);
+      return applyStacks(paths, { flags: { ...flags, target }, mode: 'release' }, context);
     }),
   );
 }

@@ -8,7 +8,10 @@ import { isAddress, parseAddress } from '../../model/address.ts';
 import type { StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
+import type { ResourceWaitResult } from '../../model/outcome.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { createHiddenNumbers } from '../../model/secret-value.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { type AddressWithoutLiveResource, listMissingAddresses } from '../../plan/inventory.ts';
 import {
@@ -18,21 +21,28 @@ import {
   renderStackResourcesJson,
   renderValueLinesAtPath,
 } from '../../report/machine/inventory.ts';
+import { renderPrintableJson } from '../../report/machine/json.ts';
+import { renderRunText } from '../../report/render-text.ts';
+import type { StackReportPart } from '../../report/report.ts';
 import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
+import { redactInventory } from '../../report/view/redact.ts';
+import { formatStackTitle } from '../../report/view/stacks-view.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
-import { readValidManifests } from '../../stack/read-manifests.ts';
 import { getServiceTime, warnOfClockSkew } from '../connection/clock.ts';
-import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { showResourcesOfStacks } from '../multi-stack/read-stacks.ts';
-import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import type { CommandBodyRunner } from '../output/present.ts';
-import { type FormatFlags, getTextOptions } from '../output/present.ts';
-import { awaitPendingResourcesWithProgress } from '../reconcile/execute-plan.ts';
-import { resolveStackConnection } from '../reconcile/plan-flags.ts';
+import { type CommandBodyRunner, type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
+import { getFromStacks } from '../reconcile/run-stacks.ts';
+import {
+  computeWorstExitCode,
+  createStacksReport,
+  type OpenedStack,
+  type StackFilterFlags,
+  type StacksRun,
+} from '../reconcile/stacks-run.ts';
+import { awaitPendingResourcesWithProgress } from '../reconcile/wait.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import {
   addColorOption,
@@ -83,7 +93,6 @@ type GetFormat =
   | { readonly name: 'value'; readonly path: FieldPath };
 
 interface GetCommandFlags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'color' | 'verbose'> {
-  readonly recursive?: boolean;
   readonly render?: boolean;
   /** Time limit in milliseconds. Absent: do not wait. */
   readonly wait?: number;
@@ -125,57 +134,96 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
     ['edgewise get --wait', 'wait for certificates'],
     ['edgewise get --format json | jq -r .resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: GetCommandFlags) =>
-    act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) =>
-      isRecursive(flags) ? getMany(words, flags, context) : get(words, flags, context),
-    ),
+    act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) => get(words, flags, context)),
   );
 }
 
-async function getMany(words: readonly string[], flags: GetCommandFlags, context: Context): Promise<ExitCode> {
-  refuseWaitForManyStacks(flags);
+async function get(words: readonly string[], given: GetCommandFlags, context: Context): Promise<ExitCode> {
+  const isMany = isRecursive(given);
+  if (isMany) refuseWaitForManyStacks(given);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const asked = {
-    flags: { ...flags, format: flags.format.name },
-    names,
-    mayRead: createKindFilter(names, flags.format),
-    // Without names, `render` writes the address before each value.
-    render: (inventory: StackInventory) => render(inventory, { flags, names: [], context }),
-  };
-  return showResourcesOfStacks(
+  const query = { names, mayRead: createKindFilter(names, given.format) };
+  const found: [StackFolder, StackInventory][] = [];
+  const unready: ResourceWaitResult[] = [];
+  return getFromStacks(
     words.filter((word) => !names.includes(word)),
-    asked,
+    {
+      flags: { ...given, ...TEXT_ONLY_FORMAT_FLAGS, recursive: isMany },
+      query,
+      onRead: async (opened, inventory, run) => {
+        const { folder, state } = opened;
+        const waited = await waitForWork(inventory, given, { opened, run });
+        const shown = waited.length === 0 ? inventory : await opened.stack.get({ ...query, signal: run.signal });
+        const missing = isMany ? [] : listMissingAddresses(state, shown, names);
+        if (missing.length > 0) throw createMissingError(missing, shown);
+        unready.push(...waited.filter((one) => one.state !== 'ready'));
+        found.push([folder, shown]);
+      },
+      show: (run, parts) => {
+        warnOfClockSkew(
+          found.map(([, inventory]) => inventory),
+          context,
+        );
+        if (isMany) return showMany(found, { flags: given, names, context }, { run, parts });
+        for (const [, inventory] of found) context.stdout.write(render(inventory, { flags: given, names, context }));
+        for (const { address, message, remedy = WAIT_AGAIN } of unready)
+          context.stderr.write(formatErrorWithRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
+        return unready.length === 0 ? EXIT.success : EXIT.failed;
+      },
+    },
     context,
   );
 }
 
-async function get(words: readonly string[], flags: GetCommandFlags, context: Context): Promise<ExitCode> {
-  refuseMisspelt(words);
-  const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const mayRead = createKindFilter(names, flags.format);
-  const paths = words.filter((word) => !names.includes(word));
-  const { state, diagnostics } = await readValidManifests(paths, context);
-  const settings = resolveStackConnection(flags, context, state);
-  const { tokens } = state.stack;
-  const parts = { state, diagnostics, settings, tokens };
-  const { inventory, unready } = await withStack(parts, context, async ({ stack, open, setLineWriter, signal }) => {
-    const read = { names, mayRead, signal };
-    const first = await stack.get(read);
-    const subjects = listAsynchronousResources(
-      first.resources.map(({ address, live: { kind, id } }) => ({ address, kind, id })),
-    );
-    if (flags.wait === undefined || subjects.length === 0) return { inventory: first, unready: [] };
-    const wait = { timeoutMs: flags.wait, signal, setLineWriter };
-    const waited = await awaitPendingResourcesWithProgress(await open(), subjects, wait, context);
-    return { inventory: await stack.get(read), unready: waited.filter(({ state: one }) => one !== 'ready') };
-  });
-  const missing = listMissingAddresses(state, inventory, names);
-  if (missing.length > 0) throw createMissingError(missing, inventory);
-  warnOfClockSkew([inventory], context);
-  context.stdout.write(render(inventory, { flags, names, context }));
-  for (const { address, message, remedy = WAIT_AGAIN } of unready)
-    context.stderr.write(formatErrorWithRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
-  return unready.length === 0 ? EXIT.success : EXIT.failed;
+/** Waits for work of the service on the resources. The result is empty if there is none, or `--wait` is not set. */
+async function waitForWork(
+  { resources }: StackInventory,
+  { wait }: GetCommandFlags,
+  { opened: { pooled }, run: { signal, context } }: { readonly opened: OpenedStack; readonly run: StacksRun },
+): Promise<readonly ResourceWaitResult[]> {
+  const subjects = listAsynchronousResources(
+    resources.map(({ address, live: { kind, id } }) => ({ address, kind, id })),
+  );
+  if (wait === undefined || subjects.length === 0) return [];
+  const { account, setLineWriter } = pooled;
+  account.forget();
+  const waiting = { timeoutMs: wait, signal, setLineWriter };
+  return awaitPendingResourcesWithProgress(await account.open(), subjects, waiting, context);
+}
+
+/** Shows what many stacks own. Errors of a stack are shown on stderr. */
+function showMany(
+  found: readonly (readonly [StackFolder, StackInventory])[],
+  { flags, context }: Shown,
+  { run, parts }: { readonly run: StacksRun; readonly parts: readonly StackReportPart[] },
+): ExitCode {
+  const numbers = createHiddenNumbers();
+  const shown = found.map(([folder, one]) => [folder, redactInventory(one, numbers)] as const);
+  context.stdout.write(renderMany(shown, { flags, names: [], context }));
+  const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.success);
+  if (failed.length > 0) {
+    const options = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT_FLAGS);
+    context.stderr.write(renderRunText(createStacksReport(run, failed), options));
+  }
+  return computeWorstExitCode(parts.map(({ exitCode }) => exitCode));
+}
+
+function renderMany(found: readonly (readonly [StackFolder, StackInventory])[], shown: Shown): string {
+  const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...createStackResourcesDocument(inventory) }));
+  const document = { format: 1, command: 'get', ok: true, stacks };
+  switch (shown.flags.format.name) {
+    case 'json':
+      return renderPrintableJson(document);
+    case 'yaml':
+      return renderPlainYaml(document);
+    case 'table':
+      return found
+        .map(([folder, inventory]) => `── ${formatStackTitle(folder)}\n${render(inventory, shown)}\n`)
+        .join('');
+    default:
+      return found.map(([{ name }, inventory]) => render(inventory, shown).replace(/^(?=.)/gm, `${name}\t`)).join('');
+  }
 }
 
 const WAIT_AGAIN = 'The service continues its work. To wait longer, run the same command again.';

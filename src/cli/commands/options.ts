@@ -7,8 +7,8 @@ import { type FormatName, GENERAL_FORMAT_NAMES, isFormatName } from '../../repor
 import type { OptionTopic, Setting, TextSettingType } from '../../settings/setting.ts';
 import { NAMED_SETTINGS, SETTINGS, type SettingName } from '../../settings/table.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { ReportFileTarget } from '../output/present.ts';
+import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import { createHelpFormatter, OUTPUT_OPTIONS_HEADING, renderHelpSection } from './help.ts';
 
 /** Kinds in help texts come from the tables: no command contains the name of a kind. */

@@ -13,12 +13,12 @@ import { type FormatName, GENERAL_FORMAT_NAMES, listFormatNames } from '../../re
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { joinResultFiles } from '../multi-stack/read-results.ts';
-import { computeWorstExitCode } from '../multi-stack/stacks-run.ts';
 import { findOutputFinding } from '../output/output-files.ts';
 import { outputStacksReport } from '../output/output-report.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
+import { joinResultFiles } from '../reconcile/read-results.ts';
+import { computeWorstExitCode } from '../reconcile/stacks-run.ts';
 import { addDetailedReportOptions, addExamples, addExitCodes } from './options.ts';
 
 export function configureJoinCommand(command: Command, act: CommandBodyRunner): void {

@@ -15,9 +15,9 @@ import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../r
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../multi-stack/stacks-run.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
+import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../reconcile/stacks-run.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import { addColorOption, addExamples, addExitCodes, addStackFilterAndTrustOptions } from './options.ts';
 

@@ -12,11 +12,10 @@ import { renderLintRulesText, renderPolicyTestsText } from '../../report/text/li
 import { InvalidManifests } from '../../stack/host.ts';
 import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { validateAndReportStacks } from '../multi-stack/read-stacks.ts';
-import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
-import { outputReport } from '../output/output-report.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type CommandBodyRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
+import { validateStacks } from '../reconcile/run-stacks.ts';
+import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import {
   addExamples,
   addExitCodes,
@@ -29,7 +28,6 @@ import {
 } from './options.ts';
 
 interface ValidateCommandFlags extends FormatFlags, StackFilterFlags {
-  readonly recursive?: boolean;
   readonly strict?: boolean;
   readonly listRules?: boolean;
   readonly policies?: readonly string[];
@@ -49,27 +47,14 @@ export function configureValidateCommand(command: Command, act: CommandBodyRunne
     ['kustomize build overlays/production | edgewise validate -', 'check what another tool makes'],
     ['edgewise validate --list-rules', 'what lint looks for'],
   ]).action((paths: string[], flags: ValidateCommandFlags) =>
-    act(flags, (context) => (flags.listRules ? printRules(paths, flags, context) : validateAny(paths, flags, context))),
+    act(flags, (context) => (flags.listRules ? printRules(paths, flags, context) : validate(paths, flags, context))),
   );
 }
 
-async function validateAny(paths: readonly string[], flags: ValidateCommandFlags, context: Context): Promise<ExitCode> {
-  if (!isRecursive(flags)) return validate(paths, flags, context);
+async function validate(paths: readonly string[], given: ValidateCommandFlags, context: Context): Promise<ExitCode> {
+  const flags = { ...given, recursive: isRecursive(given) };
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
-  return validateAndReportStacks(paths, { ...flags, toShown }, context);
-}
-
-async function validate(paths: readonly string[], flags: ValidateCommandFlags, context: Context): Promise<ExitCode> {
-  const policies = flags.policies ?? [];
-  const read = await readManifests(paths, context, { requireStack: false, lint: 'all', policies });
-  const { state, diagnostics: found, files, subject } = read;
-  const diagnostics = flags.strict ? found.map(toError) : found;
-  const exitCode = state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics);
-  const addresses = [...(state?.resources.keys() ?? [])];
-  const stack = subject.stack === undefined ? {} : { stack: subject.stack };
-  const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };
-  const publication = { flags, exitCode, locate: subject.locate };
-  return outputReport({ about: 'validation', command: 'validate', validation }, publication, context);
+  return validateStacks(paths, { flags, toShown }, context);
 }
 
 /** For `--strict`: turns a diagnostic into an error, so that no format reports success. */

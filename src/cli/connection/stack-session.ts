@@ -1,13 +1,6 @@
 import type { ServiceSettings } from '../../stack/settings.ts';
-import {
-  type Account,
-  type AccountInput,
-  createAccount,
-  createStack,
-  type Stack,
-  type StackContents,
-} from '../../stack/stack.ts';
-import { type Context, VERSION } from '../context.ts';
+import { type Account, type AccountInput, createAccount } from '../../stack/stack.ts';
+import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from './notices.ts';
 
@@ -17,13 +10,6 @@ interface AccountSession {
   readonly setLineWriter: SetNoticeWriter;
   /** Aborted by the first SIGINT or SIGTERM. Reads then end at once; writes in progress finish. */
   readonly signal: AbortSignal;
-}
-
-/** A stack whose account is open during one command. */
-interface StackSession extends Omit<AccountSession, 'account'> {
-  readonly stack: Stack;
-  /** Opens a client that reads the same account. */
-  readonly open: Account['open'];
 }
 
 /** Opens an account, runs the task, and closes the account even if the task fails. */
@@ -46,18 +32,6 @@ export async function withAccount<T>(
       stopListening();
     }
   }
-}
-
-/** Like `withAccount`, but passes a stack of the account to the task. */
-export async function withStack<T>(
-  { settings, ...parts }: Omit<StackContents, 'version' | 'sinks'> & { readonly settings: ServiceSettings },
-  context: Context,
-  task: (session: StackSession) => Promise<T>,
-): Promise<T> {
-  return withAccount(settings, context, ({ account, ...session }) => {
-    const stack = createStack({ ...parts, version: VERSION }, account, context);
-    return task({ stack, open: account.open, ...session });
-  });
 }
 
 /** Handles SIGINT and SIGTERM during one command. */

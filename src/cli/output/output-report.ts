@@ -22,13 +22,13 @@ interface Publication {
   /** Whether stdout has the result in the format of `--format` already. */
   readonly isShown?: boolean;
   /** The command line that applies the plan. */
-  readonly applyCommand?: NonNullable<FormatOptions['applyCommand']>;
+  readonly applyCommand?: FormatOptions['applyCommand'] | undefined;
   /** The events of an apply that were sent so far. With `--format json-lines`, these events are on stdout already. */
   readonly sent?: WrittenEvents;
   /** The exit code of the command. If a report cannot be written, a success becomes a failure. */
   readonly exitCode: ExitCode;
   /** Finds where the manifest of an address starts. Absent: there are no manifests. */
-  readonly locate?: FormatOptions['locate'];
+  readonly locate?: FormatOptions['locate'] | undefined;
 }
 
 /** Shows a report on stdout, writes the files of `--report`, and returns the exit code. */

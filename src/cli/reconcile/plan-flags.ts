@@ -1,4 +1,5 @@
 import { isHiddenChange } from '../../model/change.ts';
+import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { type Allowances, listBlockingViolations } from '../../plan/guard.ts';
@@ -87,6 +88,7 @@ export function exitCodeOfPlan(
 ): ExitCode {
   if (hasPlanErrors(plan)) return EXIT.invalid;
   if (blocking.length > 0) return EXIT.refused;
+  if (hasKeptPrunes(plan)) return EXIT.failed;
   return detailedExitcode === true && hasKnownChanges(plan) ? EXIT.changes : EXIT.success;
 }
 
@@ -94,4 +96,24 @@ export function exitCodeOfPlan(
 function hasKnownChanges({ changes, writes, files }: Plan): boolean {
   const rewritten = new Set(changes.filter(isHiddenChange).map(({ address }) => address));
   return files.length > 0 || writes.some(({ address }) => !rewritten.has(address));
+}
+
+/** Whether the run keeps what the stack would prune, so that the stack is not done. */
+export function hasKeptPrunes({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
+  return diagnostics.some(({ code }) => code === 'kept-prune');
+}
+
+/**
+ * Returns `authentication` only if nothing was applied and every failure is about permissions. After a partial apply,
+ * returns `failed` for such failures.
+ */
+export function exitCodeOfApply({ outcomes, files, interrupted, waited = [] }: ApplyResult): ExitCode {
+  const failed = outcomes.filter((one) => one.outcome === 'failed');
+  const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
+  const isReady = waited.every(({ state }) => state === 'ready');
+  if (isWhole && isReady && files.every(({ outcome }) => outcome === 'applied')) return EXIT.success;
+  if (interrupted) return EXIT.interrupted;
+  const isRefused = failed.length > 0 && failed.every((one) => one.isAuthentication);
+  const isNothingDone = outcomes.every(({ outcome }) => outcome !== 'applied');
+  return isRefused && isNothingDone ? EXIT.authentication : EXIT.failed;
 }

@@ -149,11 +149,12 @@ export function locateFailedWrite(
   return toPrintablePlace(field === undefined ? { ...place, excerpt: '' } : place);
 }
 
-function createSkippedView({ write, waitedFor }: Skipped, ends: ReadonlyMap<string, Outcome['outcome']>): SkippedView {
-  return {
-    name: formatWriteName(write),
-    reasons: waitedFor.map((id) => formatWaitClause(toPrintable(id), ends.get(id))),
-  };
+function createSkippedView(
+  { write, waitedFor, isKept, message }: Skipped,
+  ends: ReadonlyMap<string, Outcome['outcome']>,
+): SkippedView {
+  const reasons = waitedFor.map((id) => formatWaitClause(toPrintable(id), ends.get(id)));
+  return { name: formatWriteName(write), reasons: isKept === true ? [toPrintable(message)] : reasons };
 }
 
 function createFileView({ address, path, outcome, message }: FileOutcome): FileOutcomeView {

@@ -129,7 +129,8 @@ export function mapNotStartedWritesById(outcomes: readonly Outcome[]): ReadonlyM
   const skipped = outcomes.filter((one) => one.outcome === 'skipped');
   for (let before = -1; before < found.size; ) {
     before = found.size;
-    for (const { write, waitedFor } of skipped) if (waitedFor.every((id) => found.has(id))) found.set(write.id, write);
+    for (const { write, waitedFor, isKept } of skipped)
+      if (isKept !== true && waitedFor.every((id) => found.has(id))) found.set(write.id, write);
   }
   return found;
 }

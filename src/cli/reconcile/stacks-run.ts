@@ -3,37 +3,43 @@ import type { Diagnostic, LocateManifest } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Shard, StackFolder } from '../../model/stack-tree.ts';
+import type { Shard, StackFolder, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
+import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../repository/claim-registry.ts';
-import { findPossibleTakeOverStack, refuseTakeOverWithOldManifest } from '../../repository/hand-over.ts';
-import { orderStacks } from '../../repository/order-stacks.ts';
-import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
-import { isEmbedded } from '../../settings/base-url.ts';
+import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../run/claim-registry.ts';
+import { findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
+import { findStackAmongOthers, NO_TREE } from '../../run/neighbours.ts';
+import { orderStacks } from '../../run/order-stacks.ts';
+import { createPlannedResources, type PlannedResources } from '../../run/planned-resources.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
-import { StackError } from '../../stack/host.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
-import { readApiKey, type ServiceSettings } from '../../stack/settings.ts';
-import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
-import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from '../connection/notices.ts';
+import type { ServiceSettings } from '../../stack/settings.ts';
+import { createStack, type RunnableStack } from '../../stack/stack.ts';
+import { type AccountPool, createAccountPool, type PooledAccount } from '../connection/account-pool.ts';
 import { listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
-import { exitCodeOfError, getReportedErrorPart, outputStacksReport } from '../output/output-report.ts';
+import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
-import { type PlanFlags, resolveStackConnection } from '../reconcile/plan-flags.ts';
+import { type PlanFlags, resolveStackConnection } from './plan-flags.ts';
+
+/**
+ * A run over a list of stacks. Without --recursive, the list has one stack, which the user names by its manifests. The
+ * result is then a report without parts, and an error ends the command.
+ */
 
 export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'keyEnv'> {
+  readonly recursive?: boolean;
   readonly stack?: readonly string[];
   /** Whether the names in `stack` come from plan files, not from `--stack`. */
   readonly isOfPlans?: boolean;
@@ -53,13 +59,14 @@ export function toStackFilter({
 }
 
 export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFlags, FormatFlags {
-  readonly recursive?: boolean;
   /** Files and folders of policies. They apply to every stack. */
   readonly policies?: readonly string[];
 }
 
 export interface StacksRun {
   readonly selected: SelectedStacks;
+  /** The manifests of the only stack. Absent: the run is over many stacks, which are folders. */
+  readonly paths?: readonly string[] | undefined;
   readonly flags: StacksFlags;
   readonly command: string;
   readonly pool: AccountPool;
@@ -74,11 +81,12 @@ export interface StacksRun {
 /** A stack whose manifests were read. */
 export interface OpenedStack {
   readonly folder: StackFolder;
+  /** The stacks of the repository, or those below the folder of a run over many. */
+  readonly tree: StackTree;
   readonly state: DesiredState;
-  readonly diagnostics: readonly Diagnostic[];
   readonly locate: LocateManifest;
   readonly settings: ServiceSettings;
-  readonly stack: Stack;
+  readonly stack: RunnableStack;
   readonly pooled: PooledAccount;
 }
 
@@ -88,42 +96,30 @@ export interface StackResult {
   readonly options?: StackReportPart['options'];
 }
 
+interface RunRequest {
+  readonly flags: StacksFlags & SingleFlags;
+  readonly command: string;
+}
+
 /** Selects the stacks, runs the task on them, and closes every account even if the task fails. */
-export async function runTaskOnSelectedStacks(
-  paths: readonly string[],
-  { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
+export async function withStacks(
+  named: readonly string[],
+  { flags, command }: RunRequest,
   given: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const root = getRoot(paths);
-  const context = confineFilesToRepository(root, given);
-  const selected = await selectStacks(root, toStackFilter(flags), context);
-  refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
-  return runWithSelectedStacks(selected, { flags, command }, context, task);
-}
-
-/** Like `runTaskOnSelectedStacks`, for stacks that are already selected. */
-async function runWithSelectedStacks(
-  selected: SelectedStacks,
-  { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
-  context: Context,
-  task: (run: StacksRun) => Promise<ExitCode>,
-): Promise<ExitCode> {
+  const isMany = flags.recursive === true;
+  const paths = named.map((path) => path || '.'); // a variable that is not set
+  const context = isMany ? confineFilesToRepository(getRoot(paths), given) : given;
+  const selected = isMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths);
+  if (isMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   for (const line of listFilesWithoutStackLines(createListing(selected)))
     context.stderr.write(`${toPrintable(line)}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context);
+  const notes = { planned: createPlannedResources(), claims: new ClaimRegistry() };
   try {
-    return await task({
-      selected,
-      flags,
-      command,
-      pool,
-      signal,
-      context,
-      planned: createPlannedResources(),
-      claims: new ClaimRegistry(),
-    });
+    return await task({ selected, paths: isMany ? undefined : paths, flags, command, pool, signal, context, ...notes });
   } finally {
     try {
       await pool.close();
@@ -131,6 +127,13 @@ async function runWithSelectedStacks(
       stopListening();
     }
   }
+}
+
+/** The only stack of a run, of which nothing is known before its manifests are read. */
+function selectOne([path = '.']: readonly string[]): SelectedStacks {
+  const unknown = { dependsOn: [], takes: [], inputs: [], policies: [], isRendered: false };
+  const stacks = [{ name: '', folder: path, file: path, ...unknown }];
+  return { tree: { ...NO_TREE, root: path, stacks }, stacks };
 }
 
 /**
@@ -157,8 +160,8 @@ function createListing({ tree, ...selected }: SelectedStacks) {
 }
 
 /**
- * Runs a task for each stack. If the task fails for a stack, the error is the result of that stack, and the other
- * stacks continue. Stacks of one account run one after another, to limit memory; accounts run in parallel.
+ * Runs a task for each stack. If the task fails for one of many stacks, the error is the result of that stack, and the
+ * other stacks continue. Stacks of one account run one after another, to limit memory; accounts run in parallel.
  */
 export async function forEachStack(
   run: StacksRun,
@@ -173,22 +176,25 @@ export async function forEachStack(
     if (circle !== undefined) throw circle;
     return task(folder);
   };
+  const performOrReport = (folder: StackFolder): Promise<StackResult> =>
+    isOfMany(run)
+      ? perform(folder).catch((error: unknown) => createFailedStack(error, folder, command))
+      : perform(folder);
   await Promise.all(
     groups.map(async (group) => {
       for (const folder of group) {
         signal.throwIfAborted();
-        parts.set(
-          folder,
-          createStackReportPart(
-            folder,
-            await perform(folder).catch((error: unknown) => createFailedStack(error, folder, command)),
-          ),
-        );
+        parts.set(folder, createStackReportPart(folder, await performOrReport(folder)));
       }
     }),
   );
   signal.throwIfAborted();
   return selected.stacks.map((folder) => assertDefined(parts.get(folder), `a result of ${folder.folder}`));
+}
+
+/** Whether the result has a part for each stack. */
+export function isOfMany({ paths }: Pick<StacksRun, 'paths'>): boolean {
+  return paths === undefined;
 }
 
 export function createStackReportPart(
@@ -211,32 +217,43 @@ export function createFailedStack(error: unknown, { name, file }: StackFolder, c
 }
 
 interface OpenOptions {
-  readonly lint?: 'for-plan';
+  readonly lint?: 'for-plan' | undefined;
   /** Lists the files that an apply would write. */
   readonly listOutputs?: (state: DesiredState) => readonly string[];
 }
 
-/** Reads the manifests of a stack, and finds its account. Sends no request. */
+/** Reads the manifests of a stack, looks for the stacks around it, and finds its account. Sends no request. */
 export async function openStackFolder(
   run: StacksRun,
-  folder: StackFolder,
-  options: OpenOptions = {},
+  selected: StackFolder,
+  { lint, listOutputs = () => [] }: OpenOptions = {},
 ): Promise<OpenedStack> {
   const { flags, command, pool, context } = run;
-  const { onSubject: _, ...quiet } = context;
-  const { lint, listOutputs = () => [] } = options;
-  // `drift` makes no plan that a policy could reject.
-  const policies = command === 'drift' ? undefined : (flags.policies ?? []);
-  const read = await readValidManifests([folder.folder], quiet, { ...(lint !== undefined && { lint }), policies });
-  const { state, diagnostics, locate } = read;
+  // `drift` makes no plan that a policy could reject, and `get` none at all.
+  const policies = command === 'drift' || command === 'get' ? undefined : (flags.policies ?? []);
+  const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run), { lint, policies });
+  const { state, locate } = read;
   const settings = resolveStackConnection(flags, context, state);
+  const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
+  const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
   await refuseOverwrittenInputs(flags, { files: listOutputs(state), settings }, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.getAccount(settings, folder.file);
-  if (checksClaims(command)) recordClaims({ state, tokens }, { folder, account: pooled.account }, run);
-  const parts = { state, diagnostics, policies: read.policies, tokens, version: VERSION };
-  const stack = createStack(parts, pooled.account.toView(settings), context);
-  return { folder, state, diagnostics, locate, settings, stack, pooled };
+  if (checksClaims(command)) recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
+  const parts = { state, diagnostics: [...read.diagnostics, ...diagnostics], policies: read.policies, tokens };
+  const stack = createStack({ ...parts, version: VERSION }, pooled.account.toView(settings), context);
+  return { folder, tree, state, locate, settings, stack, pooled };
+}
+
+/** The paths of the manifests of a stack. */
+export function listPathsOf({ paths }: StacksRun, { folder }: StackFolder): readonly string[] {
+  return paths ?? [folder];
+}
+
+/** The context in which manifests are read. A failure of one of many stacks is reported in its part. */
+export function createReadingContext(run: StacksRun): Context {
+  const { onSubject, ...quiet } = run.context;
+  return isOfMany(run) || onSubject === undefined ? quiet : { ...quiet, onSubject };
 }
 
 /** Whether conflicting claims stop this command. They do not stop `get` and `destroy`, which write no claimed value. */
@@ -256,6 +273,7 @@ export function recordClaims(
 interface StackPlanRequest {
   readonly options: PlanOptions;
   readonly approved?: NamedPlan | undefined;
+  readonly keptPrunes?: KeptPrunes | undefined;
 }
 
 /** A plan of a stack, and its comparison with the plan of that name, if there is one. */
@@ -265,40 +283,50 @@ export interface StackPlan {
   readonly name: string | undefined;
 }
 
+/** A planned stack, with what its plan was made from. */
+export interface PlannedStack extends StackPlan {
+  readonly opened: OpenedStack;
+  readonly options: PlanOptions;
+  readonly keptPrunes?: KeptPrunes | undefined;
+}
+
 /** Plans a stack, with regard to earlier plans of the run. */
 export async function planOpenedStack(
   run: StacksRun,
   opened: OpenedStack,
-  { options, approved }: StackPlanRequest,
+  { options, approved, keptPrunes }: StackPlanRequest,
 ): Promise<StackPlan> {
-  const { folder, stack } = opened;
-  const { signal, context } = run;
-  const { tree, stacks } = run.selected;
-  const account = createAccountKeyContainingSecret(folder, context);
-  await refuseTakeOverWithOldManifest(folder, tree, context);
-  const isInRun = (name: string): boolean =>
-    stacks.some(
-      (other) =>
-        other !== folder && other.name === name && createAccountKeyContainingSecret(other, context) === account,
-    );
-  const all = { ...options, ...createOtherStacksLookUps(run, folder), isInRun, signal };
+  const { folder, tree, stack } = opened;
+  await refuseTakeOverWithOldManifest(folder, tree, run.context);
+  const all = { ...options, ...createOtherStacksLookUps(run, opened), keptPrunes, signal: run.signal };
   const comparison = approved && (await stack.compare(approved.plan, all, approved.name));
   const plan = comparison?.after ?? (await stack.plan(all));
-  if (!hasPlanErrors(plan)) run.planned.note(account, plan);
+  notePlan(run, opened, plan);
   return { plan, comparison, name: approved?.name };
+}
+
+/** Lets later plans of the run know what a plan does to resources that they refer to. */
+export function notePlan({ planned, context }: StacksRun, { folder }: OpenedStack, plan: Plan): void {
+  if (!hasPlanErrors(plan)) planned.note(createAccountKeyContainingSecret(folder, context), plan);
 }
 
 /**
  * Creates the functions with which the plan of one stack finds out about other stacks: whether one takes over an
- * address, and what their plans change.
+ * address, what their plans change, and which of them the run applies.
  */
 export function createOtherStacksLookUps(
-  { planned, selected: { tree }, context }: StacksRun,
-  folder: StackFolder,
-): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned'>> {
+  { planned, selected: { stacks }, context }: StacksRun,
+  { folder, tree }: Pick<OpenedStack, 'folder' | 'tree'>,
+): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned' | 'isInRun'>> {
+  const account = createAccountKeyContainingSecret(folder, context);
   return {
-    findTaker: (address) => findPossibleTakeOverStack(folder, { tree, address }, context),
-    findPlanned: planned.of(createAccountKeyContainingSecret(folder, context)),
+    findTaker: (address) => findTakingOverStack(folder, { tree, address }),
+    findPlanned: planned.of(account),
+    isInRun: (name) =>
+      stacks.some(
+        (other) =>
+          other !== folder && other.name === name && createAccountKeyContainingSecret(other, context) === account,
+      ),
   };
 }
 
@@ -317,9 +345,13 @@ export function reportStacksRun(
   parts: readonly StackReportPart[],
   { applyCommand, ...more }: PublishOptions = {},
 ): Promise<ExitCode> {
+  const { flags, context } = run;
   const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
-  const report = { ...createStacksReport(run, parts), ...(applyCommand !== undefined && { applyCommand }) };
-  return outputStacksReport(report, { flags: run.flags, exitCode, ...more }, run.context);
+  const [one] = parts;
+  if (!isOfMany(run) && one !== undefined)
+    return outputReport(one.report, { flags, exitCode, applyCommand, locate: one.options.locate, ...more }, context);
+  const report = { ...createStacksReport(run, parts), applyCommand };
+  return outputStacksReport(report, { flags, exitCode, ...more }, context);
 }
 
 type PublishOptions = Pick<Parameters<typeof outputStacksReport>[1], 'isShown' | 'sent'> & {
@@ -374,99 +406,6 @@ function refuseSingleResourceFlags(
     },
   );
 }
-
-/** An account that stays open during a run over many stacks. */
-export interface PooledAccount {
-  readonly account: SharedAccount;
-  readonly setLineWriter: SetNoticeWriter;
-}
-
-/** The accounts of a run: one for each base URL and API key, for any number of stacks. */
-interface AccountPool {
-  /**
-   * Returns the account for connection settings. `file`: the Stack file that sets them, for errors. Throws if another
-   * stack of the account has different settings, because both stacks would share one client.
-   */
-  readonly getAccount: (settings: ServiceSettings, file: string) => Promise<PooledAccount>;
-  /** Returns the number of requests sent by reads so far, over all accounts. */
-  readonly countReads: () => number;
-  readonly close: () => Promise<void>;
-}
-
-interface Entry extends PooledAccount {
-  /** The Stack file whose settings opened the account. */
-  readonly file: string;
-  readonly settings: ServiceSettings;
-  readonly end: () => void;
-}
-
-/** Creates the accounts of a run. */
-function createAccountPool(context: Context): AccountPool {
-  const entries = new Map<string, Promise<Entry>>();
-  const accounts: SharedAccount[] = [];
-  const open = async (settings: ServiceSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
-    const { setLineWriter, watch, end, ...notices } = createServiceNotices(settings, context);
-    const parts = {
-      settings,
-      watch,
-      notices,
-      given: { apiKey },
-      onConnected: ({ warning }: { readonly warning: string | undefined }) =>
-        printConnectionNotices(settings, warning, context),
-    };
-    const account = createSharedAccount(parts, context);
-    accounts.push(account);
-    return { account, setLineWriter, end, file, settings };
-  };
-  return {
-    getAccount: async (settings, file) => {
-      const apiKey = isEmbedded(settings.baseUrl) ? undefined : readApiKey(context, settings);
-      const id = createAccountKeyContainingSecret(settings, context);
-      const opening = entries.get(id) ?? open(settings, apiKey, file);
-      entries.set(id, opening);
-      const entry = await opening;
-      refuseOtherSettings(entry, settings, file);
-      return entry;
-    },
-    countReads: () => accounts.reduce((sum, account) => sum + account.countReads(), 0),
-    close: async () => {
-      for (const { account, end } of await Promise.all(entries.values())) {
-        end();
-        await account.close();
-      }
-    },
-  };
-}
-
-/**
- * Throws if the settings differ from the settings of an open account. With two clients, each would keep the rate limit
- * of the account, and both together would exceed it.
- */
-function refuseOtherSettings(entry: Entry, settings: ServiceSettings, file: string): void {
-  const names = Object.keys(SETTING_NAMES) as (keyof typeof SETTING_NAMES)[]; // `Object.keys` loses the key type
-  const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
-  if (differing === undefined) return;
-  throw new StackError(
-    `${file} sets another ${SETTING_NAMES[differing]} than ${entry.file}, but both stacks use the same account.`,
-    {
-      reason: 'invalid',
-      remedy: 'Set the same value in spec.api of both. Stacks of one account share one connection in a run.',
-    },
-  );
-}
-
-/**
- * Settings that must be equal for all stacks of an account, with their names in messages. `keyEnv` and `baseUrl` may
- * differ: two variables can contain the same key, and one data file of the embedded server has several names.
- */
-const SETTING_NAMES: Readonly<Record<Exclude<keyof ServiceSettings, 'keyEnv' | 'baseUrl'>, string>> = {
-  versionHeader: 'version header',
-  pageSize: 'page size',
-  concurrency: 'concurrency',
-  rateLimit: 'rate limit',
-  timeouts: 'timeout',
-  caFile: 'file of authorities',
-};
 
 /**
  * Adds an error to the result of each stack that claims the same unique value as another stack. The error names the

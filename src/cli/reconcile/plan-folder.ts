@@ -21,7 +21,7 @@ import { PLAN_INDEX_SCHEMA } from '../../schemas/plan.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { refuseOutputPath, writeResultFile } from '../output/output-files.ts';
-import { isPlanFile, refusePlanOfAnotherUser, writePlanFile } from '../reconcile/plan-file.ts';
+import { isPlanFile, refusePlanOfAnotherUser, writePlanFile } from './plan-file.ts';
 
 /**
  * A folder of plans has a plan file for each stack of a run, and an index of these files, or one index for each shard.

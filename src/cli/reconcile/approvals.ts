@@ -1,43 +1,87 @@
 import { isEmptyWork, type Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
-import { listWriteToPaths } from '../../plan/plan-input.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import { toServiceId } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { readApprovedPlan, refuseApprovedWithSavedPlan } from '../reconcile/apply-plan.ts';
-import { listManifestPathsForPlan } from '../reconcile/plan-file.ts';
-import { toPlanOptions } from '../reconcile/plan-flags.ts';
-import { type ApplyRun, type ApplyStacksFlags, classifyPlannedStack, showPlansAndApply } from './apply-ready.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { listManifestPathsForPlan, readPlanFile } from './plan-file.ts';
 import { findIndexedPlanFolder, type IndexedPlanFolder } from './plan-folder.ts';
-import {
-  createFailedStack,
-  failConflictingStacks,
-  forEachStack,
-  openStackFolder,
-  planOpenedStack,
-  runTaskOnSelectedStacks,
-  type StackResult,
-  type StacksRun,
-} from './stacks-run.ts';
+import { createFailedStack, type StackFilterFlags, type StackResult, type StacksRun } from './stacks-run.ts';
 
-interface StacksToApply {
-  readonly flags: ApplyStacksFlags;
-  readonly mode: 'apply' | 'destroy';
+/** The approved plans of a run. */
+interface Approval {
+  readonly run: StacksRun;
+  /** Returns the approved plan of a stack. `undefined`: there is none. */
+  readonly findPlan: (folder: StackFolder) => NamedPlan | undefined;
+  /** Returns the result of a stack whose plan has something to do and was not approved. */
+  readonly refuse: (folder: StackFolder, plan: Plan) => StackResult | undefined;
+  /** Throws if an approved plan is missing. Called after every stack was planned. */
+  readonly refuseMissing: () => void;
 }
 
-/** Plans every stack below a folder, shows the plans, asks the user once, and applies the plans. */
-export async function planAndApplyStacks(
-  paths: readonly string[],
-  { flags, mode }: StacksToApply,
+/** Assigns approved plans to the stacks of a run. Throws if a plan is for no stack. */
+export type ApprovedPlans = (run: StacksRun) => Approval;
+
+export const approveAnything: ApprovedPlans = (run) => ({
+  run,
+  findPlan: () => undefined,
+  refuse: () => undefined,
+  refuseMissing: () => undefined,
+});
+
+/** An apply of approved plans: the manifests that they are compared with, and the stacks. */
+export interface ApprovedApply {
+  readonly paths: readonly string[];
+  readonly filter: StackFilterFlags;
+  readonly approved: ApprovedPlans;
+}
+
+/**
+ * Reads a saved plan. The short form of `--approved`: the manifests are those that the file names, unless `--manifests`
+ * names others.
+ */
+export async function readSavedPlan(file: string, flags: ApprovalFlags, context: Context): Promise<ApprovedApply> {
+  refuseApprovedWithSavedPlan(flags);
+  const approved = await readApprovedPlan(file, context);
+  const { manifests } = approved.plan;
+  const paths = listManifestPathsForPlan({ name: file, manifests }, flags.manifests ?? [], context);
+  return { paths, filter: {}, approved: approvePlan(approved) };
+}
+
+interface ApprovalFlags {
+  readonly recursive?: boolean;
+  /** A plan file or a folder of plans. The new plan must be as this one approves it. Otherwise nothing is written. */
+  readonly approved?: string;
+  /** The manifests of a saved plan. */
+  readonly manifests?: readonly string[];
+}
+
+function refuseApprovedWithSavedPlan({ approved }: ApprovalFlags): void {
+  if (approved === undefined) return;
+  const message = 'A saved plan is already approved, so it takes no --approved.';
+  throw new CommandError(message, { exitCode: EXIT.invalid });
+}
+
+/** Reads the plans of `--approved`: for one stack a file, for many a folder. */
+export async function readApprovedPlans(
+  { approved, recursive }: ApprovalFlags,
   context: Context,
-): Promise<ExitCode> {
-  const { approved } = flags;
-  const approvals =
-    approved === undefined ? undefined : await readApprovals(await findPlans(approved, context), context);
-  return applySelectedStacks(paths, { flags, mode, approvals }, context);
+): Promise<ApprovedPlans> {
+  if (approved === undefined) return approveAnything;
+  if (recursive !== true) return approvePlan(await readApprovedPlan(approved, context));
+  return approveFolder(await readApprovals(await findPlans(approved, context), context));
+}
+
+function approvePlan(approved: NamedPlan): ApprovedPlans {
+  return (run) => ({ ...approveAnything(run), findPlan: () => approved });
+}
+
+/** Reads an approved plan. `name` is its file. What the file calls done is not taken from it. */
+async function readApprovedPlan(file: string, context: Context): Promise<NamedPlan> {
+  const { done: _, ...plan } = await readPlanFile(file, context);
+  return { plan, name: file };
 }
 
 async function findPlans(folder: string, context: Context): Promise<IndexedPlanFolder> {
@@ -53,28 +97,28 @@ async function findPlans(folder: string, context: Context): Promise<IndexedPlanF
 }
 
 /**
- * Applies the stacks of a folder of plans, each if its plan is as the saved one approves it. The short form of
- * `--approved`: the manifests are those that the folder names, unless `--manifests` names others.
+ * Reads a folder of plans. The short form of `--approved` for the stacks of the folder: the manifests are those that the
+ * folder names, unless `--manifests` names others.
  */
-export async function applyPlanFolder(
+export async function readSavedPlans(
   plans: IndexedPlanFolder,
-  flags: ApplyStacksFlags,
+  flags: ApprovalFlags,
   context: Context,
-): Promise<ExitCode> {
+): Promise<ApprovedApply> {
   const { folder, manifests, stacks } = plans;
   refuseApprovedWithSavedPlan(flags);
-  const roots = listManifestPathsForPlan({ name: folder, manifests }, flags.manifests ?? [], context);
-  if (roots.length > 1) {
-    const message = `--manifests names ${roots.length} folders, but a folder of plans is compared with the stacks below one folder.`;
+  const paths = listManifestPathsForPlan({ name: folder, manifests }, flags.manifests ?? [], context);
+  if (paths.length > 1) {
+    const message = `--manifests names ${paths.length} folders, but a folder of plans is compared with the stacks below one folder.`;
     throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
   }
   const approvals = await readApprovals(plans, context);
   // Include the stacks that were in the run but have no plan: stacks with a plan may depend on them.
   const names = [...new Set([...approvals.plans.map(({ plan }) => plan.stack), ...stacks])];
   if (names.length === 0)
-    throw new CommandError(`${folder} contains no plan for any stack below ${roots.join(', ')}.`, STALE);
-  const selected = { ...flags, stack: names, isOfPlans: true };
-  return applySelectedStacks(roots, { flags: selected, mode: 'apply', approvals }, context);
+    throw new CommandError(`${folder} contains no plan for any stack below ${paths.join(', ')}.`, STALE);
+  const approved: ApprovedPlans = (run) => approveFolder(approvals)(withUnplanned(run));
+  return { paths, filter: { recursive: true, stack: names, isOfPlans: true }, approved };
 }
 
 interface ApprovedPlan extends NamedPlan {
@@ -161,42 +205,33 @@ function refuseVanishedStacks(
   );
 }
 
-interface SelectedStacksToApply extends StacksToApply {
-  readonly approvals: Approvals | undefined;
-}
-
-async function applySelectedStacks(
-  paths: readonly string[],
-  { flags, mode, approvals }: SelectedStacksToApply,
-  context: Context,
-): Promise<ExitCode> {
-  return runTaskOnSelectedStacks(paths, { flags, command: mode }, context, async (asked) => {
-    const { tree } = asked.selected;
-    const assigned = assignPlans(approvals?.plans ?? [], tree.stacks);
-    if (approvals !== undefined) refuseVanishedStacks(approvals, assigned, tree);
-    const run = flags.isOfPlans === true ? withUnplanned(asked) : asked;
-    const applying: ApplyRun = { run, flags, mode, ready: new Map(), planned: new Map() };
+function approveFolder(approvals: Approvals): ApprovedPlans {
+  return (run) => {
+    const { tree } = run.selected;
+    const assigned = assignPlans(approvals.plans, tree.stacks);
+    refuseVanishedStacks(approvals, assigned, tree);
     const unapproved: string[] = [];
-    const planned = await forEachStack(run, (folder) =>
-      planOne(applying, folder, { approvals, approved: assigned.get(folder), unapproved }),
-    );
-    refuseMissingPlans(unapproved, approvals);
-    const shown = await failConflictingStacks(run, planned, (folder) => {
-      applying.ready.delete(folder);
-      applying.planned.delete(folder);
-    });
-    return showPlansAndApply(applying, shown);
-  });
+    return {
+      run,
+      findPlan: (folder) => assigned.get(folder),
+      refuse: (folder, plan) => {
+        if (assigned.has(folder) || isEmptyWork(plan)) return undefined;
+        unapproved.push(folder.name);
+        return createFailedStack(createUnreviewedError(folder, plan, approvals), folder, run.command);
+      },
+      refuseMissing: () => refuseMissingPlans(unapproved, approvals),
+    };
+  };
 }
 
 /**
  * Throws if a stack was in a run that made the plans, has something to do, and its plan is missing. A plan may have
  * been removed.
  */
-function refuseMissingPlans(unapproved: readonly string[], approvals: Approvals | undefined): void {
-  const missing = unapproved.filter((name) => approvals?.reviewed.includes(name));
+function refuseMissingPlans(unapproved: readonly string[], { folder, reviewed }: Approvals): void {
+  const missing = unapproved.filter((name) => reviewed.includes(name));
   if (missing.length === 0) return;
-  const message = `${approvals?.folder} has no plan for ${missing.join(', ')}, which was in the run that made the plans and has something to do.`;
+  const message = `${folder} has no plan for ${missing.join(', ')}, which was in the run that made the plans and has something to do.`;
   throw new CommandError(message, STALE);
 }
 
@@ -208,32 +243,6 @@ function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
   const { tree, stacks } = selected;
   const unplanned = tree.stacks.filter((one) => !stacks.includes(one)).map(({ name }) => name);
   return { ...run, selected: { ...selected, unplanned } };
-}
-
-interface StackApproval {
-  readonly approvals: Approvals | undefined;
-  /** The approved plan of the stack. Absent: `approvals` has none. */
-  readonly approved: NamedPlan | undefined;
-  /** Gets the name of the stack if it has something to do and no approved plan. */
-  readonly unapproved: string[];
-}
-
-async function planOne(
-  applying: ApplyRun,
-  folder: StackFolder,
-  { approvals, approved, unapproved }: StackApproval,
-): Promise<StackResult> {
-  const { run, flags, mode } = applying;
-  const opened = await openStackFolder(run, folder, {
-    ...(mode === 'apply' && { lint: 'for-plan' }),
-    listOutputs: listWriteToPaths,
-  });
-  const options = toPlanOptions(flags, mode);
-  const planned = await planOpenedStack(run, opened, { options, approved });
-  if (approvals === undefined || approved !== undefined || isEmptyWork(planned.plan))
-    return classifyPlannedStack(applying, { ...planned, opened, options });
-  unapproved.push(folder.name);
-  return createFailedStack(createUnreviewedError(folder, planned.plan, approvals), folder, run.command);
 }
 
 function createUnreviewedError({ name }: StackFolder, { changes }: Plan, { folder }: Approvals): CommandError {

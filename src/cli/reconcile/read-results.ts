@@ -19,7 +19,7 @@ import {
 import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { exitCodeOfPlan } from '../reconcile/plan-flags.ts';
+import { exitCodeOfPlan } from './plan-flags.ts';
 
 /** Results of several files, joined as if they came from one run. */
 type JoinedResults = Pick<StacksRunReport, 'command' | 'root' | 'parts'>;

@@ -1,0 +1,100 @@
+import { isEmbedded } from '../../settings/base-url.ts';
+import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
+import { StackError } from '../../stack/host.ts';
+import { readApiKey, type ServiceSettings } from '../../stack/settings.ts';
+import { createSharedAccount, type SharedAccount } from '../../stack/stack.ts';
+import type { Context } from '../context.ts';
+import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from './notices.ts';
+
+/** An account that stays open during a run. */
+export interface PooledAccount {
+  readonly account: SharedAccount;
+  readonly setLineWriter: SetNoticeWriter;
+}
+
+/** The accounts of a run: one for each base URL and API key, for any number of stacks. */
+export interface AccountPool {
+  /**
+   * Returns the account for connection settings. `file`: the Stack file that sets them, for errors. Throws if another
+   * stack of the account has different settings, because both stacks would share one client.
+   */
+  readonly getAccount: (settings: ServiceSettings, file: string) => Promise<PooledAccount>;
+  /** Returns the number of requests sent by reads so far, over all accounts. */
+  readonly countReads: () => number;
+  readonly close: () => Promise<void>;
+}
+
+interface Entry extends PooledAccount {
+  /** The Stack file whose settings opened the account. */
+  readonly file: string;
+  readonly settings: ServiceSettings;
+  readonly end: () => void;
+}
+
+/** Creates the accounts of a run. */
+export function createAccountPool(context: Context): AccountPool {
+  const entries = new Map<string, Promise<Entry>>();
+  const accounts: SharedAccount[] = [];
+  const open = async (settings: ServiceSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
+    const { setLineWriter, watch, end, ...notices } = createServiceNotices(settings, context);
+    const parts = {
+      settings,
+      watch,
+      notices,
+      given: { apiKey },
+      onConnected: ({ warning }: { readonly warning: string | undefined }) =>
+        printConnectionNotices(settings, warning, context),
+    };
+    const account = createSharedAccount(parts, context);
+    accounts.push(account);
+    return { account, setLineWriter, end, file, settings };
+  };
+  return {
+    getAccount: async (settings, file) => {
+      const apiKey = isEmbedded(settings.baseUrl) ? undefined : readApiKey(context, settings);
+      const id = createAccountKeyContainingSecret(settings, context);
+      const opening = entries.get(id) ?? open(settings, apiKey, file);
+      entries.set(id, opening);
+      const entry = await opening;
+      refuseOtherSettings(entry, settings, file);
+      return entry;
+    },
+    countReads: () => accounts.reduce((sum, account) => sum + account.countReads(), 0),
+    close: async () => {
+      for (const { account, end } of await Promise.all(entries.values())) {
+        end();
+        await account.close();
+      }
+    },
+  };
+}
+
+/**
+ * Throws if the settings differ from the settings of an open account. With two clients, each would keep the rate limit
+ * of the account, and both together would exceed it.
+ */
+function refuseOtherSettings(entry: Entry, settings: ServiceSettings, file: string): void {
+  const names = Object.keys(SETTING_NAMES) as (keyof typeof SETTING_NAMES)[]; // `Object.keys` loses the key type
+  const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
+  if (differing === undefined) return;
+  throw new StackError(
+    `${file} sets another ${SETTING_NAMES[differing]} than ${entry.file}, but both stacks use the same account.`,
+    {
+      reason: 'invalid',
+      remedy: 'Set the same value in spec.api of both. Stacks of one account share one connection in a run.',
+    },
+  );
+}
+
+/**
+ * Settings that must be equal for all stacks of an account, with their names in messages. `keyEnv` and `baseUrl` may
+ * differ: two variables can contain the same key, and one data file of the embedded server has several names.
+ */
+const SETTING_NAMES: Readonly<Record<Exclude<keyof ServiceSettings, 'keyEnv' | 'baseUrl'>, string>> = {
+  versionHeader: 'version header',
+  pageSize: 'page size',
+  concurrency: 'concurrency',
+  rateLimit: 'rate limit',
+  timeouts: 'timeout',
+  caFile: 'file of authorities',
+};

@@ -1,0 +1,293 @@
+import { listAsynchronousResources, type PendingResource } from '../../client/await-work.ts';
+import type { ApplyResult } from '../../model/outcome.ts';
+import { isEmptyWork, isSamePlan, type PlanComparison } from '../../model/plan.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
+import { isDelete } from '../../model/write.ts';
+import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
+import { applyAccount, type StackEnd, type StackInApply } from '../../run/apply-account.ts';
+import { orderStacks } from '../../run/order-stacks.ts';
+import { createPlannedResources } from '../../run/planned-resources.ts';
+import { hasPlanErrors } from '../../stack/plan-live.ts';
+import { EMPTY_APPLY_RESULT } from '../../stack/run-plan.ts';
+import type { PreparedApply } from '../../stack/stack.ts';
+import type { PooledAccount } from '../connection/account-pool.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import type { FormatFlags } from '../output/present.ts';
+import {
+  exitCodeOfApply,
+  hasKeptPrunes,
+  listUnconsentedViolations,
+  type PlanFlags,
+  toConsentOptions,
+} from './plan-flags.ts';
+import type { RunPresenter } from './present-run.ts';
+import {
+  computeWorstExitCode,
+  createFailedStack,
+  createStackReportPart,
+  forEachStack,
+  isOfMany,
+  type PlannedStack,
+  planOpenedStack,
+  type StackFilterFlags,
+  type StackPlan,
+  type StackResult,
+  type StacksRun,
+} from './stacks-run.ts';
+import { awaitPendingResourcesWithProgress } from './wait.ts';
+
+/** Flags of the commands that write. */
+export interface ApplyFlags extends PlanFlags, FormatFlags, StackFilterFlags {
+  readonly yes?: boolean;
+  /** The file that gets a line before and after each request of the apply. */
+  readonly journal?: string;
+  /**
+   * Maximum time in milliseconds to wait, after the writes, for work that the service continues. Absent: do not wait.
+   */
+  readonly wait?: number;
+  /** The manifests of a saved plan. */
+  readonly manifests?: readonly string[];
+  /** A plan file or a folder of plans. The new plan must be as this one approves it. Otherwise nothing is written. */
+  readonly approved?: string;
+}
+
+/** An apply of a run. */
+export interface ApplyRun {
+  readonly run: StacksRun;
+  readonly flags: ApplyFlags;
+  /** The stacks whose plans are shown to the user, also those without changes. */
+  readonly planned: Map<StackFolder, PlannedStack>;
+  /** The stacks to apply: their plans have changes and are not blocked. */
+  readonly ready: Map<StackFolder, PlannedStack>;
+  /** The functions that start the applies of the ready stacks. */
+  readonly opens: Map<StackFolder, PreparedApply>;
+}
+
+/** Classifies a planned stack: ready, without changes, or blocked. A ready stack is added to `ready`. */
+export function classifyPlannedStack(
+  { flags, ready, planned }: ApplyRun,
+  folder: StackFolder,
+  candidate: PlannedStack,
+): StackResult {
+  const { plan, opened } = candidate;
+  const { locate } = opened;
+  const options = { locate };
+  ready.delete(folder);
+  planned.delete(folder);
+  const refused = findRefusal(candidate, flags);
+  if (refused !== undefined) return { ...refused, options };
+  planned.set(folder, candidate);
+  if (isEmptyWork(plan)) {
+    const exitCode = hasKeptPrunes(plan) ? EXIT.failed : EXIT.success;
+    return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode, options };
+  }
+  ready.set(folder, candidate);
+  return { report: { about: 'plan', plan, blocking: [] }, exitCode: EXIT.success, options };
+}
+
+/** Returns why a plan must not be applied: another plan than the approved one, errors, or a violation without consent. */
+function findRefusal({ plan, comparison, name }: StackPlan, flags: PlanFlags): StackResult | undefined {
+  const blocking = listUnconsentedViolations(plan, flags);
+  if (comparison !== undefined && !isSamePlan(comparison))
+    return { report: createApprovalReport(comparison, name), exitCode: EXIT.stale };
+  const report = { about: 'plan', plan, blocking } as const;
+  if (hasPlanErrors(plan)) return { report, exitCode: EXIT.invalid };
+  return blocking.length === 0 ? undefined : { report, exitCode: EXIT.refused };
+}
+
+/** The report of an apply whose plan is not as approved or, without a name of an approved plan, not as shown. */
+function createApprovalReport(comparison: PlanComparison, approvedName: string | undefined): ComparisonReport {
+  const command = approvedName === undefined ? 'question' : 'apply';
+  const names = { before: approvedName ?? 'the plan that was shown', after: 'The plan' };
+  return { about: 'comparison', command, comparison, names };
+}
+
+/**
+ * Prepares the applies of the ready stacks. A stack whose tokens cannot be delivered is not applied: its error is the
+ * result or, if it is the only one, ends the command.
+ */
+export function prepareReadyStacks(
+  { run, flags, ready, opens }: ApplyRun,
+  shown: readonly StackReportPart[],
+): readonly StackReportPart[] {
+  return shown.map((part, index) => {
+    const folder = run.selected.stacks[index];
+    const one = folder && ready.get(folder);
+    if (folder === undefined || one === undefined) return part;
+    try {
+      opens.set(folder, one.opened.stack.prepareApply(one.plan, toConsentOptions(flags)));
+      return part;
+    } catch (error) {
+      ready.delete(folder);
+      return createStackReportPart(folder, createEnd(run, folder, error));
+    }
+  });
+}
+
+/**
+ * Asks the user, and plans every stack that was shown once more. Returns the results if nothing may be written: there is
+ * nothing to do, or a plan is not as shown. `undefined`: the plans in `ready` can be applied.
+ */
+export async function askAndPlanAgain(
+  applying: ApplyRun,
+  shown: readonly StackReportPart[],
+  presenter: RunPresenter,
+): Promise<readonly StackReportPart[] | undefined> {
+  const { run, flags, ready } = applying;
+  if (ready.size === 0) return shown;
+  if (flags.yes === true) return undefined;
+  await confirm(run, presenter.formatQuestion([...ready.values()], shown));
+  const again = await planAgain(applying, shown);
+  const differing = again.filter(({ exitCode }, index) => exitCode !== shown[index]?.exitCode);
+  if (differing.length === 0 && ready.size > 0) return undefined;
+  presenter.showPlans(differing);
+  return again;
+}
+
+async function confirm({ context }: StacksRun, question: string): Promise<void> {
+  const answer = await context.ask(`${question} Only "yes" is accepted: `);
+  if (answer?.trim() === 'yes') return;
+  if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
+  throw new CommandError('Edgewise cannot ask for confirmation: there is no terminal.', {
+    exitCode: EXIT.invalid,
+    remedy: 'Use --yes to apply without asking. Nothing was written.',
+  });
+}
+
+/** Plans every stack that was shown once more, and compares it with what was shown. Replaces the plans in `ready`. */
+async function planAgain(
+  { run: shownRun, ...applying }: ApplyRun,
+  shown: readonly StackReportPart[],
+): Promise<readonly StackReportPart[]> {
+  const run = { ...shownRun, planned: createPlannedResources() };
+  for (const { opened } of applying.planned.values()) opened.pooled.account.forget();
+  const parts = new Map(run.selected.stacks.map((folder, index) => [folder, shown[index]]));
+  return forEachStack(run, async (folder): Promise<StackResult> => {
+    const known = applying.planned.get(folder);
+    if (known === undefined) {
+      const part = parts.get(folder);
+      return part === undefined
+        ? createFailedStack(new Error('It was not planned'), folder, run.command)
+        : { ...part, exitCode: computeWorstExitCode([part.exitCode]) };
+    }
+    const { opened, options, plan, keptPrunes } = known;
+    const approved = { plan, name: 'the plan that was shown' };
+    const { comparison, ...again } = await planOpenedStack(run, opened, { options, approved, keptPrunes });
+    if (comparison === undefined || isSamePlan(comparison))
+      return classifyPlannedStack({ ...applying, run }, folder, { ...known, ...again, comparison });
+    applying.ready.delete(folder);
+    const report = createApprovalReport(comparison, undefined);
+    return { report, exitCode: EXIT.stale, options: { locate: opened.locate } };
+  });
+}
+
+/** Applies the ready stacks: those of an account one after another, accounts side by side. */
+export async function applyReadyStacks(
+  applying: ApplyRun,
+  planned: readonly StackReportPart[],
+  presenter: RunPresenter,
+): Promise<readonly StackReportPart[]> {
+  const { run, ready } = applying;
+  const { stacks } = run.selected;
+  const progress = presenter.startProgress([...ready.values()]);
+  const accounts = Map.groupBy(ready, ([, { opened }]) => opened.pooled);
+  try {
+    const ends = await Promise.all(
+      [...accounts].map(([pooled, members]) =>
+        applyToAccount(applying, { pooled, members: new Map(members), planned, progress }),
+      ),
+    );
+    progress.end();
+    const waited = await Promise.all(ends.map((account) => waitForAccount(applying, account)));
+    const results = new Map(waited.flatMap((account) => [...account]));
+    return planned.map((part, index) => {
+      const folder = stacks[index];
+      const result = folder && results.get(folder);
+      return folder === undefined || result === undefined ? part : createStackReportPart(folder, result);
+    });
+  } finally {
+    progress.end();
+    for (const { opened } of ready.values()) opened.pooled.account.forget();
+  }
+}
+
+interface AccountToApply {
+  readonly pooled: PooledAccount;
+  readonly members: ReadonlyMap<StackFolder, PlannedStack>;
+  readonly planned: readonly StackReportPart[];
+  readonly progress: ReturnType<RunPresenter['startProgress']>;
+}
+
+interface AppliedAccount {
+  readonly pooled: PooledAccount;
+  readonly members: ReadonlyMap<StackFolder, PlannedStack>;
+  readonly ends: ReadonlyMap<StackFolder, StackEnd>;
+}
+
+async function applyToAccount(
+  { run, flags, opens }: ApplyRun,
+  { pooled, members, planned, progress }: AccountToApply,
+): Promise<AppliedAccount> {
+  const { stacks } = run.selected;
+  const { ordered } = orderStacks(stacks);
+  const toApply = (folder: StackFolder): StackInApply => {
+    const one = members.get(folder);
+    const exitCode = planned[stacks.indexOf(folder)]?.exitCode;
+    const isBlocked = one === undefined && exitCode !== EXIT.success && exitCode !== undefined;
+    const open = opens.get(folder);
+    if (one === undefined || open === undefined) return { folder, isBlocked };
+    const { plan, opened } = one;
+    const options = { ...progress.follow(opened.folder, plan), journal: flags.journal, signal: run.signal };
+    return { folder, isBlocked: false, ready: { plan, open, options } };
+  };
+  const order = run.command === 'destroy' ? ordered.toReversed() : ordered;
+  return { pooled, members, ends: await applyAccount(pooled.account.write, order.map(toApply)) };
+}
+
+/** Waits for work that the service continues after the writes of an account. Adds the results of that work. */
+async function waitForAccount(
+  { run, flags }: ApplyRun,
+  { pooled, members, ends }: AppliedAccount,
+): Promise<ReadonlyMap<StackFolder, StackResult>> {
+  const { signal, context } = run;
+  const results = [...ends.values()].flatMap((end) => ('result' in end ? [end.result] : []));
+  const subjects = results.flatMap(listPendingResourcesOfApply);
+  const isWaiting = flags.wait !== undefined && !signal.aborted && subjects.length > 0;
+  const wait = { timeoutMs: flags.wait ?? 0, signal, setLineWriter: pooled.setLineWriter };
+  const waited = isWaiting
+    ? await pooled.account.write((client) => awaitPendingResourcesWithProgress(client, subjects, wait, context))
+    : [];
+  return new Map(
+    Array.from(ends, ([folder, end]) => {
+      if ('error' in end) return [folder, createEnd(run, folder, end.error)] as const;
+      const ids = new Set(listPendingResourcesOfApply(end.result).map(({ id }) => id));
+      const own = waited.filter(({ id }) => ids.has(id));
+      const result = own.length === 0 ? end.result : { ...end.result, waited: own, interrupted: signal.aborted };
+      return [folder, createApplied(result, members.get(folder))] as const;
+    }),
+  );
+}
+
+function createApplied(result: ApplyResult, applied: PlannedStack | undefined): StackResult {
+  const plan = applied?.plan;
+  if (plan === undefined) throw new Error('A stack was applied without a plan');
+  const exitCode = computeWorstExitCode([exitCodeOfApply(result), ...(hasKeptPrunes(plan) ? [EXIT.failed] : [])]);
+  return { report: { about: 'apply', plan, result }, exitCode, options: { locate: applied?.opened.locate } };
+}
+
+/** The result of a stack whose apply did not start. The error of the only stack ends the command. */
+function createEnd(run: StacksRun, folder: StackFolder, error: unknown): StackResult {
+  if (!isOfMany(run)) throw error;
+  return createFailedStack(error, folder, run.command);
+}
+
+/** Lists the written resources that the service may still be working on. */
+function listPendingResourcesOfApply({ outcomes }: ApplyResult): readonly PendingResource[] {
+  return listAsynchronousResources(
+    outcomes.flatMap((one) => {
+      if (one.outcome !== 'applied' || one.id === undefined || isDelete(one.write)) return [];
+      const { kind, address } = one.write;
+      return [{ kind, address, id: one.id }];
+    }),
+  );
+}

@@ -1,0 +1,209 @@
+import type { ApplyEvent } from '../../model/outcome.ts';
+import type { Plan } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
+import {
+  createEventBody,
+  createEventStream,
+  type EventBody,
+  listStartEvents,
+} from '../../report/machine/json-lines.ts';
+import { renderRunText, renderTextReport } from '../../report/render-text.ts';
+import type { Report, StackReportPart, TextStyleOptions, WrittenEvents } from '../../report/report.ts';
+import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
+import { formatCount } from '../../report/view/wording.ts';
+import type { ApplyRunOptions } from '../../stack/run-plan.ts';
+import type { OutputStream } from '../context.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { showFailure } from '../output/output-report.ts';
+import { findEventOutput, getTextOptions } from '../output/present.ts';
+import { type ApplyProgress, createApplyProgress, getProgressStream } from '../output/progress.ts';
+import { createStacksReport, isOfMany, type PlannedStack, reportStacksRun, type StacksRun } from './stacks-run.ts';
+
+/** Shows the plans, the progress and the results of an apply. */
+export interface RunPresenter {
+  /** Shows plans before the apply, in text. Other formats are one document, which is shown at the end. */
+  readonly showPlans: (parts: readonly StackReportPart[]) => void;
+  /** Formats the question for the user. It contains the plans if they were not shown. */
+  readonly formatQuestion: (ready: readonly PlannedStack[], parts: readonly StackReportPart[]) => string;
+  readonly startProgress: (ready: readonly PlannedStack[]) => RunProgress;
+  /** Shows an error that ended the applies after their first events. Throws it if there were none. */
+  readonly fail: (error: unknown, ready: readonly PlannedStack[]) => Promise<ExitCode>;
+  /** Shows the results, and returns the exit code. What was shown as a plan is not repeated. */
+  readonly report: (parts: readonly StackReportPart[]) => Promise<ExitCode>;
+}
+
+export function createPresenter(run: StacksRun): RunPresenter {
+  const { flags, context } = run;
+  const isText = flags.format === 'text';
+  const isMany = isOfMany(run);
+  const shown = new Set<StackReportPart>();
+  let sent: WrittenEvents | undefined;
+  const render = (parts: readonly StackReportPart[], output: OutputStream): string => {
+    const options = getTextOptions(output, context, flags);
+    return isMany
+      ? renderRunText(createStacksReport(run, parts), options)
+      : parts.map(({ report }) => renderUnblocked(report, options)).join('');
+  };
+  return {
+    showPlans: (parts) => {
+      // The report of a stack that is refused says everything.
+      const isShown = isText && (isMany || parts.every(({ report }) => !isRefused(report)));
+      if (!isShown) return;
+      context.stdout.write(render(parts, context.stdout));
+      for (const part of parts) shown.add(part);
+    },
+    formatQuestion: (ready, parts) => {
+      const unseen = isText ? '' : `${render(parts, context.stderr)}\n`;
+      const dangers = formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
+      const warning = dangers === '' ? '' : `! ${dangers}. `;
+      return `${unseen}${warning}${isMany ? askForMany(ready) : askForOne(ready)}`;
+    },
+    startProgress: (ready) => {
+      const progress = createRunProgress(run, ready);
+      return {
+        ...progress,
+        end: () => {
+          progress.end();
+          sent = progress.sent();
+        },
+      };
+    },
+    fail: async (error, [one]) => {
+      if (isMany || one === undefined || sent === undefined || sent.count === 0) throw error;
+      // The report of the failure continues the stream of the events that were sent already.
+      const { plan, opened } = one;
+      const failed = { command: run.command, stack: plan.stack, locate: opened.locate, flags, sent };
+      return showFailure(error, failed, context);
+    },
+    report: async (parts) => {
+      const ended = parts.filter((part) => !shown.has(part));
+      const isShown = isMany ? shown.size > 0 : isText && (ended.length === 0 || sent !== undefined);
+      const isEnded = isShown && ended.length > 0 && sent !== undefined;
+      if (isEnded) context.stdout.write(renderEnds(run, parts, (part) => shown.has(part)));
+      return reportStacksRun(run, parts, { isShown, ...(sent !== undefined && { sent }) });
+    },
+  };
+}
+
+function isRefused(report: Report): boolean {
+  return report.about === 'comparison' || (report.about === 'plan' && report.blocking.length > 0) || hasErrors(report);
+}
+
+function hasErrors(report: Report): boolean {
+  return report.about === 'plan' && report.plan.diagnostics.some(({ severity }) => severity === 'error');
+}
+
+function renderUnblocked(report: Report, options: TextStyleOptions): string {
+  const plan = report.about === 'plan' || report.about === 'apply' ? report.plan : undefined;
+  return plan === undefined ? '' : renderTextReport({ about: 'plan', plan, blocking: [] }, options);
+}
+
+function askForOne([one]: readonly PlannedStack[]): string {
+  const { writes = [], baseUrl } = one?.plan ?? {};
+  if (writes.length === 0) return 'Write the files?';
+  return `Send ${writes.length === 1 ? 'this write' : `these ${writes.length} writes`} to ${baseUrl}?`;
+}
+
+function askForMany(ready: readonly PlannedStack[]): string {
+  const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
+  const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
+  return `Send ${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} to ${places}?`;
+}
+
+/** Renders the results of the applies. Those of planning are on the screen already. */
+function renderEnds(
+  run: StacksRun,
+  parts: readonly StackReportPart[],
+  isShown: (part: StackReportPart) => boolean,
+): string {
+  const { context, flags } = run;
+  const options = { ...getTextOptions(context.stdout, context, flags), isPlanShown: true };
+  if (!isOfMany(run))
+    return parts.map(({ report, options: own }) => `\n${renderTextReport(report, { ...options, ...own })}`).join('');
+  const ended = parts.map((part) => (isShown(part) ? { ...part, isShown: true } : part));
+  const { requests: _, ...report } = createStacksReport(run, ended);
+  return `\n${renderRunText(report, options)}`;
+}
+
+/** The combined progress of all applies of a run: for the user, and as a stream of events. */
+export interface RunProgress {
+  readonly follow: (
+    folder: StackFolder,
+    plan: Plan,
+  ) => Required<Pick<ApplyRunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
+  /** Returns the events that were sent so far, and the folders of their stacks. */
+  readonly sent: () => WrittenEvents;
+  readonly end: () => void;
+}
+
+/**
+ * Shows the progress of the applies, from the first write on. With `--format json-lines`, writes events to stdout as they
+ * happen.
+ */
+function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunProgress {
+  const { context, flags, signal } = run;
+  const isMany = isOfMany(run);
+  const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
+  const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
+  const stream = createEventStream(context.now, findEventOutput(flags, context));
+  const parts = new Set<string>();
+  let progress: ApplyProgress | undefined;
+  let done = 0;
+  const start = (): ApplyProgress => {
+    const place = { ...context, output: getProgressStream(context) };
+    const started = createApplyProgress(place, { total, rateLimit }, getTextOptions(context.stderr, context, flags));
+    for (const { opened } of all) opened.pooled.setLineWriter(started.tell, started.wait);
+    return started;
+  };
+  const end = (): void => {
+    signal.removeEventListener('abort', tellStopping);
+    progress?.end();
+    progress = undefined;
+    for (const { opened } of all) opened.pooled.setLineWriter(undefined);
+  };
+  const tellStopping = (): void =>
+    progress?.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
+  signal.addEventListener('abort', tellStopping, { once: true });
+  return {
+    follow: ({ name: stack, folder }, plan) => {
+      const send = (body: EventBody): void => stream.send(isMany ? { ...body, stack } : body);
+      return {
+        onStart: () => {
+          progress ??= start();
+          parts.add(folder);
+          for (const body of listStartEvents(plan)) send(body);
+        },
+        onEvent: (event) => {
+          if (event.event === 'write-ended') done += 1;
+          progress?.onEvent(isMany ? withStackName(event, { stack, done, total }) : event);
+          send(createEventBody(event));
+        },
+        onWarning: (message) => {
+          const line = `Warning: ${toPrintable(message)}`;
+          if (progress === undefined) context.stderr.write(`${line}\n`);
+          else progress.tell(line);
+        },
+      };
+    },
+    sent: () => (isMany ? { ...stream.sent(), parts } : stream.sent()),
+    end,
+  };
+}
+
+/** Prefixes write ids with the name of the stack, because writes of several stacks may have the same id. */
+function withStackName(
+  event: ApplyEvent,
+  { stack, done, total }: { readonly stack: string; readonly done: number; readonly total: number },
+): ApplyEvent {
+  const name = <T extends { readonly id: string }>(write: T): T => ({ ...write, id: `${stack}: ${write.id}` });
+  switch (event.event) {
+    case 'write-started':
+    case 'write-waiting':
+      return { ...event, write: name(event.write) };
+    case 'write-ended':
+      return { ...event, result: { ...event.result, write: name(event.result.write) }, done, total };
+    default:
+      return event;
+  }
+}

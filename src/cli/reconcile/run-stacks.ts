@@ -1,0 +1,299 @@
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
+import { isEmptyWork, isSamePlan, type Plan } from '../../model/plan.ts';
+import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
+import { listWriteToPaths } from '../../plan/plan-input.ts';
+import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
+import { findEffectiveShard } from '../../repository/select-stacks.ts';
+import { findStackAmongOthers } from '../../run/neighbours.ts';
+import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
+import { hasPlanErrors } from '../../stack/plan-live.ts';
+import { readManifests } from '../../stack/read-manifests.ts';
+import { refuseToWriteUntrusted } from '../../stack/settings.ts';
+import type { GetOptions } from '../../stack/stack.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
+import {
+  createApplyManifestsCommandLine,
+  createSavedPlanCommandLine,
+  createStacksApplyCommandLine,
+  hasMissingTokenSinkDiagnostic,
+} from './apply-command.ts';
+import {
+  type ApplyFlags,
+  type ApplyRun,
+  applyReadyStacks,
+  askAndPlanAgain,
+  classifyPlannedStack,
+  prepareReadyStacks,
+} from './apply-stacks.ts';
+import { type ApprovedPlans, approveAnything } from './approvals.ts';
+import { keepPrunesBesideUnknownStacks } from './kept-prunes.ts';
+import { writePlanFile } from './plan-file.ts';
+import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from './plan-flags.ts';
+import { createPlanFolderWriter } from './plan-folder.ts';
+import { createPresenter } from './present-run.ts';
+import {
+  createOtherStacksLookUps,
+  createReadingContext,
+  failConflictingStacks,
+  forEachStack,
+  isOfMany,
+  listPathsOf,
+  notePlan,
+  type OpenedStack,
+  openStackFolder,
+  type PlannedStack,
+  planOpenedStack,
+  recordClaims,
+  reportStacksRun,
+  type StackResult,
+  type StacksFlags,
+  type StacksRun,
+  toStackFilter,
+  withStacks,
+} from './stacks-run.ts';
+
+/**
+ * The runs over a list of stacks: select the stacks, read their manifests, read what is live once for each account, plan
+ * and rehearse, compare with the approval, show and ask, apply, report. --recursive and its filters decide only which
+ * stacks the first step returns; without them it is the one that the paths name.
+ */
+
+interface ValidationRun {
+  readonly flags: StacksFlags & { readonly strict?: boolean };
+  /** Turns a diagnostic into the one to show. */
+  readonly toShown: (found: Diagnostic) => Diagnostic;
+}
+
+/** Validates stacks. Sends no request. */
+export async function validateStacks(
+  paths: readonly string[],
+  { flags, toShown }: ValidationRun,
+  context: Context,
+): Promise<ExitCode> {
+  return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
+    const parts = await forEachStack(run, (folder) => validateStack(run, folder, toShown));
+    return reportStacksRun(run, await failConflictingStacks(run, parts));
+  });
+}
+
+async function validateStack(
+  run: StacksRun,
+  folder: StackFolder,
+  toShown: ValidationRun['toShown'],
+): Promise<StackResult> {
+  const options = { requireStack: isOfMany(run), lint: 'all', policies: run.flags.policies ?? [] } as const;
+  const read = await readManifests(listPathsOf(run, folder), createReadingContext(run), options);
+  const { state, files, subject } = read;
+  const isNamed = state !== undefined && !isOfMany(run) && subject.stack !== undefined;
+  const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;
+  if (state !== undefined) {
+    const account = createAccountKeyContainingSecret(folder, run.context);
+    recordClaims({ state, tokens: state.stack.tokens }, { folder, account }, run);
+  }
+  const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? [])].map(toShown);
+  const addresses = [...(state?.resources.keys() ?? [])];
+  const name = isOfMany(run) ? folder.name || undefined : subject.stack;
+  const stack = name === undefined ? {} : { stack: name };
+  return {
+    report: {
+      about: 'validation',
+      command: 'validate',
+      validation: { diagnostics, files, resources: addresses.length, addresses, ...stack },
+    },
+    exitCode: state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics),
+    options: { locate: subject.locate },
+  };
+}
+
+interface InventoryRun {
+  readonly flags: StacksFlags;
+  readonly query: Omit<GetOptions, 'signal'>;
+  /** Called with each stack and what it owns, while its account is open. */
+  readonly onRead: (opened: OpenedStack, inventory: StackInventory, run: StacksRun) => Promise<void>;
+  /** Shows what was read. Returns the exit code. */
+  readonly show: (run: StacksRun, parts: readonly StackReportPart[]) => ExitCode;
+}
+
+/** Reads what stacks own. Sends GET requests only. */
+export async function getFromStacks(
+  paths: readonly string[],
+  { flags, query, onRead, show }: InventoryRun,
+  context: Context,
+): Promise<ExitCode> {
+  return withStacks(paths, { flags, command: 'get' }, context, async (run) => {
+    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
+      const opened = await openStackFolder(run, folder);
+      await onRead(opened, await opened.stack.get({ ...query, signal: run.signal }), run);
+      return { report: { about: 'failure', failure: {} }, exitCode: EXIT.success };
+    });
+    return show(run, parts);
+  });
+}
+
+/** Compares stacks with the live state. Sends GET requests only. */
+export async function compareStacksWithLive(
+  paths: readonly string[],
+  flags: StacksFlags & { readonly target: readonly string[]; readonly exclude: readonly string[] },
+  context: Context,
+): Promise<ExitCode> {
+  return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
+      const opened = await openStackFolder(run, folder);
+      const { stack, locate, settings } = opened;
+      const drift = await stack.drift({
+        signal: run.signal,
+        targets: flags.target,
+        exclusions: flags.exclude,
+        ...createOtherStacksLookUps(run, opened),
+        onPlanned: (plan) => notePlan(run, opened, plan),
+      });
+      const report: Report = isOfMany(run)
+        ? { about: 'drift', drift }
+        : { about: 'drift', drift, keyEnv: settings.keyEnv };
+      const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
+      return { report, exitCode: isEveryTargetCompared(drift) ? differs : EXIT.invalid, options: { locate } };
+    });
+    return reportStacksRun(run, await failConflictingStacks(run, parts));
+  });
+}
+
+interface PlanStacksFlags extends StacksFlags, PlanFlags {
+  /** The file of the plan; for many stacks, a folder with a plan file for each. */
+  readonly out?: string;
+  readonly detailedExitcode?: boolean;
+}
+
+/** Plans stacks, and saves the plans. Sends GET requests only. */
+export async function planStacks(
+  paths: readonly string[],
+  flags: PlanStacksFlags,
+  context: Context,
+): Promise<ExitCode> {
+  const writer = await createPlanWriter(flags, context);
+  return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
+    const planned = new Map<StackFolder, OpenedStack>();
+    const options = toPlanOptions(flags);
+    const describe = (opened: OpenedStack, plan: Plan): StackResult => {
+      const blocking = listUnconsentedViolations(plan, flags);
+      const report = { about: 'plan', plan, blocking } as const;
+      return { report, exitCode: exitCodeOfPlan(plan, blocking, flags), options: { locate: opened.locate } };
+    };
+    const made = await forEachStack(run, async (folder) => {
+      const opened = await openStackFolder(run, folder, { lint: 'for-plan', listOutputs: listWriteToPaths });
+      planned.set(folder, opened);
+      return describe(opened, (await planOpenedStack(run, opened, { options })).plan);
+    });
+    const checked = await failConflictingStacks(run, made);
+    const parts = await keepPrunesBesideUnknownStacks(run, checked, async (folder, keptPrunes) => {
+      const opened = planned.get(folder);
+      return opened && describe(opened, (await planOpenedStack(run, opened, { options, keptPrunes })).plan);
+    });
+    for (const [index, { report }] of parts.entries())
+      if (report.about === 'plan') await writer.write(run.selected.stacks[index], report.plan, run);
+    await writer.finish(run);
+    return reportStacksRun(run, parts, { applyCommand: findApplyCommand(run, parts, flags) });
+  });
+}
+
+interface PlanWriter {
+  readonly write: (folder: StackFolder | undefined, plan: Plan, run: StacksRun) => Promise<void>;
+  readonly finish: (run: StacksRun) => Promise<void>;
+}
+
+/** Creates the writer of plan files. A plan of one stack is written even if it has errors, for programs that read it. */
+async function createPlanWriter(flags: PlanStacksFlags, context: Context): Promise<PlanWriter> {
+  const { out } = flags;
+  if (out === undefined) return { write: async () => undefined, finish: async () => undefined };
+  if (flags.recursive !== true)
+    return { write: (_, plan) => writePlanFile(out, plan, context), finish: async () => undefined };
+  const shard = findEffectiveShard(toStackFilter(flags), context);
+  const folder = await createPlanFolderWriter(out, shard, context);
+  return {
+    write: async (stack, plan, { selected }) => {
+      if (stack !== undefined && !hasPlanErrors(plan))
+        await folder.write(formatPlanFileName(stack, selected.tree), plan);
+    },
+    finish: ({ selected }) => folder.finish(selected),
+  };
+}
+
+/** Formats the name of a plan file: the name of the stack, followed by the folder if the name is not unique. */
+function formatPlanFileName({ name, folder }: StackFolder, { stacks }: Pick<StackTree, 'stacks'>): string {
+  const isUnique = name !== '' && stacks.filter((stack) => stack.name === name).length === 1;
+  return isUnique ? `${name}.json` : `${name}@${folder.replace(/[^\w.-]+/g, '-')}.json`;
+}
+
+/** The command line that applies the plans. `undefined`: none can be applied. */
+function findApplyCommand(
+  run: StacksRun,
+  parts: readonly StackReportPart[],
+  flags: PlanStacksFlags,
+): CommandLine | undefined {
+  const { selected, paths, context } = run;
+  const { out } = flags;
+  const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
+  if (paths === undefined) {
+    const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
+    if (!isPassed || plans.every(isEmptyWork)) return undefined;
+    const all = { paths: [selected.tree.root], flags, env: context.env };
+    return createStacksApplyCommandLine(all, { filter: flags, out });
+  }
+  if (plans.some(hasMissingTokenSinkDiagnostic)) return undefined;
+  const planned = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
+  return out === undefined ? createApplyManifestsCommandLine(planned) : createSavedPlanCommandLine(out, planned);
+}
+
+interface StacksToApply {
+  readonly flags: ApplyFlags;
+  readonly mode: Plan['mode'];
+  /** The approved plans. Default: nothing has to be approved. */
+  readonly approved?: ApprovedPlans | undefined;
+}
+
+/** Plans stacks, shows the plans, asks the user once, and applies them. */
+export async function applyStacks(
+  paths: readonly string[],
+  { flags, mode, approved = approveAnything }: StacksToApply,
+  context: Context,
+): Promise<ExitCode> {
+  refuseToWriteUntrusted(context);
+  return withStacks(paths, { flags, command: mode }, context, async (given) => {
+    const { run, findPlan, refuse, refuseMissing } = approved(given);
+    const candidates = new Map<StackFolder, PlannedStack>();
+    const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), opens: new Map() };
+    const options = toPlanOptions(flags, mode);
+    const lint = mode === 'apply' ? 'for-plan' : undefined;
+    const made = await forEachStack(run, async (folder) => {
+      const opened = await openStackFolder(run, folder, { lint, listOutputs: listWriteToPaths });
+      const planned = await planOpenedStack(run, opened, { options, approved: findPlan(folder) });
+      candidates.set(folder, { ...planned, opened, options });
+      return refuse(folder, planned.plan) ?? classifyPlannedStack(applying, folder, { ...planned, opened, options });
+    });
+    refuseMissing();
+    const checked = await failConflictingStacks(run, made, (folder) => {
+      applying.ready.delete(folder);
+      applying.planned.delete(folder);
+    });
+    const planned = await keepPrunesBesideUnknownStacks(run, checked, async (folder, keptPrunes) => {
+      const known = candidates.get(folder);
+      if (known === undefined || mode !== 'apply') return undefined;
+      // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
+      const isApproved = known.comparison === undefined || isSamePlan(known.comparison);
+      const approved = isApproved ? undefined : findPlan(folder);
+      const again = await planOpenedStack(run, known.opened, { options, approved, keptPrunes });
+      return classifyPlannedStack(applying, folder, { ...known, ...again, keptPrunes });
+    });
+    const presenter = createPresenter(run);
+    presenter.showPlans(planned);
+    const prepared = prepareReadyStacks(applying, planned);
+    const ended = await askAndPlanAgain(applying, prepared, presenter);
+    if (ended !== undefined) return presenter.report(ended);
+    try {
+      return await presenter.report(await applyReadyStacks(applying, prepared, presenter));
+    } catch (error) {
+      return presenter.fail(error, [...applying.ready.values()]);
+    }
+  });
+}

@@ -1,0 +1,107 @@
+import { dirname, relative, resolve } from 'node:path';
+import { findRepository } from '../files/boundary.ts';
+import { resolveLinks } from '../files/real-path.ts';
+import { toAddress } from '../model/address.ts';
+import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
+import type { StackFolder, StackTree, TakenOverResource } from '../model/stack-tree.ts';
+import type { DesiredState } from '../model/state.ts';
+import { createDuplicateStackError, readStackTree } from '../repository/read-stack-tree.ts';
+import { toServiceId } from '../stack/account-key.ts';
+import { type Host, InvalidManifests } from '../stack/host.ts';
+import type { ServiceSettings } from '../stack/settings.ts';
+
+/** A stack that was named by its manifests, and the stacks around it. */
+export interface StackAmongOthers {
+  readonly folder: StackFolder;
+  /** The stacks of the repository. */
+  readonly tree: StackTree;
+  /** Warnings on `Stack` documents that cannot be read. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export const NO_TREE: StackTree = {
+  root: '',
+  stacks: [],
+  filesWithoutStack: [],
+  strays: [],
+  unread: [],
+  diagnostics: [],
+};
+
+interface NamedStack {
+  readonly state: DesiredState;
+  readonly locate: LocateManifest;
+  /** Absent: as the manifests, the flags and the environment say. */
+  readonly settings?: Pick<ServiceSettings, 'baseUrl' | 'keyEnv'> | undefined;
+}
+
+/**
+ * Looks for the other stacks of the repository, or below `--root` or the working folder. Only their `Stack` documents are
+ * checked. Throws if another stack has the same name at the same service. Finds no other stacks if the manifests come
+ * from standard input or from memory, because files may be their source. `baseUrl` and `keyEnv`: those that flags set for all stacks.
+ */
+export function findStackAmongOthers(
+  named: NamedStack,
+  host: Host,
+  { baseUrl, keyEnv }: { readonly baseUrl?: string | undefined; readonly keyEnv?: string | undefined } = {},
+): StackAmongOthers {
+  const described = describeStack(named, host);
+  const { paths = [], roots: [root] = [] } = named.state;
+  if (paths.length === 0 || paths.includes('-') || root === undefined)
+    return { folder: described, tree: NO_TREE, diagnostics: [] };
+  const { cwd } = host;
+  const { budget: _, ...context } = host;
+  const tree = readStackTree(relative(cwd, root) || '.', { ...context, baseUrl, keyEnv });
+  const toReal = (file: string): string => resolveLinks(resolve(cwd, file));
+  const found = tree.stacks.find(({ file }) => toReal(file) === toReal(described.file));
+  const own: StackFolder = named.settings === undefined ? { ...described, ...pickPlace(found) } : described;
+  // A checkout inside of this one, such as a worktree, has the same stacks.
+  const repository = findRepository(resolve(cwd, dirname(own.file)), host);
+  const isHere = (file: string): boolean => findRepository(resolve(cwd, dirname(file)), host) === repository;
+  const stacks = tree.stacks.filter((one) => one !== found && isHere(one.file));
+  refuseDuplicate(own, stacks);
+  return {
+    folder: own,
+    tree: { ...tree, stacks: [own, ...stacks] },
+    diagnostics: tree.unread.filter(isHere).map(createUnreadWarning),
+  };
+}
+
+function pickPlace({ baseUrl, serviceId, keyEnv }: Partial<StackFolder> = {}): Partial<StackFolder> {
+  return { baseUrl, serviceId, keyEnv };
+}
+
+function describeStack({ state, locate, settings }: NamedStack, { cwd }: Host): StackFolder {
+  const { baseUrl, keyEnv } = settings ?? {};
+  const { stack, resources, paths = [], crossStackReferences = new Map() } = state;
+  const takes = [...resources.values()].flatMap(({ kind, address, lifecycle: { takenFrom } }): TakenOverResource[] =>
+    takenFrom === undefined ? [] : [{ stack: takenFrom.stack, resource: toAddress(kind, takenFrom.name), as: address }],
+  );
+  return {
+    name: stack.name,
+    folder: paths[0] ?? '.',
+    file: locate(undefined)?.file ?? '.',
+    baseUrl,
+    serviceId: baseUrl === undefined ? undefined : toServiceId(baseUrl, { cwd }),
+    keyEnv,
+    inputs: [],
+    policies: [],
+    isRendered: false,
+    dependsOn: Array.from(crossStackReferences.values(), (reference) => reference.stack),
+    takes,
+  };
+}
+
+function refuseDuplicate(own: StackFolder, others: readonly StackFolder[]): void {
+  const other = others.find(({ name, serviceId }) => name === own.name && serviceId === own.serviceId);
+  if (other !== undefined) throw new InvalidManifests([createDuplicateStackError(own, other)]);
+}
+
+function createUnreadWarning(file: string): Diagnostic {
+  return {
+    code: 'stack-unreadable',
+    severity: 'warning',
+    message: `${file} seems to contain a Stack, and its name cannot be read`,
+    remedy: 'Correct the file: if that stack has the name of this one, each deletes what the other creates.',
+  };
+}

@@ -1,0 +1,125 @@
+import { listReferences } from '../kinds/references.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import type { Plan } from '../model/plan.ts';
+import { isDelete, type Write } from '../model/write.ts';
+import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
+
+/**
+ * The two passes in which the plans of one account are applied. In the first pass, stack after stack sends what waits for
+ * no other stack. The last pass has the deletes and the late claims of all stacks, and what depends on them: the service
+ * rejects the delete of a resource in use, and a claim of a value that another resource still has.
+ */
+export interface Passes {
+  /** The writes of the first pass, by plan. */
+  readonly first: ReadonlyMap<Plan, readonly Write[]>;
+  /** The writes of the last pass, in the order in which they are sent. */
+  readonly last: readonly PassStep[];
+}
+
+/** Writes of one plan that are sent together. */
+export interface PassStep {
+  readonly plan: Plan;
+  readonly writes: readonly Write[];
+}
+
+/** Divides the writes of an account. A plan that is applied alone has only one pass, because nothing waits for it. */
+export function dividePlans(plans: readonly Plan[]): Passes {
+  if (plans.length < 2) return { first: new Map(plans.map((plan) => [plan, plan.writes])), last: [] };
+  const late = new Map(plans.map((plan) => [plan, listLateWrites(plan)]));
+  return {
+    first: new Map(plans.map((plan) => [plan, plan.writes.filter((write) => late.get(plan)?.has(write) !== true)])),
+    last: orderLastPass(late),
+  };
+}
+
+/** The resources that have no manifest any more. A prune is no part of a replace, and no delete of a duplicate. */
+export function isPrune({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): (write: Write) => boolean {
+  const pruned = new Set(
+    changes.flatMap(({ action, address, duplicateOf }) =>
+      action === 'delete' && duplicateOf === undefined ? [address] : [],
+    ),
+  );
+  return (write) => mode === 'apply' && isDelete(write) && write.duplicateOf === undefined && pruned.has(write.address);
+}
+
+function listLateWrites(plan: Plan): ReadonlySet<Write> {
+  const claims = listAddressesAwaitingOtherStacks(plan);
+  const late = new Map<string, Write>();
+  // One pass is enough, because a write depends only on earlier writes.
+  for (const write of plan.writes)
+    if (isDelete(write) || write.last || claims.has(write.address) || write.dependsOn.some((id) => late.has(id)))
+      late.set(write.id, write);
+  return new Set(late.values());
+}
+
+type LateWrites = ReadonlyMap<Plan, ReadonlySet<Write>>;
+
+/** Orders late writes, each after those that it follows. Writes that follow each other in a circle come last. */
+function orderLastPass(late: LateWrites): readonly PassStep[] {
+  const followed = findFollowed(late);
+  const left = new Set([...late.values()].flatMap((writes) => [...writes]));
+  const steps: PassStep[] = [];
+  for (;;) {
+    const before = steps.length;
+    for (const [plan, writes] of late) {
+      const waiting = new Set<string>();
+      const ready: Write[] = [];
+      for (const write of [...writes].filter((one) => left.has(one))) {
+        const waits =
+          write.dependsOn.some((id) => waiting.has(id)) || followed.get(write)?.some((one) => left.has(one));
+        if (waits === true) waiting.add(write.id);
+        else ready.push(write);
+      }
+      if (ready.length > 0) steps.push({ plan, writes: ready });
+      for (const write of ready) left.delete(write);
+    }
+    if (steps.length === before) break;
+  }
+  return [...steps, ...listSteps(late, left)];
+}
+
+function listSteps(late: LateWrites, left: ReadonlySet<Write>): readonly PassStep[] {
+  return [...late].flatMap(([plan, all]) => {
+    const writes = [...all].filter((write) => left.has(write));
+    return writes.length === 0 ? [] : [{ plan, writes }];
+  });
+}
+
+/**
+ * Finds the late writes of other plans that a late write follows. A delete follows the writes that may remove a reference
+ * to the resource, a late claim the deletes of the same kind, and a restriction that may lock out everything.
+ */
+function findFollowed(late: LateWrites): ReadonlyMap<Write, readonly Write[]> {
+  const all = [...late].flatMap(([plan, writes]) => [...writes].map((write) => ({ plan, write })));
+  const users = Map.groupBy(
+    [...late].flatMap(([plan, writes]) => listUsers(plan, writes)),
+    ({ id }) => id,
+  );
+  const deletes = Map.groupBy(
+    all.filter(({ write }) => isDelete(write)),
+    ({ write }) => write.kind,
+  );
+  const others = all.filter(({ write }) => !write.last);
+  const claims = new Map([...late.keys()].map((plan) => [plan, listAddressesAwaitingOtherStacks(plan)]));
+  const find = (plan: Plan, write: Write) => {
+    if (write.last) return others;
+    if (isDelete(write)) return users.get(write.ids?.id ?? '') ?? [];
+    return claims.get(plan)?.has(write.address) === true ? (deletes.get(write.kind) ?? []) : [];
+  };
+  return new Map(
+    all.map(({ plan, write }) => [write, find(plan, write).flatMap((one) => (one.plan === plan ? [] : [one.write]))]),
+  );
+}
+
+/** Lists the late writes to resources that refer to another resource before the apply, each with the id of that one. */
+function listUsers(
+  plan: Plan,
+  writes: ReadonlySet<Write>,
+): readonly { readonly id: string; readonly plan: Plan; readonly write: Write }[] {
+  const changes = Map.groupBy(plan.changes, ({ address }) => address);
+  return [...writes].flatMap((write) =>
+    (changes.get(write.address) ?? []).flatMap(({ kind, live }) =>
+      listReferences(getKind(kind), live?.spec ?? {}).map(({ value }) => ({ id: value, plan, write })),
+    ),
+  );
+}

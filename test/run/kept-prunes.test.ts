@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toEdge, toManifest } from '../cli/workspace.ts';
+import { listWrites, toStack } from '../repository/tree.ts';
+
+const A = { 'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}${toEdge('gone', 20_002)}` };
+/** The edge gone has left the manifests, its port goes to the edge y, and x and z are created. */
+const NEXT = {
+  'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_003)}${toEdge('y', 20_002)}${toEdge('z', 20_004)}`,
+};
+
+describe('a run in which a stack cannot be read', () => {
+  it('keeps what the others would prune, and what waits for that, and does everything else', async () => {
+    const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({ ...NEXT, 'live/b/pool.yaml': '}{' });
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /^warning\[kept-prune\]: TCPEdge\/gone \(\w+\) is in no manifest, and is kept in this run: live\/b cannot be read, and might take it over\n +help: .* edgewise apply live\/a$/m,
+    );
+    expect(stdout).toMatch(/TCPEdge\/y .*1.tcp.example.net:20002 is claimed by/);
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual([
+      'PATCH /edges/tcp/edgtcp',
+      'POST /edges/tcp',
+    ]);
+    await workspace.write({ 'live/b/pool.yaml': toEdge('other', 20_009) });
+    expect((await workspace.edgewise('apply -R live --yes --allow-deletes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('prunes if that stack is at another service', async () => {
+    const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
+    const at = { env: { EDGEWISE_BASE_URL: '' } };
+    const api = { api: { base_url: 'https://api.test' } };
+    await workspace.write({ 'live/a/edgewise.yaml': A['live/a/edgewise.yaml'].replace('{}', JSON.stringify(api)) });
+    await workspace.edgewise('apply live/a --yes', at);
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a', api)}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': toStack('b', { api: { base_url: 'https://other.test' } }),
+      'live/b/pool.yaml': '}{',
+    });
+    workspace.recorder.take();
+    await workspace.edgewise('apply -R live --yes --allow-deletes', at);
+    expect(listWrites(workspace)).toEqual([expect.stringContaining('DELETE /edges/tcp/')]);
+  });
+
+  it('still deletes the old credential of a rotation', async () => {
+    const sink = { tokens: { default: { directory: 'tokens/{stack}' } } };
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a', sink)}${toManifest('Credential', 'agent', {})}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a', sink)}${toManifest('Credential', 'agent', { acl: ['bind:*.example.com'] })}`,
+      'live/b/pool.yaml': '}{',
+    });
+    workspace.recorder.take();
+    await workspace.edgewise('apply -R live --stack a --stack b --yes');
+    const [old] = listWrites(workspace).filter((one) => one.startsWith('DELETE') || one.startsWith('PATCH'));
+    expect(old).toBeDefined();
+    expect((await workspace.edgewise('plan live/a --detailed-exitcode')).exitCode).toBe(0);
+  });
+});
+
+describe('a run in which a stack fails', () => {
+  it('keeps what the others would prune in the last pass, and names the stack and the command', async () => {
+    const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${toEdge('new', 20_005)}`,
+    });
+    const transport = async (request: Request): Promise<Response> =>
+      request.method === 'POST' ? new Response('{}', { status: 403 }) : workspace.recorder.transport(request);
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes', { transport });
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      'kept in this run: live/b failed, and might take it over. To delete it now: edgewise apply live/a',
+    );
+    expect(listWrites(workspace)).toEqual([]);
+  });
+});

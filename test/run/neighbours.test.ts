@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toEdge } from '../cli/workspace.ts';
+import { listWrites, toStack } from '../repository/tree.ts';
+
+const PROD = `${toStack('shop')}${toEdge('shop', 20_001)}${toEdge('old', 20_002)}`;
+const COPY = `${toStack('shop')}${toEdge('shop', 20_008)}`;
+
+describe('a stack that was copied without a new name', () => {
+  it.each(['validate', 'plan', 'apply', 'drift', 'get', 'destroy'])(
+    'is refused by %s alone, as by a run over both, before any request',
+    async (command) => {
+      const workspace = await createWorkspace({ 'live/prod/edgewise.yaml': PROD });
+      expect((await workspace.edgewise('apply live/prod --yes')).exitCode).toBe(0);
+      await workspace.write({ 'live/qa/edgewise.yaml': COPY });
+      workspace.recorder.take();
+      const yes = command === 'apply' || command === 'destroy' ? ' --yes' : '';
+      const message =
+        'live/qa/edgewise.yaml and live/prod/edgewise.yaml both define a stack shop at https://api.test, so each would delete what the other creates';
+      const alone = await workspace.edgewise(`${command} live/qa${yes}`);
+      expect(alone.exitCode).toBe(3);
+      expect(alone.stdout + alone.stderr).toContain(message);
+      const both = await workspace.edgewise(`${command} -R live${yes}${command === 'destroy' ? ' --stack shop' : ''}`);
+      expect(both.exitCode).toBe(3);
+      expect(both.stdout + both.stderr).toContain('both define a stack shop at https://api.test');
+      expect(workspace.recorder.take()).toEqual([]);
+    },
+  );
+
+  it('is no copy at another service, nor in a checkout inside of the repository, nor outside of --root', async () => {
+    const { edgewise, write } = await createWorkspace({ 'live/prod/edgewise.yaml': PROD });
+    const plan = async (more = ''): Promise<number> => (await edgewise(`plan live/prod${more}`)).exitCode;
+    await write({
+      'live/qa/edgewise.yaml': COPY.replace('"spec":{}', '"spec":{"api":{"base_url":"https://other.test"}}'),
+    });
+    expect((await edgewise('plan live/prod', { env: { EDGEWISE_BASE_URL: '' } })).stderr).not.toContain('both define');
+    await write({ 'live/qa/edgewise.yaml': COPY });
+    expect(await plan()).toBe(3);
+    expect(await plan(' --root live/prod')).toBe(0);
+    await write({ 'live/qa/.git/HEAD': '' });
+    expect(await plan()).toBe(0);
+  });
+
+  it('is not looked for beside manifests on standard input, whose source it may be', async () => {
+    const { edgewise } = await createWorkspace({ 'live/prod/edgewise.yaml': PROD });
+    expect((await edgewise('plan -', { stdin: COPY })).exitCode).toBe(0);
+  });
+});
+
+describe('a stack beside a broken Stack document', () => {
+  it('is applied with a warning, and not beside one whose name a variable decides', async () => {
+    const workspace = await createWorkspace({
+      'live/prod/edgewise.yaml': PROD,
+      'live/broken/edgewise.yaml': 'kind: Stack\nmetadata: {\n',
+    });
+    const { exitCode, stdout } = await workspace.edgewise('apply live/prod --yes');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^warning\[stack-unreadable\]: live\/broken\/edgewise.yaml seems to contain a Stack/m);
+    expect(listWrites(workspace)).toHaveLength(2);
+    await workspace.write({ 'live/broken/edgewise.yaml': toStack('$' + '{env:NAME}') });
+    expect((await workspace.edgewise('plan live/prod')).stdout).not.toContain('stack-unreadable');
+  });
+});

@@ -1,6 +1,6 @@
 import { listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { alignLiveSpec, fillAllOmittedFields } from '../kinds/read-response.ts';
+import { alignLiveSpec, fillOmittedFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -79,7 +79,7 @@ function listOthers(kind: Kind, { before, after, sent, digests }: Compared): rea
     .filter((name) => before[name] !== undefined && after[name] !== undefined && isOther(name))
     .filter((name) => !sent.includes(name));
   if (differing.length === 0) return [];
-  const from = fillAllOmittedFields(kind, before);
+  const from = fillOmittedFields(kind, before);
   const known = alignLiveSpec(kind, after, from);
   return differing.filter((name) => !isSameJson(from[name] ?? null, known[name] ?? null));
 }

@@ -5,7 +5,7 @@ import { normalizeField } from '../kinds/normalize.ts';
 import { toModulePath, toResourcePath } from '../kinds/paths.ts';
 import {
   alignLiveSpec,
-  fillAllOmittedFields,
+  fillOmittedFields,
   type ObservedResponseFields,
   readAttachedResource,
   readResource,
@@ -245,7 +245,7 @@ function show(value: Json): string {
 
 /** The planned, the desired and the sent values of a field, in normal form. A delete desires none. */
 function listKnownValues(name: string, { kind, change, ids, siblings }: CheckContext): readonly Json[] {
-  const planned = change.live?.spec?.[name] ?? fillAllOmittedFields(kind, {})[name];
+  const planned = change.live?.spec?.[name] ?? fillOmittedFields(kind, {})[name];
   const isDeleted = change.action === 'delete' || change.action === 'replace';
   const desired = isDeleted ? undefined : change.desired?.[name];
   const sent = siblings.flatMap((one) => getSentFields(one)[name] ?? []);
@@ -264,7 +264,7 @@ function isSame(
   { now, value }: { readonly now: Json; readonly value: Json | undefined },
 ): boolean {
   if (value === undefined) return false;
-  const from = fillAllOmittedFields(kind, { [name]: value })[name] ?? null;
+  const from = fillOmittedFields(kind, { [name]: value })[name] ?? null;
   const seen = alignLiveSpec(kind, { [name]: alignSecrets(now, from) }, { [name]: from })[name] ?? null;
-  return isSameJson(from, fillAllOmittedFields(kind, { [name]: seen })[name] ?? null);
+  return isSameJson(from, fillOmittedFields(kind, { [name]: seen })[name] ?? null);
 }

@@ -7,7 +7,7 @@ import type { Field, FieldType, NamedField } from './field.ts';
 import { FORMATS } from './formats.ts';
 import { isRotatable, type Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
-import { fillAllOmittedFields, isAllowedEarlier } from './read-response.ts';
+import { fillOmittedFields, isAllowedEarlier } from './read-response.ts';
 
 /** A state of a resource, for comparison with another state. */
 export interface ResourceState {
@@ -29,7 +29,7 @@ export function listResourceTransitionDangers(
   to: ResourceState | undefined,
 ): readonly Danger[] {
   // A part that a response leaves out counts as empty, so that equal rules are equal.
-  const [before, after] = [from, to].map((state) => state && fillAllOmittedFields(kind, state.spec));
+  const [before, after] = [from, to].map((state) => state && fillOmittedFields(kind, state.spec));
   return sortDangersByGroup([
     ...listAccessFacts(kind, before, after).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
     ...listLockouts(kind, before, after),

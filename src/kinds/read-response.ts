@@ -182,55 +182,62 @@ function alignValue(type: FieldType, live: Json | undefined, spec: Json | undefi
   return live.map((member, index) => alignValue(type.of, member ?? undefined, spec[index]) ?? member);
 }
 
+type IsShown = (field: Field) => boolean;
+
 /**
- * Sets a left-out field of a live spec to empty if another response shows the field. An absent module of an attached resource stays absent, because it was not read.
+ * Sets each left-out field to the value that its absence means, as if a response had shown every field. Makes reads
+ * comparable.
  */
-function fillLeftOut(kind: Kind, live: Spec, shown: ReadonlySet<Field>): Spec {
-  const fields = kind.specFields.filter(([name]) => kind.role !== 'attached' || live[name] !== undefined);
-  return fillEmpty(fields, live, (field) => shown.has(field));
+export function fillOmittedFields(kind: Kind, live: Spec): Spec {
+  return fillFields(kind.specFields, live, () => true);
 }
 
-/** Sets every left-out field to its empty value if it has one, even if no response shows it. Makes reads comparable. */
-export function fillAllOmittedFields(kind: Kind, live: Spec): Spec {
-  return fillEmpty(kind.specFields, live, () => true);
-}
-
-type IsMeant = (field: Field) => boolean;
-
-function fillEmpty(fields: readonly NamedField[], value: JsonObject, isMeant: IsMeant): JsonObject {
+function fillFields(fields: readonly NamedField[], value: JsonObject, isShown: IsShown): JsonObject {
   const filled = fields.flatMap(([name, field]): [string, Json][] => {
     const from = value[name];
-    const to = from === undefined ? findLeftOutValue(field, isMeant) : fillValueInside(field, from, isMeant);
-    return to === undefined ? [] : [[name, to]];
+    const to = from === undefined ? findLeftOutValue(field, isShown) : fillMembers(field.type, from, isShown);
+    if (to === undefined) return [];
+    const isWhole = from === undefined || isSameJson(to, from) || isValueHidden(field.type, to);
+    return [[name, isWhole ? to : nullIfDisabled(field, to)]];
   });
   return { ...value, ...Object.fromEntries(filled) };
 }
 
-function fillValueInside(field: Field, value: Json, isMeant: IsMeant): Json {
-  const filled = fillInside(field.type, value, isMeant);
-  const isUnchanged = isSameJson(filled, value);
-  return isUnchanged || isValueHidden(field.type, filled) ? filled : nullIfDisabled(field, filled);
-}
-
-function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
-  if (type.type === 'object' && isJsonObject(value)) return fillEmpty(Object.entries(type.fields), value, isMeant);
+function fillMembers(type: FieldType, value: Json, isShown: IsShown): Json {
+  if (type.type === 'object' && isJsonObject(value)) return fillFields(Object.entries(type.fields), value, isShown);
   if (type.type !== 'list' || !isJsonArray(value)) return value;
-  return value.map((member) => fillInside(type.of, member, isMeant));
+  return value.map((member) => fillMembers(type.of, member, isShown));
 }
 
-/**
- * Returns the empty value of a field that a response leaves out. `undefined` if `isMeant` excludes the field, or if the
- * field is never empty, because the service chooses its value or every resource gets a value at its creation. A number
- * that is left out is zero, even if the service chooses it.
- */
-function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
+/** What the absence of a field means: its empty value, zero, false, or nothing that is known. */
+type Absence = 'empty' | 'zero' | 'false' | 'unknown';
+
+/** What a left-out field means, by type. `hasDefault`: the API has a default. `isChosen`: the service chooses a value. */
+const ABSENCES: Readonly<
+  Partial<Record<FieldType['type'], { readonly hasDefault: Absence; readonly isChosen: Absence }>>
+> = {
+  number: { hasDefault: 'zero', isChosen: 'zero' },
+  boolean: { hasDefault: 'false', isChosen: 'unknown' },
+  enum: { hasDefault: 'unknown', isChosen: 'unknown' },
+};
+const OTHER_ABSENCE = { hasDefault: 'empty', isChosen: 'unknown' } as const;
+
+/** The value that the absence of a field means. `undefined`: no response shows the field, or each resource has it. */
+function findLeftOutValue(field: Field, isShown: IsShown): Json | undefined {
   const { type, required, lifecycle, serviceDefault } = field;
-  if (!isMeant(field) || (required && lifecycle === 'immutable')) return undefined;
-  if (type.type === 'number' && (serviceDefault || field.default !== undefined)) return type.min <= 0 ? 0 : undefined;
-  if (serviceDefault) return undefined;
-  if (field.default === undefined) return getEmptyValue(type);
-  if (type.type === 'boolean') return false;
-  return type.type === 'enum' ? undefined : getEmptyValue(type);
+  if (!isShown(field) || (required && lifecycle === 'immutable')) return undefined;
+  const { hasDefault, isChosen } = ABSENCES[type.type] ?? OTHER_ABSENCE;
+  const withDefault = field.default === undefined ? 'empty' : hasDefault;
+  switch (serviceDefault ? isChosen : withDefault) {
+    case 'empty':
+      return getEmptyValue(type);
+    case 'zero':
+      return type.type === 'number' && type.min <= 0 ? 0 : undefined;
+    case 'false':
+      return false;
+    default:
+      return undefined;
+  }
 }
 
 /**
@@ -257,7 +264,10 @@ export class ObservedResponseFields {
    * values that may be secret.
    */
   complete(kind: Kind, live: LiveResource): LiveResource {
-    const filled = fillLeftOut(kind, live.spec, this.#of(kind));
+    const shown = this.#of(kind);
+    // An absent module of an attached resource was not read.
+    const fields = kind.specFields.filter(([name]) => kind.role !== 'attached' || live.spec[name] !== undefined);
+    const filled = fillFields(fields, live.spec, (field) => shown.has(field));
     const spec = mapPossibleSecrets(kind, filled, ({ value }) => this.#hideLive(value));
     return { ...live, spec };
   }

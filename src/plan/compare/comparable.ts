@@ -2,7 +2,7 @@ import type { FieldType } from '../../kinds/field.ts';
 import { mapReferencesInIgnoredPath } from '../../kinds/ignored-parts.ts';
 import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
 import { toRequestValue } from '../../kinds/normalize.ts';
-import { fillAllOmittedFields } from '../../kinds/read-response.ts';
+import { fillOmittedFields } from '../../kinds/read-response.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findMemberType } from '../../kinds/walk.ts';
@@ -89,7 +89,7 @@ function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
 
 /** The live spec. Omitted fields are set to empty, because an omitted field equals an empty one. */
 export function fillLiveSpec({ kind, live }: Change): Spec | undefined {
-  return live?.spec && fillAllOmittedFields(getKind(kind), live.spec);
+  return live?.spec && fillOmittedFields(getKind(kind), live.spec);
 }
 
 /** The value at a path of a spec, as a difference shows it: absent if it is null or, for a whole field, empty text. */

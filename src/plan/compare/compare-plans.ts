@@ -1,6 +1,6 @@
 import { normalizeField } from '../../kinds/normalize.ts';
 import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
-import { fillAllOmittedFields } from '../../kinds/read-response.ts';
+import { fillOmittedFields } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOverAction } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
@@ -207,7 +207,7 @@ function listOwnDifferences(own: SideChange, other: SideChange, { approved }: Co
 function findStart(change: Change, { path, from }: Difference): Json | undefined {
   if (from === undefined) return findValueAt(fillLiveSpec(change) ?? {}, path);
   return path in getKind(change.kind).fields
-    ? findValueAt(fillAllOmittedFields(getKind(change.kind), { [path]: from }), path)
+    ? findValueAt(fillOmittedFields(getKind(change.kind), { [path]: from }), path)
     : from;
 }
 

@@ -82,7 +82,7 @@ export function listUnacceptedFields(write: Write, { body = {}, live, accepted }
 function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] {
   return listUnequalFields(write, sent, live).map(({ field, name, wanted, got }) => {
     const what = isModule(field) ? `the module ${name}` : name;
-    return `the service did not accept ${what}: ${show(wanted)} was sent, ${show(got)} came back`;
+    return `the service did not accept ${what}: ${formatComparedValue(wanted)} was sent, ${formatComparedValue(got)} came back`;
   });
 }
 
@@ -123,10 +123,13 @@ function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): 
   return field === undefined || (live !== undefined && isSameJson(normalizeField(field, sent), live));
 }
 
-function show(value: Spec[string]): string {
+/** A value in a message: hidden if it is concealed, and cut after 200 characters. */
+export function formatComparedValue(value: Json): string {
   const text = toCanonicalJson(mapConcealed(value, formatConcealed));
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
+
+const MAX_SHOWN = 200;
 
 /** The HTTP request of a write, with resource ids in place of addresses. */
 export interface ResolvedWrite extends WriteRequestLine {

@@ -4,15 +4,15 @@ import type { Kind } from '../kinds/kind.ts';
 import { type ObservedResponseFields, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { ApiError, assertDefined, getErrorMessage, NetworkError, StaleStateError } from '../model/errors.ts';
+import { ApiError, assertDefined, getErrorMessage } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Outcome } from '../model/outcome.ts';
+import { createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { isResourceOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { CreateWrite, MarkWrite, Write } from '../model/write.ts';
 import { isCreateWithoutClaims } from '../plan/duplicates.ts';
 import { parseWriteResponse } from './check-response.ts';
-import { JournalWriteError } from './journal.ts';
+import { isExternalError } from './journal.ts';
 
 export interface CreatedResource {
   readonly write: CreateWrite;
@@ -236,17 +236,13 @@ async function settleOutcome(outcome: Outcome, context: DuplicateResolutionConte
   const made = findCreatedResource(outcome);
   if (made === undefined) return outcome;
   const { winner, losers, lacksMark } = await lookUp(made, context.duplicates);
-  if (lacksMark) return createFailure(made, await withdrawUnmarked(made, context));
+  if (lacksMark) return createFailedOutcome(made.write, await withdrawUnmarked(made, context));
   if (typeof winner === 'string') context.note(createFailedCheckWarning(made, winner));
   for (const loser of losers) context.note(createLoserWarning(made, loser));
   if (winner === undefined || typeof winner === 'string') return outcome;
   const message = await withdraw(made, winner, context);
   context.note(createWithdrawalWarning(made, message));
-  return createFailure(made, message);
-}
-
-function createFailure({ write }: CreatedResource, message: string): Outcome {
-  return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
+  return createFailedOutcome(made.write, message);
 }
 
 /**
@@ -380,9 +376,4 @@ export async function deleteOwnCreation(
       return `${id}, which this run created, no longer exists`;
     return `${id}, which this run created, could not be deleted (${error.message}). ${otherwise}`;
   }
-}
-
-/** Whether the cause of a failure is the service, the network or the journal, and not a bug. */
-function isExternalError(error: unknown): error is Error {
-  return [ApiError, NetworkError, StaleStateError, JournalWriteError].some((type) => error instanceof type);
 }

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { WriteBoundary } from '../files/boundary.ts';
 import { openForAppending } from '../files/write-file.ts';
-import { ApiError, getErrorMessage } from '../model/errors.ts';
+import { ApiError, getErrorMessage, NetworkError, StaleStateError } from '../model/errors.ts';
 import { toHarmlessJson } from '../model/job-commands.ts';
 import type { Plan } from '../model/plan.ts';
 
@@ -41,6 +41,11 @@ export type JournalWriter = (entry: JournalEntry) => Promise<void>;
 /** A request was not sent, because its journal entry could not be written. */
 export class JournalWriteError extends Error {
   override readonly name = 'JournalWriteError';
+}
+
+/** Whether the cause of a failure is the service, the network or the journal, and not a bug. */
+export function isExternalError(error: unknown): error is Error {
+  return [ApiError, NetworkError, StaleStateError, JournalWriteError].some((type) => error instanceof type);
 }
 
 interface Sending<T> {

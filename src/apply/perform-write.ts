@@ -6,7 +6,7 @@ import type { ClockSkew } from '../model/clock.ts';
 import { ApiError, NetworkError, StaleStateError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Mark } from '../model/mark.ts';
-import type { Outcome } from '../model/outcome.ts';
+import { createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
 import { type CreateWrite, hasMark, isCreate, type MarkWrite, type Write, type WriteId } from '../model/write.ts';
@@ -29,7 +29,7 @@ import {
   warnOfConcurrentCreation,
   withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
-import { JournalWriteError } from './journal.ts';
+import { isExternalError, JournalWriteError } from './journal.ts';
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import type { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
@@ -101,7 +101,7 @@ async function perform(write: Write, context: WriteContext): Promise<Outcome> {
   if (!isOfDelivery(write)) return send(write, context);
   const isRepeated = context.lateDeliveries.has(write.id);
   const failure = isRepeated ? await context.deliveries.deliverAgain(write.address) : undefined;
-  return failure === undefined ? recordDelivery(write, context) : createFailure(write, failure);
+  return failure === undefined ? recordDelivery(write, context) : createFailedOutcome(write, failure);
 }
 
 /** Whether a write records that a token was delivered. */
@@ -144,7 +144,7 @@ function toRequestContext({ address }: Write, { ids, now, by, storedForms }: Wri
 
 async function accept(write: Write, { sent, live }: Shown, context: WriteContext): Promise<Outcome> {
   const failures = live === undefined ? [] : await acceptValues(write, { body: sent.body, live }, context);
-  if (failures.length > 0) return createFailure(write, failures.join('; '));
+  if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
   return { outcome: 'applied', write, id: write.ids?.id ?? context.ids.get(write.address) };
 }
 
@@ -211,7 +211,7 @@ async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<
   } catch (error) {
     if (!isNotFoundError(error)) throw error;
     const { requests, settle } = context;
-    return createFailure(
+    return createFailedOutcome(
       write,
       await markReplacementsUndelivered(write, {
         duplicates: settle.duplicates,
@@ -223,7 +223,7 @@ async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<
 
 /** Creates a resource exactly once. A retry sends the same body, with the same times. Rejects as the client does. */
 async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
-  if (write.validForMs !== undefined && context.clockSkew().isDoubtful) return createFailure(write, UNKNOWN_TIME);
+  if (write.validForMs !== undefined && context.clockSkew().isDoubtful) return createFailedOutcome(write, UNKNOWN_TIME);
   const { requests, settle } = context;
   let sent: ResolvedWrite | undefined;
   const resolve = (): ResolvedWrite => {
@@ -252,10 +252,10 @@ async function acceptFound(
   const [field] = getKind(write.kind).oneTimeFields;
   if (field !== undefined) {
     const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
-    return createFailure(write, message);
+    return createFailedOutcome(write, message);
   }
   const failures = await storeCreation(write, { sent, live }, context);
-  if (failures.length > 0) return createFailure(write, failures.join('; '));
+  if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed, found: true };
 }
 
@@ -269,17 +269,17 @@ async function acceptAnswer(
   context: WriteContext,
 ): Promise<Outcome> {
   const judged = await verifyCreation(write, { sent, answer }, context);
-  if (typeof judged === 'string') return createFailure(write, judged);
+  if (typeof judged === 'string') return createFailedOutcome(write, judged);
   const { live, token } = judged;
   const failure = token === undefined ? undefined : await context.deliveries.deliver(write, token, live?.id ?? '');
   const undelivered = failure === undefined ? [] : [failure];
   if (live === undefined)
-    return createFailure(
+    return createFailedOutcome(
       write,
       [...undelivered, 'the service did not return its id, or returned an invalid one'].join('; '),
     );
   const failures = [...undelivered, ...(await storeCreation(write, { sent, live }, context))];
-  if (failures.length > 0) return createFailure(write, failures.join('; '));
+  if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
 
@@ -375,8 +375,7 @@ async function lookUpTwice(
     const [late] = await look();
     return late;
   } catch (error) {
-    if (error instanceof ApiError || error instanceof NetworkError || error instanceof JournalWriteError) throw unknown;
-    throw error;
+    throw isExternalError(error) ? unknown : error;
   }
 }
 
@@ -451,16 +450,12 @@ async function identify(
 }
 
 function ignoreExternal(error: unknown): readonly LiveResource[] {
-  if (error instanceof ApiError || error instanceof NetworkError) return [];
+  if (isExternalError(error)) return [];
   throw error;
 }
 
 function findText(value: JsonObject[string] | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function createFailure(write: Write, message: string): Extract<Outcome, { readonly outcome: 'failed' }> {
-  return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
 }
 
 /** The outcome of a write that was interrupted before it was sent. */
@@ -479,7 +474,7 @@ function classifyFailure(write: Write, error: unknown, waited: string): Outcome 
     if (write.method === 'DELETE' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.ids?.id };
     return {
-      ...createFailure(write, `${error.message}${waited}`),
+      ...createFailedOutcome(write, `${error.message}${waited}`),
       isAuthentication: error.isAuthentication,
       status: error.response.status,
       field: findRejectedField(write, error),
@@ -487,9 +482,9 @@ function classifyFailure(write: Write, error: unknown, waited: string): Outcome 
     };
   }
   if (error instanceof NetworkError)
-    return { ...createFailure(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
+    return { ...createFailedOutcome(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
   if (error instanceof StaleStateError)
-    return { ...createFailure(write, `not sent, because ${error.message}. The plan is stale`), isStale: true };
-  if (error instanceof JournalWriteError) return createFailure(write, error.message);
+    return { ...createFailedOutcome(write, `not sent, because ${error.message}. The plan is stale`), isStale: true };
+  if (error instanceof JournalWriteError) return createFailedOutcome(write, error.message);
   throw error;
 }

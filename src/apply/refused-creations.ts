@@ -1,7 +1,6 @@
 import { listResourceTransitionDangers } from '../kinds/dangers.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { ApiError, NetworkError, StaleStateError } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { type Mark, type RefusedCreation, renderFittingMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
@@ -9,6 +8,7 @@ import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite } from '../model/write.ts';
 import { computeAskedDigest } from '../plan/refused-creations.ts';
 import type { PlannedLive } from './concurrent-changes.ts';
+import { isExternalError } from './journal.ts';
 import type { ApplyRequests } from './requests.ts';
 
 /**
@@ -70,7 +70,7 @@ async function record(
     const again = prepare && ((shown: LiveResource) => prepare(shown) ?? body);
     return (await requests.record(write, id, { body, ...(again && { prepare: again }) })) !== null;
   } catch (error) {
-    if (error instanceof ApiError || error instanceof NetworkError || error instanceof StaleStateError) return false;
+    if (isExternalError(error)) return false;
     throw error;
   }
 }

@@ -15,16 +15,17 @@ import type { CreatedIds } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import { assertDefined, StaleStateError } from '../model/errors.ts';
-import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import { isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { isEqualMark, type Mark } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { Plan } from '../model/plan.ts';
-import { alignSecrets, formatConcealed, mapConcealed } from '../model/secret-value.ts';
+import { alignSecrets } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { type CreateWrite, getSentFields, isDelete, listSentFieldNames, type Write } from '../model/write.ts';
 import { listUnresolvedAddresses } from '../plan/desired-form.ts';
 import { createChangeLookUp, isReliantWrite, listLeftAlone } from '../plan/relied-writes.ts';
 import { completeMarkDraft, listWritesOfChange } from '../plan/writes.ts';
+import { formatComparedValue } from './check-response.ts';
 
 /**
  * What a write relies on, and what it must not set back. Before a delete, and before a write that carries values which
@@ -234,13 +235,9 @@ function checkFields(write: Write, live: Spec, context: CheckContext): void {
     const known = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
     if (known.some((value) => isSame(kind, name, { now, value }))) continue;
     const planned = change.live?.spec?.[name];
-    const from = planned === undefined ? 'not known' : show(planned);
-    throw new StaleStateError(`${name} was ${from} and is ${show(live[name] ?? null)} now`);
+    const from = planned === undefined ? 'not known' : formatComparedValue(planned);
+    throw new StaleStateError(`${name} was ${from} and is ${formatComparedValue(live[name] ?? null)} now`);
   }
-}
-
-function show(value: Json): string {
-  return toCanonicalJson(mapConcealed(value, formatConcealed));
 }
 
 /** The planned, the desired and the sent values of a field, in normal form. A delete desires none. */

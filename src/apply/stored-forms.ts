@@ -6,6 +6,7 @@ import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson }
 import { type ParsedMetadata, renderFittingMetadata, splitMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { Write } from '../model/write.ts';
+import { formatComparedValue } from './check-response.ts';
 
 /**
  * Descriptions and metadata that the service stores in another form than they were sent: trimmed, in lower case. The
@@ -118,16 +119,8 @@ export function createStoredOtherwiseWarning({ address }: Write, { name, sent, s
   return {
     code: 'stored-otherwise',
     severity: 'warning',
-    message: `${address}: the service stores ${name} in another form: ${show(sent)} was sent, ${show(stored)} came back`,
+    message: `${address}: the service stores ${name} in another form: ${formatComparedValue(sent)} was sent, ${formatComparedValue(stored)} came back`,
     remedy: 'Its mark remembers both, so neither is a change. Nothing has to be done.',
     address,
   };
 }
-
-function show(value: Json): string {
-  const text = toCanonicalJson(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-}
-
-/** As much of a value as a message shows. */
-const MAX_SHOWN = 200;

@@ -43,6 +43,10 @@ export type Outcome =
       readonly isUnreachable?: true;
     };
 
+export function createFailedOutcome(write: Write, message: string): Extract<Outcome, { readonly outcome: 'failed' }> {
+  return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
+}
+
 /** The result of writing one file of the plan. */
 export interface FileOutcome {
   readonly address: string;

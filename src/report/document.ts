@@ -43,7 +43,7 @@ interface StyledSpan {
   readonly page?: string | undefined;
 }
 
-export type Tone = 'strong' | 'muted' | 'warning' | 'error';
+type Tone = 'strong' | 'muted' | 'warning' | 'error';
 
 /** `result`: what the headline or the origin says. `pointer`: counts blocks above it, `to` is their type. */
 export interface Sentence {
@@ -224,7 +224,7 @@ export interface TableBlock {
   readonly isDetail: boolean;
 }
 
-export interface TableRow {
+interface TableRow {
   readonly cells: readonly Text[];
   readonly isBad?: boolean | undefined;
   /** Whether the heading of a part says the same. Only a format without such headings shows the row. */

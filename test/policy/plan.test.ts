@@ -19,7 +19,9 @@ describe('a policy among the manifests', () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + OWNED });
     const planned = await workspace.edgewise('plan');
     expect(planned.stdout).toMatchInlineSnapshot(`
-      "refused[policy]: Say in the label team whose TCPEdge/a is. (policy owned)
+      "Plan for stack test on https://api.test
+
+      refused[policy]: Say in the label team whose TCPEdge/a is. (policy owned)
         note: the resource is here
         --> edgewise.yaml:9:9
          8 | metadata:
@@ -34,8 +36,6 @@ describe('a policy among the manifests', () => {
         19 |   message: "Say in the label team whose \${change.address} is."
         help: No flag allows what a policy refuses. Change the manifest, or ask the owner of the policy.
 
-      Plan for stack test on https://api.test
-
       + TCPEdge/a   create
           warning[no-backend]: no backend is enabled, so its traffic goes nowhere (edgewise.yaml:10:1)
           hostports:
@@ -43,7 +43,8 @@ describe('a policy among the manifests', () => {
 
       0 to delete, 0 to replace, 0 to update, 0 to adopt, 1 to create; 0 unchanged.
       Reading took 6 requests; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan made afterwards would be empty.
-      1 safety rule blocks this plan: see the top. 1 warning: see above.
+      1 safety rule blocks this plan: see above.
+      1 warning: see above.
       "
     `);
     expect(planned.exitCode).toBe(5);

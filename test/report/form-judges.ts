@@ -105,7 +105,7 @@ function expectOurPage(document: string): void {
 
 function listForeignAttributes({ name, attributes }: PageElement): readonly string[] {
   return [...attributes].flatMap(([attribute, value]) => {
-    const isOurs = OUR_ATTRIBUTES.has(attribute) || (name === 'svg' && attribute === 'xmlns');
+    const isOurs = OUR_ATTRIBUTES.has(attribute);
     const isInside =
       attribute !== 'href' || /^#[a-z][a-z0-9-]*$/.test(value) || value === 'data:,' || OUR_LINK.test(value);
     return isOurs && isInside ? [] : [`${name} ${attribute}="${value}"`];
@@ -133,7 +133,7 @@ const OUR_ELEMENTS: ReadonlySet<string> = new Set([
     'figcaption',
   ],
   ...['details', 'summary', 'button', 'input', 'fieldset', 'legend', 'del', 'ins'],
-  ...['table', 'thead', 'tbody', 'tr', 'th', 'td', 'svg', 'path', 'rect', 'text'],
+  ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ]);
 
 const OUR_ATTRIBUTES: ReadonlySet<string> = new Set([
@@ -151,7 +151,6 @@ const OUR_ATTRIBUTES: ReadonlySet<string> = new Set([
     'data-facet',
     'data-act',
   ],
-  ...['x', 'y', 'd', 'rx', 'width', 'height', 'viewBox'],
 ]);
 
 const OUR_NODES: ReadonlySet<string> = new Set([

@@ -105,7 +105,6 @@ figure { margin: 0.5rem 0; }
 .stack > h2 { font-size: 1.2rem; }
 .stack > .said { margin-top: -0.4rem; font-weight: 600; }
 .stack section { margin-top: 1rem; }
-.scroll th, .scroll td { padding: 0.2rem 0.9rem 0.2rem 0; vertical-align: top; }
 figcaption { color: var(--soft); }
 pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); border-radius: 5px; overflow-x: auto; overflow-wrap: normal; }
 

@@ -56,7 +56,7 @@ export interface AppliedWriteView {
 }
 
 /** A write that the service rejected, or whose effect is unknown. */
-export interface FailedView {
+interface FailedView {
   readonly name: string;
   /** Method and path. Absent if the message begins with them. */
   readonly request?: string;
@@ -67,13 +67,13 @@ export interface FailedView {
 }
 
 /** A write that was not sent, because a write that it waited for was not applied. */
-export interface SkippedView {
+interface SkippedView {
   readonly name: string;
   /** A clause for each dependency that was not applied. */
   readonly reasons: readonly string[];
 }
 
-export interface FileOutcomeView {
+interface FileOutcomeView {
   readonly address: string;
   readonly path: string;
   readonly outcome: FileOutcome['outcome'];

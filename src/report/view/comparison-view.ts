@@ -31,7 +31,7 @@ import { redactComparison } from './redact.ts';
 import { formatCount, formatReportSubject } from './wording.ts';
 
 /** The differences between two plans as printable texts in reading order. */
-export interface ComparisonView {
+interface ComparisonView {
   readonly title: string;
   /** The result in one sentence. */
   readonly summary: string;
@@ -43,13 +43,12 @@ export interface ComparisonView {
   readonly parts: readonly OneSidedChanges[];
   /** The errors of the later plan. */
   readonly diagnostics: readonly Diagnostic[];
-  readonly isSame: boolean;
   /** Whether the later plan is not as approved or as shown. */
   readonly isRefused: boolean;
 }
 
 /** Changes and files that only one of the plans has. */
-export interface OneSidedChanges {
+interface OneSidedChanges {
   readonly part: 'more' | 'less';
   readonly heading: string;
   readonly changes: readonly ChangeView[];
@@ -85,7 +84,6 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
     members: members.map((member) => formatMember(member, words)),
     parts: parts.filter(({ changes, files }) => changes.length + files.length > 0),
     diagnostics: after.diagnostics.filter(({ severity }) => severity === 'error').map(toPrintableDiagnostic),
-    isSame,
     isRefused: command !== 'diff' && !isSame,
   };
 }

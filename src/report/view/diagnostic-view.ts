@@ -110,7 +110,7 @@ interface FailureView {
 }
 
 /** An error that is not a diagnostic. */
-export interface ErrorView {
+interface ErrorView {
   /** The message, then details. Text from a service is on a single line, so that it cannot forge other lines. */
   readonly lines: readonly string[];
   /** The remedy, which may have line breaks. */

@@ -187,10 +187,6 @@ function divideDiagnostics({ changes, diagnostics }: Plan): {
   };
 }
 
-export function formatLintRuleLine({ rule, places }: LintView): string {
-  return `${rule}: ${places.map(({ position = '', said }) => `${position} ${said}`.trim()).join(', ')}`;
-}
-
 function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[] {
   return [...Map.groupBy(diagnostics, ({ code }) => code)].map(([rule, found]) => ({
     rule,

@@ -251,9 +251,6 @@ export function formatUnchangedFieldCount(number: number): string {
 
 export const REQUESTS_HEADING = 'Requests, each sent after those that it waits for';
 
-/** Says that the order of the listed requests is only one of several valid orders. */
-export const REQUESTS_ORDER_NOTE = 'in a valid order';
-
 /** Returns, for example, `waits for [1], [2]`, or that the request comes last. Empty if the request does not wait. */
 export function formatRequestDependencies({
   waitsFor,

@@ -45,7 +45,7 @@ export interface StackRow {
   readonly isBad: boolean;
 }
 
-export interface StackOwnerDangers {
+interface StackOwnerDangers {
   /** The index of the stack in `parts` of the run. */
   readonly index: number;
   readonly title: string;
@@ -194,11 +194,6 @@ export function formatUnchangedStacksHeading(
   const contents = new Set(run.parts.map(({ report }) => CONTENTS[report.about]));
   contents.delete(CONTENTS.failure);
   return `${formatCount(length, 'stack')} without ${[...contents].join(' and ')}`;
-}
-
-/** A stack that has only a row, such as `s05 (1 warning)`. */
-export function formatStackRowTitle({ title, found }: StackRow): string {
-  return found === '' ? title : `${title} (${found})`;
 }
 
 /**
@@ -396,7 +391,7 @@ export function prepareStacksRun(run: StacksRunReport): StacksRunReport {
  * Lists the unmanaged resources of each account only once: with the first of its stacks that is shown in any case or, if
  * there is none, with its first stack.
  */
-export function withUnmanagedOncePerAccount(run: StacksRunReport): StacksRunReport {
+function withUnmanagedOncePerAccount(run: StacksRunReport): StacksRunReport {
   const compared = run.parts.flatMap((part) => (part.report.about === 'drift' ? [{ part, ...part.report }] : []));
   const accounts = Map.groupBy(compared, ({ part, drift }) => JSON.stringify([drift.baseUrl, part.keyEnv]));
   const lists = new Map(

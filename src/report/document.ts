@@ -180,7 +180,12 @@ export interface EntryDetails {
   /** The number of fields that have a value and keep it. */
   readonly unchanged: number;
   /** What the next apply does, if that is not what the fields show. */
-  readonly next?: { readonly said: string; readonly fields: readonly Field[] } | undefined;
+  readonly next?: NextApply | undefined;
+}
+
+/** What the next apply does, in one clause, and its details. */
+export interface NextApply extends Pick<EntryDetails, 'dangers' | 'notes' | 'fields'> {
+  readonly said: string;
 }
 
 export interface Field extends FieldView {

@@ -119,6 +119,9 @@ describe('a resource that bears no mark', () => {
     const { exitCode, stdout } = await edgewise('drift');
     expect(exitCode).toBe(2);
     expect(stdout).toContain(`Unowned: without the mark of this stack:\n\n? ${kind}/`);
+    expect(stdout).toMatch(
+      /it has no mark, and has (?:a unique value that the manifest claims|the fields of the manifest);/,
+    );
     expect(stdout).toContain(`; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`);
     expect(stdout).toContain('0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');

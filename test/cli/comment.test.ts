@@ -225,7 +225,7 @@ describe('a comment on drift', () => {
     }
     expect(markdown).toContain('**access** `TCPEdge/a` (web-team) is no longer restricted');
     expect(markdown).toMatch(/^\| Resource \| What happened \| Next apply \| Owner \|$/m);
-    expect(markdown).toMatch(/^\| `TCPEdge\/a`.*\| reverts this \| web-team \|$/m);
+    expect(markdown).toMatch(/^\| `TCPEdge\/a`.*\| reverts this<br>\*\*traffic\*\* will be .* \| web-team \|$/m);
     expect(markdown.trimEnd().split('\n').at(-1)).toMatch(
       new RegExp(
         `^<sub>Commit .*/commit/${SHA}\\) · \\[run 42\\]\\(.*/runs/42\\) · \\d{4}-\\d\\d-\\d\\d \\d\\d:&#8203;\\d\\d UTC · edgewise \\d`,

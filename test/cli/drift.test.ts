@@ -122,7 +122,7 @@ describe('drift', () => {
     // Who it was follows what happened.
     expect(markdown).toMatch(/\| `TCPEdge\/a`[\s\S]*\n- It is unknown who made these changes/);
     expect(markdown).toMatch(/`ip_restriction`: \[access danger above\]\(#danger-[\w-]+\) \(removed at the service\)/);
-    expect(markdown.split('```diff')[0]?.split('ipp_office')).toHaveLength(2);
+    expect(markdown.split('```')[0]?.split('ipp_office')).toHaveLength(2);
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="traffic"} 0\n');
     const danger = { group: 'access', danger: 'restriction-removed', path: 'ip_restriction' };
@@ -246,6 +246,7 @@ spec:
     );
     expect(exitCode).toBe(2);
     expect(stdout).toMatch(/TCPEdge\/a .*\n {4}! access: is no longer restricted: ip_restriction/);
+    expect(stdout).toMatch(/^! 1 danger \(1 access\)/m);
     expect(stdout).toContain(`TCPEdge/a  (${id})`);
     expect(stdout).toContain('its earlier value is unknown');
     const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
@@ -281,6 +282,32 @@ spec:
       await server.handle(toRequest('POST', '/edges/tcp', { hostports: lost?.['hostports'] }));
       const { stdout } = await edgewise(`drift --format ${form}`);
       expect(stdout.replaceAll(/<[^>]*>/g, '')).toMatch(/hostports [^"\n]* is claimed by|claimed-elsewhere/);
+    },
+  );
+
+  it.each(['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'])(
+    'says of a change that is not applied yet what the plan says, dangers and notes included: %s',
+    async (form) => {
+      const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
+      await edgewise('apply --yes');
+      const open = toManifest('TCPEdge', 'a', {
+        hostports: ['1.tcp.example.net:20001'],
+        ip_restriction: { enabled: false, ip_policy_ids: ['ipp_office'] },
+      });
+      const kept = `${STACK}spec:\n  tokens: { default: { directory: tokens } }\n`;
+      await write({ 'edgewise.yaml': kept + open + toManifest('Credential', 'agent', {}) });
+      const plain = (printed: string) => printed.replaceAll(/<[^>]*>/g, '').replaceAll(/[`\\]/g, '');
+      const plan = await edgewise('plan');
+      const drift = plain((await edgewise(`drift --format ${form}`)).stdout);
+      expect(plan.stdout).toMatch(/have this disabled: ip_restriction/);
+      expect(plan.stdout).toMatch(/get its first token/);
+      if (form.startsWith('json')) {
+        expect(drift).toMatch(/"danger": ?"restriction-disabled"/);
+        expect(drift).toMatch(/"danger": ?"token"/);
+      } else {
+        expect(drift).toMatch(/will have this disabled: ip_restriction/);
+        expect(drift).toMatch(/will get its first token/);
+      }
     },
   );
 

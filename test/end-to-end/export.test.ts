@@ -58,13 +58,14 @@ describeLong('an account of 300 resources that nobody manages', () => {
     const before = await readDrift(manifests);
     const changed = await Promise.all(
       TEN.map(async ({ kind, nth, body }) => {
-        const { address, id } = before.resources.filter((one) => one.kind === kind && one.id !== undefined)[nth] ?? {};
-        await patch(`${getKind(kind).path}/${id}`, body);
+        const { address, live } =
+          before.changes.filter((one) => one.kind === kind && one.live !== undefined)[nth] ?? {};
+        await patch(`${getKind(kind).path}/${live?.id}`, body);
         return Object.keys(body).map((field) => `${address} ${field}`);
       }),
     );
     const found = await readDrift(manifests, 2);
-    const named = found.resources.flatMap(({ address, differences }) =>
+    const named = found.changes.flatMap(({ address, differences }) =>
       differences.map(({ path, origin }) => `${address} ${path.split(/[.[]/, 1)[0]} ${origin}`),
     );
     expect(new Set(named)).toEqual(new Set(changed.flat().map((field) => `${field} drift`)));
@@ -89,10 +90,10 @@ describeLong('an account of 300 resources that nobody manages', () => {
 
 interface DriftDocument {
   readonly counts: Readonly<Record<string, number>>;
-  readonly resources: readonly {
+  readonly changes: readonly {
     readonly address: string;
     readonly kind: string;
-    readonly id?: string;
+    readonly live?: { readonly id: string };
     readonly differences: readonly { readonly path: string; readonly origin: string }[];
   }[];
 }

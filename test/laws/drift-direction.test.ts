@@ -227,15 +227,19 @@ const READERS: Readonly<Partial<Record<FormatName, (document: string) => ShownSi
     };
   },
   html: (document) => ({ gone: readElements(document, 'del'), there: readElements(document, 'ins') }),
-  markdown: (document) => readBriefs(Array.from(document.matchAll(/`([^`]*)`/g), ([, code = '']) => code)),
-  github: (document) => readBriefs(document.split('; ')),
+  markdown: (document) => {
+    // The last column is about the next apply.
+    const happened = document.replace(/^(\|[^|]*\|[^|]*\|)[^|]*\|$/gm, '$1');
+    return readBriefs(Array.from(happened.matchAll(/`([^`]*)`/g), ([, code = '']) => code));
+  },
+  github: (document) => readMessages(document.split('\n')),
   junit: (document) => {
     const messages = Array.from(document.matchAll(/ message="([^"]*)"/g), ([, text = '']) =>
       text.replaceAll('&quot;', '"'),
     );
-    return readBriefs(messages.flatMap((message) => message.split('; ')));
+    return readMessages(messages);
   },
-  sarif: (document) => readBriefs(listMessages(JSON.parse(document)).flatMap((message) => message.split('; '))),
+  sarif: (document) => readMessages(listMessages(JSON.parse(document))),
 };
 
 /** The direction of the plan: from live to expected. */
@@ -257,6 +261,11 @@ function listMessages(log: {
   readonly runs: readonly { readonly results: readonly { readonly message: { readonly text: string } }[] }[];
 }): readonly string[] {
   return log.runs.flatMap(({ results }) => results.map(({ message }) => message.text));
+}
+
+/** What stands before the next apply, which leads in the other direction. */
+function readMessages(messages: readonly string[]): ShownSides {
+  return readBriefs(messages.flatMap((message) => message.replace(/; next apply: .*$/s, '').split('; ')));
 }
 
 /** `path: - gone`, `path: + there`, `path: gone → there`. */

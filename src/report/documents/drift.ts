@@ -1,3 +1,4 @@
+import { isProtected } from '../../model/change.ts';
 import { DRIFT_STATES } from '../../model/drift.ts';
 import {
   type Block,
@@ -5,6 +6,7 @@ import {
   type Document,
   type EntriesBlock,
   type Entry,
+  type EntryDetails,
   type Sentence,
   type Text,
   toCode,
@@ -12,6 +14,7 @@ import {
 import type { DriftReport, FormatOptions } from '../report.ts';
 import {
   createDriftView,
+  type DriftedDetails,
   type DriftedView,
   type DriftGroup,
   type DriftView,
@@ -21,12 +24,13 @@ import {
 import {
   createField,
   createPlaceFinder,
+  describeChange,
   type FindPlace,
   formatDanger,
   formatTrait,
   listDangersBlocks,
 } from './entries.ts';
-import { formatOrigin } from './plan.ts';
+import { formatOrigin, listListBlocks } from './plan.ts';
 
 /** What happened at the service, by state; then what no stack manages. */
 export function createDriftDocument({ drift }: DriftReport, options: FormatOptions): Document {
@@ -37,7 +41,7 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
   const groups = view.groups.map((group) =>
     createGroupBlock(group, view, (resource) => {
       number += 1;
-      return createEntry(resource, { group, anchor: `${scope}resource-${number}`, findPlace });
+      return createEntry(resource, { anchor: `${scope}resource-${number}`, findPlace });
     }),
   );
   const entries = groups.flatMap((block) => block.entries);
@@ -52,7 +56,9 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
     blocks: [
       ...(isPart ? [] : [createStateCounts(view), ...listDangersBlocks(view, { findPlace, entries })]),
       ...groups,
+      ...listListBlocks('files', view.files, 'warning'),
       ...view.diagnostics.map((diagnostic) => ({ block: 'diagnostic', diagnostic }) as const),
+      ...listListBlocks('unchanged', view.unchanged, 'rest'),
       ...listUnmanagedBlocks(view),
       ...listHintBlocks(view),
     ],
@@ -108,46 +114,46 @@ const GLYPHS: Readonly<Record<DriftGroup['state'], string>> = {
 };
 
 interface EntryContext {
-  readonly group: DriftGroup;
   readonly anchor: string;
   readonly findPlace: FindPlace;
 }
 
-function createEntry(resource: DriftedView, { group: { state }, anchor, findPlace }: EntryContext): Entry {
-  const { kind, address, id, owner, reason, traits, dangers, fields, pending, next, change } = resource;
+function createEntry(resource: DriftedView, { anchor, findPlace }: EntryContext): Entry {
+  const { state, kind, address, id, owner, reason, change } = resource;
   return {
     anchor,
     glyph: GLYPHS[state],
     kind,
     address,
     id,
-    isDuplicate: false,
+    isDuplicate: change.duplicateOf !== undefined,
     isContinued: false,
     group: state,
     label: STATE_LABELS[state],
     reason,
-    isProtected: false,
+    isProtected: isProtected(change),
     owner,
-    dangerGroups: dangers.map((one) => one.group),
+    dangerGroups: (change.driftDangers ?? []).map(({ group }) => group),
     isHeeded: true,
-    describe: () => {
-      const place = findPlace(resource);
-      const context = { change, place, dangers, findPlace };
-      return {
-        place,
-        traits: traits.map(formatTrait),
-        dangers: dangers.map((one) => ({ group: one.group, said: formatDanger(one) })),
-        notes: [],
-        warnings: [],
-        fields: fields.map((field) => createField(field, context)),
-        lost: [],
-        unchanged: 0,
-        next:
-          next === undefined
-            ? undefined
-            : { said: next, fields: pending.map((field) => createField(field, { ...context, dangers: [] })) },
-      };
-    },
+    describe: () => describeDrifted(resource.show(), findPlace),
+  };
+}
+
+/** What happened, then the change of the next apply, as a plan shows it. */
+function describeDrifted(view: DriftedDetails, findPlace: FindPlace): EntryDetails {
+  const { change, dangers, fields, traits, next, planned } = view;
+  const context = { change, place: findPlace(view), dangers, findPlace };
+  const work = planned === undefined ? undefined : describeChange(planned, findPlace);
+  return {
+    place: context.place,
+    traits: traits.map(formatTrait),
+    dangers: dangers.map((one) => ({ group: one.group, said: formatDanger(one) })),
+    notes: [],
+    warnings: [],
+    fields: fields.map((field) => createField(field, context)),
+    lost: work?.lost ?? [],
+    unchanged: 0,
+    next: next === undefined ? undefined : { dangers: [], notes: [], fields: [], ...work, said: next },
   };
 }
 

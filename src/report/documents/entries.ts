@@ -131,7 +131,8 @@ export function createChangeEntry(
   };
 }
 
-function describeChange(view: ChangeView, findPlace: FindPlace): EntryDetails {
+/** A change of a plan in full. */
+export function describeChange(view: ChangeView, findPlace: FindPlace): EntryDetails {
   const { traits, dangers, notes, warnings, fields, lost, unchanged } = view;
   const context = { change: view.change, place: findPlace(view), dangers, findPlace };
   return {

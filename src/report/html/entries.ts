@@ -1,6 +1,6 @@
 import { DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { Document, Entry, EntryDetails, Field } from '../document.ts';
+import type { Document, Entry, EntryDetails, Field, NextApply } from '../document.ts';
 import type { FieldValueLine } from '../view/field-view.ts';
 import { formatOwnerNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatCount, NEXT_APPLY_PREFIX } from '../view/wording.ts';
@@ -117,16 +117,28 @@ function listInside({ address, owner, isContinued }: Entry, details: EntryDetail
   const isBare = fields.length + lost.length === 0;
   const said = [...(owner === undefined || isContinued ? [] : [formatOwnerNote(owner)]), ...notes];
   return [
-    ...dangers.map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderText(one.said)}</p>\n`),
+    ...dangers.map(renderDanger),
     ...(isBare ? traits.map((trait) => html`<p>${renderText(trait)}</p>\n`) : []),
     ...said.map((note) => html`<p>${note}</p>\n`),
     ...(place === undefined ? [] : [html`<p>${renderPlace(place)}</p>\n`]),
     ...renderFields(`Fields of ${address}`, fields),
     ...renderFields(`Fields of ${address} that will be deleted`, lost),
     ...(isBare || unchanged === 0 ? [] : [html`<p class="rest">${formatUnchangedFieldCount(unchanged)}</p>\n`]),
-    ...(next === undefined ? [] : [html`<p>${NEXT_APPLY_PREFIX}: ${next.said}</p>\n`]),
-    ...renderFields(`Fields of ${address} that the next apply changes`, next?.fields ?? []),
+    ...(next === undefined ? [] : renderNext(next, address)),
   ];
+}
+
+function renderNext({ said, dangers, notes, fields }: NextApply, address: string): readonly Html[] {
+  return [
+    html`<p>${NEXT_APPLY_PREFIX}: ${said}</p>\n`,
+    ...dangers.map(renderDanger),
+    ...notes.map((note) => html`<p>${note}</p>\n`),
+    ...renderFields(`Fields of ${address} that the next apply changes`, fields),
+  ];
+}
+
+function renderDanger({ group, said }: EntryDetails['dangers'][number]): Html {
+  return html`<p class="danger"><strong>${group}:</strong> ${renderText(said)}</p>\n`;
 }
 
 /** A table of fields with old and new values. Empty if there are no fields. */

@@ -238,7 +238,7 @@ function listDriftAnnotations(drift: Drift, options: FormatOptions): readonly An
     ),
     ...drift.violations.map(createViolationAnnotation),
     ...drift.diagnostics.map(createDiagnosticAnnotation),
-    ...groups.flatMap(({ state, resources }) => resources.map((one) => createDriftedAnnotation(state, one))),
+    ...groups.flatMap(({ resources }) => resources.map(createDriftedAnnotation)),
     ...unmanaged.map(createUnmanagedAnnotation),
   ];
 }
@@ -251,15 +251,19 @@ function createUnmanagedAnnotation({ kind, id, description }: UnmanagedResourceV
 /** The maximum number of characters of a value in an annotation: enough to recognize the value. */
 const MAX_VALUE = 200;
 
-function createDriftedAnnotation(state: DriftGroup['state'], resource: DriftedView): Annotation {
-  const { reason, traits, fields, pending, next } = resource;
-  const address = formatChangeAddress(resource.change);
-  const expected = traits.map(({ said, values }) => `${said} ${values}`.trim()).join('; ');
+function createDriftedAnnotation(resource: DriftedView): Annotation {
+  const { state, reason, change } = resource;
+  const { fields, traits, next, planned } = resource.show();
+  const address = formatChangeAddress(change);
+  const described = traits.map(({ said, values }) => `${said} ${values}`.trim());
   const why = [
     ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
-    ...[reason ?? '', expected].filter((text) => text !== ''),
+    ...(reason === undefined ? [] : [reason]),
+    ...described,
     ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`]),
-    ...pending.map((field) => formatShortField(field, MAX_VALUE)),
+    ...(planned?.dangers ?? []).map(({ group, said }) => `${said} (${group})`),
+    ...(planned?.notes ?? []),
+    ...(described.length > 0 ? [] : (planned?.fields ?? [])).map((field) => formatShortField(field, MAX_VALUE)),
   ].join('; ');
   const rule = state === 'pending' || state === 'to-prune' ? 'pending' : 'drift';
   const message = `${quoteIfNeeded(address)} ${STATE_CLAUSES[state]}${why === '' ? '' : `: ${why}`}`;

@@ -1,5 +1,5 @@
 import { assertNever } from '../../model/errors.ts';
-import type { EntriesBlock, Entry, EntryDetails, Field } from '../document.ts';
+import type { EntriesBlock, Entry, EntryDetails, Field, NextApply } from '../document.ts';
 import { type FieldValueLine, type FieldView, formatShortField, removeIdsBeforeNames } from '../view/field-view.ts';
 import { formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
@@ -111,7 +111,7 @@ function createRowSection(entry: Entry, details: EntryDetails, context: Omit<Tab
     ...(id !== undefined && (isDuplicate || !hasDiff) ? [renderCodeSpan(id)] : []),
     ...(place === undefined ? [] : [renderPlace(hasLinks ? place : { label: place.label })]),
   ];
-  const then = next === undefined ? [] : [toShortProse(next.said), ...listShortFields(next.fields, room)];
+  const then = next === undefined ? [] : listNext(next, { isDescribed: details.traits.length > 0, room });
   const cells = [
     ...(block.hasLabels ? [[`${renderCodeSpan(glyph)}&nbsp;${label}`]] : []),
     name,
@@ -121,6 +121,19 @@ function createRowSection(entry: Entry, details: EntryDetails, context: Omit<Tab
   ];
   const text = joinMarkdownCells(cells.map((lines) => lines.join('<br>')));
   return { text, weight: chooseWeight(group), names: [`row of resources: ${label}`, `rows of resources: ${label}`] };
+}
+
+/** `isDescribed`: the traits say what matters of the fields. */
+function listNext(
+  { said, dangers, notes, fields }: NextApply,
+  { isDescribed, room }: { readonly isDescribed: boolean; readonly room: Room },
+): readonly string[] {
+  return [
+    toShortProse(said),
+    ...dangers.map((danger) => `**${danger.group}** ${renderText(danger.said)}`),
+    ...notes.map(toShortProse),
+    ...(isDescribed ? [] : listShortFields(fields, room)),
+  ];
 }
 
 function chooseWeight(group: string): Weight {

@@ -1,5 +1,5 @@
 import { assertNever } from '../../model/errors.ts';
-import type { EntriesBlock, Entry, EntryDetails, Text } from '../document.ts';
+import type { EntriesBlock, Entry, EntryDetails, NextApply, Text } from '../document.ts';
 import { toPlainText } from '../document.ts';
 import type { TextStyleOptions } from '../report.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
@@ -83,11 +83,7 @@ function renderEntry(entry: Entry, details: EntryDetails, layout: EntryLayout): 
   const said = [...(owner === undefined || isContinued ? [] : [formatOwnerNote(owner)]), ...notes];
   return [
     ...renderTitle(entry, layout),
-    ...dangers.flatMap(({ group, said: clause }) =>
-      wrapWithPrefix('    ', `! ${group}: ${toPlainText(clause)}`, { width, rest: 6 }).map((line) =>
-        paint('error', line),
-      ),
-    ),
+    ...renderDangers(dangers, layout),
     ...said.flatMap((note) => {
       const lines = wrapWithPrefix('    ', note, { width, rest: 6 });
       return warned.has(note) ? lines.map((line) => paint('warning', line)) : lines;
@@ -105,13 +101,25 @@ function renderTraits(traits: readonly Text[], { width }: TextStyleOptions): rea
   return traits.length === 0 ? [] : wrapWithPrefix('    ', traits.map(toPlainText).join('; '), { width, rest: 6 });
 }
 
-/** What the next apply does, and the fields that it changes, which have an extra indent. */
-function renderNext({ said, fields }: NonNullable<EntryDetails['next']>, options: TextStyleOptions): readonly string[] {
+function renderDangers(dangers: EntryDetails['dangers'], { color, width }: TextStyleOptions): readonly string[] {
+  const paint = createPainter(color);
+  return dangers.flatMap(({ group, said }) =>
+    wrapWithPrefix('    ', `! ${group}: ${toPlainText(said)}`, { width, rest: 6 }).map((line) => paint('error', line)),
+  );
+}
+
+/** What the next apply does, and its details, which have an extra indent. */
+function renderNext({ said, dangers, notes, fields }: NextApply, options: TextStyleOptions): readonly string[] {
   const { width } = options;
   const inner = { ...options, width: width === 0 ? 0 : width - 2 };
+  const details = [
+    ...renderDangers(dangers, inner),
+    ...notes.flatMap((note) => wrapWithPrefix('    ', note, { width: inner.width, rest: 6 })),
+    ...renderFields(fields, inner),
+  ];
   return [
     ...wrapWithPrefix('    ', `${NEXT_APPLY_PREFIX}: ${said}`, { width, rest: 6 }),
-    ...renderFields(fields, inner).map((line) => `  ${line}`),
+    ...details.map((line) => `  ${line}`),
   ];
 }
 

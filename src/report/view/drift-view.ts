@@ -20,20 +20,19 @@ import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions } from '../report.ts';
-import { listResourceSummaryClauses, type SummaryClauseView } from './change-view.ts';
+import { type ChangeView, createChangeView, type SummaryClauseView } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
+import { createHappenedFieldView, type FieldView, formatPathWithTargetName, type ResourceNames } from './field-view.ts';
+import { formatLeftException } from './left-values.ts';
 import {
-  createDifferenceView,
-  createHappenedFieldView,
-  type FieldView,
-  formatPathWithTargetName,
-  type ResourceNames,
-} from './field-view.ts';
-import { formatLeftException, listLeftNotes } from './left-values.ts';
-import { collectPlanAddressesById } from './plan-view.ts';
-import { describeTargetLimit } from './plan-wording.ts';
+  collectPlanAddressesById,
+  createViolationView,
+  formatPlannedFileSentence,
+  listLimitNotes,
+  listUnchangedNotes,
+} from './plan-view.ts';
 import { redactDrift } from './redact.ts';
 import {
   formatCount,
@@ -59,6 +58,10 @@ export interface DriftView {
   /** The resources that differ, by state. No group is empty. */
   readonly groups: readonly DriftGroup[];
   readonly unmanaged: readonly UnmanagedResourceView[];
+  /** Files that the next apply writes. Each sentence starts with a path. */
+  readonly files: readonly string[];
+  /** Notes on resources that are in sync. Each sentence starts with an address. */
+  readonly unchanged: readonly string[];
   /** Whether at least one resource has an owner. */
   readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
@@ -84,27 +87,37 @@ export interface DriftGroup {
   readonly resources: readonly DriftedView[];
 }
 
-/** One resource that differs from its manifest or the saved plan. */
+/**
+ * One resource that differs from its manifest. `show` creates what differs, so that the views of all resources never
+ * exist at once.
+ */
 export interface DriftedView {
+  readonly state: DriftGroup['state'];
   readonly kind: string;
   readonly address: string;
-  readonly id?: string;
-  readonly reason?: string;
-  /** Clauses that describe a missing resource, such as `expected: listens on …`. */
-  readonly traits: readonly SummaryClauseView[];
+  readonly id: string | undefined;
+  readonly reason: string | undefined;
   /** Absent if neither the manifest nor the mark names an owner. */
-  readonly owner?: string;
-  /** `place`: the start of the manifest. `manifestPath`: the path of the first field that differs, as manifests write it. */
+  readonly owner: string | undefined;
   readonly change: DriftedChange;
+  readonly show: () => DriftedDetails;
+}
+
+/** What happened to a resource, and what the next apply does. */
+export interface DriftedDetails {
+  readonly change: DriftedChange;
+  /** The path of the first field that differs, as manifests write it. */
   readonly manifestPath?: string;
-  /** The dangers that changes at the service cause for this resource. */
+  /** The dangers of what happened at the service. */
   readonly dangers: readonly DangerView[];
-  /** Changes at the service: the expected and the live values. */
+  /** What happened at the service: from the expected to the live values. */
   readonly fields: readonly FieldView[];
-  /** Changes of the manifest: the live and the desired values. */
-  readonly pending: readonly FieldView[];
-  /** The effect of the next apply on the resource, in one clause. Absent if there is none, or if it is unknown. */
+  /** Clauses that describe a missing or a deleted resource, such as `expected: listens on …`. */
+  readonly traits: readonly SummaryClauseView[];
+  /** What the next apply does, in one clause. Absent if it does nothing. */
   readonly next?: string;
+  /** The change of the next apply, as a plan shows it. Absent if it changes nothing but a file. */
+  readonly planned?: ChangeView;
 }
 
 /** A live resource that no stack manages. */
@@ -127,11 +140,15 @@ export function createDriftView(
   return {
     title: formatDriftTitle(drift),
     compared: formatComparedSentence(drift),
-    notes: describeTargetLimit(drift.targets, drift.exclusions),
+    notes: listLimitNotes(drift),
     dangers: listDriftDangerViews(changes, scene.names),
     dangerCount: formatDriftDangerCount(changes),
     groups,
     unmanaged: unmanaged.map(createUnmanagedView),
+    files: drift.files.map(formatPlannedFileSentence),
+    unchanged: changes
+      .filter(({ state }) => state === 'in-sync' || state === 'file-differs')
+      .flatMap((change) => listUnchangedNotes(change, scene.names)),
     hasOwners: groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined)),
     counts,
     headline: formatDriftHeadline(drift),
@@ -140,7 +157,7 @@ export function createDriftView(
       unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       ofOtherStacks: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
-    hints: [...listLeftHints(drift, scene.names), ...listHints(drift)],
+    hints: listHints(drift, scene),
     requests: isPart ? '' : formatReadRequestsSentence(drift.requests.read),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
     found: formatSeverityCounts(drift.diagnostics),
@@ -202,36 +219,24 @@ export const UNMANAGED_WORDING = {
   hint: 'To adopt a resource, write a manifest with its id in lifecycle.adopt. The command edgewise export writes such manifests.',
 } as const;
 
-function listHints(drift: Drift): readonly string[] {
-  const { changes, diagnostics, violations } = drift;
-  const isDrifted = changes.some(isDriftedResource);
+function listHints({ changes, diagnostics, violations }: Drift, { refused }: DriftScene): readonly string[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const reasons = [
-    ...(errors === 0 ? [] : [formatCount(errors, 'error')]),
-    ...violations.map(({ message }) => toPrintable(message).replace(/[.]$/, '')),
+    ...(errors === 0 ? [] : [`${formatCount(errors, 'error')}.`]),
+    ...violations.map(createViolationView).map(({ message, addresses, remedy }) => {
+      const whose = addresses.length === 0 ? '' : `: ${formatNameList(addresses)}`;
+      return `${message.replace(/[.]$/, '')}${whose}. ${remedy.replaceAll('\n', ' ')}`;
+    }),
   ];
-  const refused = listRefusedAddresses(drift);
   const isKept = changes.some(
     ({ action, address, differences }) => action === 'update' && !refused.has(address) && differences.some(isOnlyDrift),
   );
   return [
-    ...(isDrifted ? [UNKNOWN_WHO] : []),
-    ...(reasons.length === 0 ? [] : [`The next apply would be refused: ${reasons.join('; ')}.`]),
+    ...(changes.some(isDriftedResource) ? [UNKNOWN_WHO] : []),
+    ...reasons.map((reason) => `The next apply would be refused: ${reason}`),
     ...(isKept ? [TO_KEEP] : []),
   ];
 }
-
-/** Says for each resource what is left to others and differs from the manifest. */
-function listLeftHints({ changes }: Drift, names: ResourceNames): readonly string[] {
-  const said = changes.flatMap((change) =>
-    listLeftNotes(change, names).map((note) => `${quoteIfNeeded(change.address)}: ${note}.`),
-  );
-  const more = said.length - MAX_LEFT_HINTS;
-  return more <= 0 ? said : [...said.slice(0, MAX_LEFT_HINTS), `… and ${formatCount(more, 'more resource')}.`];
-}
-
-/** As many resources with values that are left to others as a report lists. JSON has all. */
-const MAX_LEFT_HINTS = 10;
 
 const UNKNOWN_WHO =
   'It is unknown who made these changes, and when: the API does not show that, and a mark records only what was last applied.';
@@ -250,46 +255,63 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
   return DRIFT_STATES.flatMap((state): readonly DriftGroup[] => {
     const found = drift.changes.filter((change) => change.state === state);
     if (state === 'in-sync' || found.length === 0) return [];
-    return [{ state, heading: STATE_HEADINGS[state], resources: found.map((one) => createDriftedView(one, scene)) }];
+    return [
+      { state, heading: STATE_HEADINGS[state], resources: found.map((one) => createDriftedView(one, state, scene)) },
+    ];
   });
 }
 
-function createDriftedView(change: DriftedChange, { names, refused }: DriftScene): DriftedView {
-  const { address, kind, owner, reason, differences, state } = change;
-  const context = { kind: findKind(kind), names };
+function createDriftedView(change: DriftedChange, state: DriftGroup['state'], scene: DriftScene): DriftedView {
+  const { address, kind, owner, reason } = change;
   const id = findDriftedId(change);
-  const next = refused.has(address) ? undefined : formatNextClause(change);
-  const first = differences.find(isOfService) ?? differences[0];
-  const expected = state === 'missing' ? change.desired : undefined;
   return {
+    state,
     kind: quoteIfNeeded(kind),
     address: quoteIfNeeded(address),
-    ...(id !== undefined && { id: quoteIfNeeded(id) }),
-    ...(reason !== undefined && { reason: toPrintable(reason) }),
-    traits:
-      expected === undefined ? [] : listExpectedClauses(listResourceSummaryClauses(context.kind, expected, names)),
-    ...(owner !== undefined && { owner: toPrintable(owner) }),
+    id: id === undefined ? undefined : quoteIfNeeded(id),
+    reason: reason === undefined ? undefined : toPrintable(reason),
+    owner: owner === undefined ? undefined : toPrintable(owner),
+    change,
+    show: () => createDriftedDetails(change, scene),
+  };
+}
+
+function createDriftedDetails(change: DriftedChange, { names, refused }: DriftScene): DriftedDetails {
+  const { address, action, differences } = change;
+  const context = { kind: findKind(change.kind), names };
+  const first = differences.find(isOfService) ?? differences[0];
+  const pending = differences.filter(({ origin, isHidden }) => origin === 'manifest' || origin === 'both' || isHidden);
+  const planned =
+    action === 'no-op'
+      ? undefined
+      : createChangeView({ change, action, differences: pending, isContinued: false }, names);
+  const next = refused.has(address) ? 'is refused' : formatNextClause(change);
+  return {
     change,
     ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
     dangers: listDriftDangerViews([change], names),
     fields: differences.filter(isOfService).map((one) => createHappenedFieldView(one, context)),
-    pending: differences
-      .filter(({ origin }) => origin === 'manifest' || origin === 'both')
-      .map((one) => withProtectionDoubt(createDifferenceView(one, context), one)),
+    traits: listTraits(change, planned),
     ...(next !== undefined && { next }),
+    ...(planned !== undefined && {
+      planned: { ...planned, fields: planned.fields.map((field) => withProtectionDoubt(field, change)) },
+    }),
   };
 }
 
-function listExpectedClauses([first, ...more]: readonly SummaryClauseView[]): readonly SummaryClauseView[] {
-  return first === undefined ? [] : [{ ...first, said: `expected: ${first.said}` }, ...more];
+function listTraits({ action }: DriftedChange, planned: ChangeView | undefined): readonly SummaryClauseView[] {
+  const [first, ...more] = planned?.traits ?? [];
+  if (first === undefined || action !== 'create') return planned?.traits ?? [];
+  return [{ ...first, said: `expected: ${first.said}` }, ...more];
 }
 
 /**
  * Adds a note that `protect` may have been removed at the service. A mark has no digest of `protect`, so the side that
  * changed is unknown.
  */
-function withProtectionDoubt(view: FieldView, { path, from, to }: Difference): FieldView {
-  if (path !== PROTECT_PATH || to !== true || from !== false) return view;
+function withProtectionDoubt(view: FieldView, { differences }: DriftedChange): FieldView {
+  const isRemoved = differences.some(({ path, from, to }) => path === PROTECT_PATH && to === true && from === false);
+  if (view.path !== PROTECT_PATH || !isRemoved) return view;
   return { ...view, notes: [...view.notes, 'or removed at the service: the mark does not tell which'] };
 }
 

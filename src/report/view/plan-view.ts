@@ -147,15 +147,24 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
 }
 
 /** A release needs no note on its targets, because it is always limited to some addresses. */
-function listNotes({ targets, exclusions, mode, crossStackReferences = {} }: Plan): readonly string[] {
-  if (mode === 'release') return [];
+function listNotes(plan: Plan): readonly string[] {
+  return plan.mode === 'release' ? [] : listLimitNotes(plan);
+}
+
+/** What limits a plan or drift: targets, and ids that are known only after another stack is applied. */
+export function listLimitNotes({
+  targets,
+  exclusions,
+  crossStackReferences = {},
+}: Pick<Plan, 'targets' | 'exclusions' | 'crossStackReferences'>): readonly string[] {
   const waits = Object.entries(crossStackReferences).map(([address, { stack, resource }]) => {
     return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
   });
   return [...describeTargetLimit(targets, exclusions), ...waits];
 }
 
-function listUnchangedNotes(change: Change, names: ResourceNames): readonly string[] {
+/** What an apply leaves as it is, and why. */
+export function listUnchangedNotes(change: Change, names: ResourceNames): readonly string[] {
   const { address, notes = [] } = change;
   return [...notes, ...listLeftNotes(change, names)].map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
 }
@@ -207,7 +216,7 @@ export function formatPlannedFileSentence({ address, path, text, replaces }: Pla
   return notes.length === 0 ? sentence : `${sentence} (${notes.join('; ')})`;
 }
 
-function createViolationView(violation: SafetyViolation): SafetyViolation {
+export function createViolationView(violation: SafetyViolation): SafetyViolation {
   const message = toPrintable(violation.message);
   const addresses = violation.addresses.map(quoteIfNeeded).filter((address) => !message.includes(address));
   const places = violation.places?.map((one) => ({

@@ -72,7 +72,7 @@ describe('an owner that is stated no longer', () => {
     await write({ 'edgewise.yaml': STACK + toCredential('agent') });
     const drift = await edgewise('drift');
     expect(drift.exitCode).toBe(2);
-    expect(drift.stdout).toContain('Changed in the manifests and not applied yet:\n  Credential/agent');
+    expect(drift.stdout).toMatch(/^Changed in the manifests and not applied yet:\n\n» Credential\/agent /m);
     expect(drift.stdout).toContain('owner_id: usr_bot → (no longer in the manifest)\n');
     expect(drift.stdout).toContain('warning[unset-field-kept]');
     recorder.take();

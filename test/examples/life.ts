@@ -23,7 +23,10 @@ const SOMETHING_WRONG = /^(warning(?!\[predecessor-missing\])|error)/m;
 export async function expectWholeLife({ paths, resources, context, destroyFlags = '' }: Example): Promise<void> {
   const { edgewise, folder, server } = await createWorkspace();
   const run = async (line: string, exitCode: number): Promise<string> => {
-    const result = await edgewise(`${line} ${paths}`, { cwd: EXAMPLES, ...context });
+    // Without the tests and other forms of the same example, which have stacks with the same name.
+    const root = paths.includes('/') ? paths : '.';
+    const env = { ...context?.env, ...(paths !== '-' && { EDGEWISE_ROOT: root }) };
+    const result = await edgewise(`${line} ${paths}`, { cwd: EXAMPLES, ...context, env });
     expect(result.exitCode, `${line} ${paths} printed:\n${result.stdout}${result.stderr}`).toBe(exitCode);
     return result.stdout;
   };

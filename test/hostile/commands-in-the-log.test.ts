@@ -51,6 +51,7 @@ function toFiles(text: string): Readonly<Record<string, string>> {
       metadata: { [key]: text },
       hostports: ['1.tcp.example.net:20001'],
     }),
+    'live/.git/HEAD': '', // a checkout of its own, because its stack has the same name
     'other.yaml': toManifest('TCPEdge', 'a', { description: `${text} else`, metadata: { [`${key}2`]: text } }),
     'broken.yaml': toManifest('TCPEdge', 'b', { description: text, [key]: text, hostports: [text] }),
   };

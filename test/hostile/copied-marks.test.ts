@@ -209,6 +209,7 @@ describe('what other stacks find by a mark', () => {
     const edge = toManifest('TCPEdge', 'e', { backend: { backend_id: 'External/pool' } });
     await workspace.write({
       'ref/edgewise.yaml': other + external + edge,
+      'take/.git/HEAD': '',
       'take/edgewise.yaml': other + toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } }),
     });
     const referred = await workspace.edgewise('plan ref');

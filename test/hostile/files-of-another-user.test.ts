@@ -209,7 +209,7 @@ describe.runIf(isRoot)('in a folder that every user can write to, a file of anot
   });
 
   it('is warned of once for a folder with many manifests, and for many stacks', async () => {
-    const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
+    const workspace = await createWorkspace();
     const theirs = await plant(workspace, (path) => mkdir(path));
     await workspace.write(
       Object.fromEntries(Object.entries(toRepository(3)).map(([file, text]) => [`shared/theirs/${file}`, text])),
@@ -278,7 +278,7 @@ describe.runIf(isRoot)('in a folder that every user can write to, a file of anot
     ['of root', 1000, 0o1777, '.'],
     ['in the folder in which the command runs', NOBODY, 0o1777, 'shared/theirs'],
   ])('is used without a word if it is %s', async (_, owner, mode, cwd) => {
-    const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
+    const workspace = await createWorkspace();
     const theirs = await plant(workspace, (path) => mkdir(path));
     await workspace.write({ 'shared/theirs/edgewise.yaml': EDGE });
     await chmod(join(workspace.folder, 'shared'), mode);

@@ -177,7 +177,6 @@ const OUTSIDE_FINDING = { finding: 'lies outside of the repository' } as const;
 export const BOUNDARY_REMEDY =
   'Files that manifests name must be in the repository, with symbolic links resolved; one that edgewise writes is reached through no link. Move the file, or use --root to name a folder that contains all of them.';
 
-/** Whether a path equals a folder or is below it. Both paths are absolute. */
 /** Whether a path is a folder, or something in it. Both are real paths. */
 export function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);

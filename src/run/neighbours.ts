@@ -1,5 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
-import { findRepository } from '../files/boundary.ts';
+import { findRepository, isBelow } from '../files/boundary.ts';
+import { searchUpward } from '../files/owners.ts';
 import { resolveLinks } from '../files/real-path.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
@@ -36,8 +37,8 @@ interface NamedStack {
 }
 
 /**
- * Looks for the other stacks of the repository, or below `--root` or the working folder. Only their `Stack` documents are
- * checked. Throws if another stack has the same name at the same service. Finds no other stacks if the manifests come
+ * Looks for the other stacks of the repository or `--root`, or else in the folders beside that of the stack. Only their
+ * `Stack` documents are checked. Throws if another stack has the same name at the same service. Finds no other stacks if the manifests come
  * from standard input or from memory, because files may be their source. `baseUrl` and `keyEnv`: those that flags set for all stacks.
  */
 export function findStackAmongOthers(
@@ -51,7 +52,11 @@ export function findStackAmongOthers(
     return { folder: described, tree: NO_TREE, diagnostics: [] };
   const { cwd } = host;
   const { budget: _, ...context } = host;
-  const tree = readStackTree(relative(cwd, root) || '.', { ...context, baseUrl, keyEnv });
+  const tree = readStackTree(relative(cwd, findCommonFolder(described, root, host)) || '.', {
+    ...context,
+    baseUrl,
+    keyEnv,
+  });
   const toReal = (file: string): string => resolveLinks(resolve(cwd, file));
   const found = tree.stacks.find(({ file }) => toReal(file) === toReal(described.file));
   const own: StackFolder = named.settings === undefined ? { ...described, ...pickPlace(found) } : described;
@@ -65,6 +70,17 @@ export function findStackAmongOthers(
     tree: { ...tree, stacks: [own, ...stacks] },
     diagnostics: tree.unread.filter(isHere).map(createUnreadWarning),
   };
+}
+
+/**
+ * Returns the folder in which the stacks around a stack are: the repository or `--root`. If there is neither, the parent of
+ * the stack's folder, because the working folder may be a whole file system. `root`: the boundary of the stack.
+ */
+function findCommonFolder({ file }: StackFolder, root: string, host: Host): string {
+  const folder = resolve(host.cwd, dirname(file));
+  if (host.root !== undefined || findRepository(folder, host) !== undefined) return root;
+  const [, parent = folder] = searchUpward(folder, host).folders;
+  return isBelow(resolveLinks(parent), root) && dirname(parent) !== parent ? parent : folder;
 }
 
 function pickPlace({ baseUrl, serviceId, keyEnv }: Partial<StackFolder> = {}): Partial<StackFolder> {

@@ -40,6 +40,16 @@ describe('a stack that was copied without a new name', () => {
     expect(await plan()).toBe(0);
   });
 
+  it('is looked for in the whole repository, and without one only beside the stack', async () => {
+    const { edgewise, write } = await createWorkspace({
+      'live/prod/edgewise.yaml': PROD,
+      'old/qa/edgewise.yaml': COPY,
+    });
+    expect((await edgewise('plan live/prod')).exitCode).toBe(0);
+    await write({ '.git/HEAD': '' });
+    expect((await edgewise('plan live/prod')).exitCode).toBe(3);
+  });
+
   it('is not looked for beside manifests on standard input, whose source it may be', async () => {
     const { edgewise } = await createWorkspace({ 'live/prod/edgewise.yaml': PROD });
     expect((await edgewise('plan -', { stdin: COPY })).exitCode).toBe(0);

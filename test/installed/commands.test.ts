@@ -19,6 +19,8 @@ type Row = readonly [line: string, shows: string, exitCode?: number, ...writes: 
 const FILES = {
   'stacks/one/edgewise.yaml': `${toStack('one')}${toEdge('one', 20_001)}`,
   'stacks/two/edgewise.yaml': `${toStack('two')}${toEdge('two', 20_002)}`,
+  // A checkout of its own, because two stacks of one name in a repository are an error.
+  'less/.git/HEAD': '',
   'less/edgewise.yaml': toStack('one'),
   'more/edgewise.yaml': `${toStack('more')}${toEdge('more', 20_003)}`,
   'rendered/edgewise.yaml': toStack('rendered', { render: ['cat', '../edge.txt'] }),

@@ -66,11 +66,11 @@ function omitNames(body: JsonObject, names: ReadonlySet<string>): JsonObject {
 }
 
 function isOtherMetadata(sent: ParsedMetadata, { mark, spec }: LiveResource, accepted: ReadonlySet<string>): boolean {
-  if (sent.mark !== mark && !isSameJson(toJson(sent.mark), toJson(mark))) return true;
+  if (sent.mark !== mark && !isSameJson(toSpecJson(sent.mark), toSpecJson(mark))) return true;
   return !accepted.has(METADATA) && !isSameJson(sent.user, spec[METADATA] ?? '');
 }
 
-function toJson(mark: Mark | undefined): JsonObject | null {
+function toSpecJson(mark: Mark | undefined): JsonObject | null {
   return mark === undefined ? null : { ...mark };
 }
 

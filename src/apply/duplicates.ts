@@ -59,7 +59,7 @@ function pickMarkedResources(
   { known }: DuplicateSearchContext,
 ): readonly LiveResource[] {
   const { name } = write.mark;
-  const marked = listNamed(all, name).filter((live) => !known.has(live.id) && isResourceOf(live, write.mark));
+  const marked = listResourcesNamed(all, name).filter((live) => !known.has(live.id) && isResourceOf(live, write.mark));
   // The list is sorted newest first, which also orders resources that were created in the same second.
   return marked.toReversed().toSorted(compareByTime);
 }
@@ -73,7 +73,7 @@ function compareByTime({ createdAt: left }: LiveResource, { createdAt: right }: 
  * Returns the listed resources whose mark has the given name. Groups each list by name only once, because every
  * creation of a run searches the same list.
  */
-function listNamed(all: readonly LiveResource[], name: string): readonly LiveResource[] {
+function listResourcesNamed(all: readonly LiveResource[], name: string): readonly LiveResource[] {
   const groups = BY_NAME.get(all) ?? Map.groupBy(all, ({ mark }) => mark?.name);
   BY_NAME.set(all, groups);
   return groups.get(name) ?? [];

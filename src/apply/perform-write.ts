@@ -97,8 +97,8 @@ function isCreatedElsewhere(write: CreateWrite, { settle, looked }: WriteContext
 }
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
-  if (isCreate(write)) return createResource(write, context);
-  if (!isOfDelivery(write)) return send(write, context);
+  if (isCreate(write)) return sendCreate(write, context);
+  if (!isOfDelivery(write)) return sendWrite(write, context);
   const isRepeated = context.lateDeliveries.has(write.id);
   const failure = isRepeated ? await context.deliveries.deliverAgain(write.address) : undefined;
   return failure === undefined ? recordDelivery(write, context) : createFailedOutcome(write, failure);
@@ -110,8 +110,8 @@ function isOfDelivery(write: Write): write is MarkWrite {
 }
 
 /** Sends a write to a resource that existed before this run. */
-async function send(write: Write, context: WriteContext): Promise<Outcome> {
-  const exchanged = await exchange(write, context);
+async function sendWrite(write: Write, context: WriteContext): Promise<Outcome> {
+  const exchanged = await exchangeWrite(write, context);
   if (exchanged === undefined) return createInterrupted(write);
   const { live } = exchanged;
   // The response to a PATCH contains the whole resource, so it also shows changes by other clients.
@@ -128,7 +128,7 @@ interface Shown {
   readonly live: LiveResource | undefined;
 }
 
-async function exchange(write: Write, context: WriteContext): Promise<Shown | undefined> {
+async function exchangeWrite(write: Write, context: WriteContext): Promise<Shown | undefined> {
   const { requests, settle, ids, reliances } = context;
   const resolve = (one: Write) => resolveWriteRequest(one, toRequestContext(one, context));
   const exchanged = await requests.send(write, resolve, reliances?.find(write, ids));
@@ -203,7 +203,7 @@ async function recordStoredForms(
  */
 async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<Outcome> {
   try {
-    const exchanged = await exchange(write, context);
+    const exchanged = await exchangeWrite(write, context);
     if (exchanged === undefined) return createInterrupted(write);
     const outcome = await accept(write, exchanged, context);
     if (outcome.outcome === 'failed') context.unrecorded.add(write.id);
@@ -222,7 +222,7 @@ async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<
 }
 
 /** Creates a resource exactly once. A retry sends the same body, with the same times. Rejects as the client does. */
-async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
+async function sendCreate(write: CreateWrite, context: WriteContext): Promise<Outcome> {
   if (write.validForMs !== undefined && context.clockSkew().isDoubtful) return createFailedOutcome(write, UNKNOWN_TIME);
   const { requests, settle } = context;
   let sent: ResolvedWrite | undefined;

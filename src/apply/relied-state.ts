@@ -233,7 +233,7 @@ function checkFields(write: Write, live: Spec, context: CheckContext): void {
     // A service that shows no value of a required field in its list may show it here.
     if (now === undefined || (kind.fields[name]?.required && change.live?.spec?.[name] === null)) continue;
     const known = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
-    if (known.some((value) => isSame(kind, name, { now, value }))) continue;
+    if (known.some((value) => isFieldAsPlanned(kind, name, { now, value }))) continue;
     const planned = change.live?.spec?.[name];
     const from = planned === undefined ? 'not known' : formatComparedValue(planned);
     throw new StaleStateError(`${name} was ${from} and is ${formatComparedValue(live[name] ?? null)} now`);
@@ -255,7 +255,7 @@ function listKnownValues(name: string, { kind, change, ids, siblings }: CheckCon
 }
 
 /** Whether two values are equal. Parts that the service does not show count as equal. */
-function isSame(
+function isFieldAsPlanned(
   kind: Kind,
   name: string,
   { now, value }: { readonly now: Json; readonly value: Json | undefined },

@@ -153,9 +153,9 @@ async function exchange(
   const { client, journal, signal } = context;
   let sent = resolve(write);
   const prepare = async (shown: JsonObject | null): Promise<JsonObject | undefined> => {
-    const before = createEntry(write, sent);
+    const before = createJournalEntry(write, sent);
     sent = resolve(reliance?.check(shown) ?? write);
-    const entry = createEntry(write, sent);
+    const entry = createJournalEntry(write, sent);
     if (journal !== undefined && entry.body !== before.body) await journalBefore(journal, entry);
     return sent.body;
   };
@@ -163,7 +163,7 @@ async function exchange(
   const { method, path, body } = sent;
   const send = () => client.send(method, path, body, { waitSignal: signal, reliesOn });
   try {
-    const answer = await sendWithJournal(journal, () => createEntry(write, sent), { send, findId, signal });
+    const answer = await sendWithJournal(journal, () => createJournalEntry(write, sent), { send, findId, signal });
     return { sent, answer };
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
@@ -194,7 +194,7 @@ async function sendAside<T>(
   }
 }
 
-function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
+function createJournalEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
   const { id, address, ids } = write;
   const known = ids === undefined ? {} : { id: ids.id };
   return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };

@@ -28,11 +28,11 @@ export async function runCommand(run: CommandRun): Promise<void> {
   const errors = await openUnlinkedFile(run.temporaryFolder);
   try {
     await input.writer.writeFile(run.secret);
-    const ended = start(run, { input, errors });
+    const ended = startCommand(run, { input, errors });
     const dropped = await limitSize(errors, ended);
     const { failure, cause } = await ended;
     if (failure === undefined) return;
-    const said = formatStderrExcerpt(dropped + (await readEnd(errors)), run.secret);
+    const said = formatStderrExcerpt(dropped + (await readCommandEnd(errors)), run.secret);
     throw new Error(`${program} ${failure}${said === '' ? '' : `: ${said}`}`, { cause });
   } finally {
     await Promise.all([input.close(), errors.close()]);
@@ -50,7 +50,7 @@ interface End {
   readonly cause?: Error;
 }
 
-function start({ words, timeoutMs, cwd, env }: CommandRun, { input, errors }: Streams): Promise<End> {
+function startCommand({ words, timeoutMs, cwd, env }: CommandRun, { input, errors }: Streams): Promise<End> {
   const [program = '', ...args] = words;
   const child = spawn(program, args, {
     cwd,
@@ -61,11 +61,11 @@ function start({ words, timeoutMs, cwd, env }: CommandRun, { input, errors }: St
   });
   return new Promise((end) => {
     child.on('error', (cause) => end({ failure: `cannot be run: ${getErrorMessage(cause)}`, cause }));
-    child.on('exit', (code, signal) => end({ failure: formatFailure(code, signal, timeoutMs) }));
+    child.on('exit', (code, signal) => end({ failure: formatCommandFailure(code, signal, timeoutMs) }));
   });
 }
 
-function formatFailure(code: number | null, signal: string | null, timeoutMs: number): string | undefined {
+function formatCommandFailure(code: number | null, signal: string | null, timeoutMs: number): string | undefined {
   if (code === 0) return undefined;
   return signal === null ? `ended with exit code ${code}` : `was stopped by ${signal}; its timeout is ${timeoutMs} ms`;
 }
@@ -86,7 +86,7 @@ async function limitSize(file: UnlinkedFile, ended: Promise<End>): Promise<strin
   });
   while (!isOver) {
     if ((await file.writer.stat()).size > MAX_KEPT_BYTES) {
-      dropped = await readEnd(file);
+      dropped = await readCommandEnd(file);
       await file.writer.truncate(0);
     }
     await Promise.race([over, setTimeout(GUARD_MS)]);
@@ -98,7 +98,7 @@ async function limitSize(file: UnlinkedFile, ended: Promise<End>): Promise<strin
 const MAX_READ_BYTES = 65_536;
 const MAX_SHOWN = 1000;
 
-async function readEnd({ reader }: UnlinkedFile): Promise<string> {
+async function readCommandEnd({ reader }: UnlinkedFile): Promise<string> {
   const { size } = await reader.stat();
   const position = Math.max(0, size - MAX_READ_BYTES);
   const { buffer, bytesRead } = await reader.read({ buffer: Buffer.alloc(size - position), position });

@@ -114,13 +114,13 @@ function createCommandSink(settings: CommandSinkSettings, context: SinkContext):
         timeoutMs,
         cwd,
         temporaryFolder,
-        env: createEnvironment(context.env),
+        env: createSinkEnvironment(context.env),
       });
       return [];
     },
     deliver: async (recipient, token) => {
       const words = command.map((word) => fillIn(word, recipient));
-      const env = createEnvironment(context.env, recipient);
+      const env = createSinkEnvironment(context.env, recipient);
       await runCommand({ words, secret: token, timeoutMs, cwd, temporaryFolder, env });
       return `the command ${program}`;
     },
@@ -136,7 +136,7 @@ function fillIn(word: string, { name, address, id, stack }: TokenCredential): st
   return word.replace(/\{(name|address|id|stack)\}/g, (_, key: string) => values[key] ?? '');
 }
 
-function createEnvironment(env: SinkContext['env'], recipient?: TokenCredential): SinkContext['env'] {
+function createSinkEnvironment(env: SinkContext['env'], recipient?: TokenCredential): SinkContext['env'] {
   const rest = withoutKeyAndTokenVariables(env);
   if (recipient === undefined) return rest;
   const { name, address, id, stack } = recipient;

@@ -34,7 +34,7 @@ async function writePlannedFile(
   const text = file.text ?? context.texts.get(address);
   if (context.signal.aborted) return { address, path, outcome: 'skipped', message: 'interrupted' };
   if (text === undefined) return { address, path, outcome: 'skipped', message: `${address} was not created` };
-  const finding = checkText(text, change);
+  const finding = checkFileText(text, change);
   if (finding !== undefined)
     return {
       address,
@@ -51,7 +51,7 @@ async function writePlannedFile(
 }
 
 /** Returns the reason not to write a text to its file; `undefined` if the text matches the manifest. */
-function checkText(text: string, change: Change | undefined): string | undefined {
+function checkFileText(text: string, change: Change | undefined): string | undefined {
   return findKind(change?.kind ?? '')?.checkFile(text, change?.desired ?? {});
 }
 
@@ -103,7 +103,7 @@ export async function readPlannedFiles(
   return new Map(
     paths.flatMap((path): [string, string][] => {
       const place = resolveWritePath(path, { cwd, roots });
-      const text = 'finding' in place ? undefined : readText(place.real);
+      const text = 'finding' in place ? undefined : readFileText(place.real);
       return text === undefined ? [] : [[path, text]];
     }),
   );
@@ -112,7 +112,7 @@ export async function readPlannedFiles(
 /** Many times the size of a certificate. A longer file is not a certificate, so it counts as absent. */
 const MAX_FILE_BYTES = 64 * 1024;
 
-function readText(file: string): string | undefined {
+function readFileText(file: string): string | undefined {
   try {
     return readInput(file, { onlyFiles: true, maxBytes: MAX_FILE_BYTES }).toString('utf8');
   } catch (error) {

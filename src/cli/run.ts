@@ -123,7 +123,7 @@ async function allowRender(context: Context): Promise<Pick<Context, 'render'>> {
 
 /** Loads the renderers of failures only if a command fails. */
 async function showFailure(error: unknown, command: FailedCommandContext, context: Context): Promise<ExitCode> {
-  return (await import('./output/output-report.ts')).showFailure(error, command, context);
+  return (await import('./output/output-report.ts')).outputFailure(error, command, context);
 }
 
 function isUnknownCommand([word]: readonly string[], { commands }: Command): boolean {

@@ -26,18 +26,18 @@ export function createApiError(failed: FailedResponse, redact: Redactor): ApiErr
   const path = redact(failed.path);
   const parsed = parseJson(body);
   const json = isJsonObject(parsed) ? parsed : undefined;
-  const wait = readText(response.headers['retry-after'], redact);
+  const wait = readErrorText(response.headers['retry-after'], redact);
   const details: Readonly<Record<string, string>> = {
     ...readDetails(json, redact),
     ...(wait !== undefined && { retry_after: wait }),
   };
   const facts = {
     status: response.status,
-    code: readText(json?.['error_code'], redact),
+    code: readErrorText(json?.['error_code'], redact),
     operationId: details['operation_id'] ?? findOperationHeader(response.headers, redact),
     details,
   };
-  const said = readText(json?.['msg'], redact) ?? createFallbackMessage(failed, redact);
+  const said = readErrorText(json?.['msg'], redact) ?? createFallbackMessage(failed, redact);
   return new ApiError(toPrintableOneLine(`${method} ${path}: ${formatFailure(facts, said)}`), {
     ...facts,
     method,
@@ -60,7 +60,7 @@ function createFallbackMessage({ response, body }: FailedResponse, redact: Redac
   return body.trim() === '' ? response.statusText || 'no explanation' : formatBodyExcerpt(body, redact);
 }
 
-function readText(value: Json | undefined, redact: Redactor): string | undefined {
+function readErrorText(value: Json | undefined, redact: Redactor): string | undefined {
   return typeof value === 'string' && value !== '' ? redact(value) : undefined;
 }
 
@@ -90,7 +90,7 @@ type Headers = HttpResponse['headers'];
 function findOperationHeader(headers: Headers, redact: Redactor): string | undefined {
   const all = Object.entries(headers).toSorted(([left], [right]) => (left < right ? -1 : 1));
   const values = OPERATION_HEADERS.map((ending) => all.find(([name]) => `-${name}`.endsWith(`-${ending}`))?.[1]);
-  return readText(
+  return readErrorText(
     values.find((value) => value !== undefined && value !== ''),
     redact,
   );
@@ -252,7 +252,7 @@ const KNOWN_ANSWERS: Readonly<Record<string, KnownError>> = {
 export function toThrownNetworkError(error: unknown, request: Pick<HttpRequest, 'method' | 'url' | 'signal'>): unknown {
   if (request.signal?.aborted) return request.signal.reason;
   if (error instanceof NetworkError || error instanceof InvariantError) return error;
-  const chain = listCauses(error);
+  const chain = listErrorCauses(error);
   const known = chain
     .map(({ code, name, message }) => KNOWN_ANSWERS[message] ?? KNOWN_ERRORS[code] ?? KNOWN_ERRORS[name])
     .find((found) => found !== undefined);
@@ -272,9 +272,9 @@ interface CauseFacts {
  * Lists an error and its causes, outermost first. Includes the members of an `AggregateError`, which Node throws if it
  * cannot connect to any address of a host.
  */
-function listCauses(error: unknown): readonly CauseFacts[] {
+function listErrorCauses(error: unknown): readonly CauseFacts[] {
   if (!(error instanceof Error)) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const parts = error instanceof AggregateError ? error.errors : [];
-  return [{ code, name: error.name, message: error.message }, ...[error.cause, ...parts].flatMap(listCauses)];
+  return [{ code, name: error.name, message: error.message }, ...[error.cause, ...parts].flatMap(listErrorCauses)];
 }

@@ -251,7 +251,7 @@ function createReads({
 
 /** Returns the module in the response to a GET of its path. `null`: the module is not set. */
 function toModule(url: URL, json: Json | undefined): JsonObject | null {
-  return isUnset(json) ? null : expectObject({ method: 'GET', url }, json);
+  return isWithoutMembers(json) ? null : expectObject({ method: 'GET', url }, json);
 }
 
 /** Runs a read. If the read fails, aborts `stop` before `limit` starts another read in the freed slot. */
@@ -295,7 +295,7 @@ function withoutMissing(exchange: Exchange): Exchange {
   };
 }
 
-function isUnset(json: Json | undefined): boolean {
+function isWithoutMembers(json: Json | undefined): boolean {
   if (json === undefined || json === null) return true;
   return typeof json === 'object' && !Array.isArray(json) && Object.values(json).every((member) => member === null);
 }
@@ -448,7 +448,7 @@ function createReadBeforeWrite(
       const fail = (why: string) => new NetworkError(`GET ${formatPathAndQuery(url)}: the response ${why}`);
       if (!isMissing && !isSuccess(response)) return received;
       if (isFromCache(response)) return fail('comes from a cache, so it may be outdated');
-      const shown = isMissing || (isModule && isUnset(json)) ? null : json;
+      const shown = isMissing || (isModule && isWithoutMembers(json)) ? null : json;
       if (shown !== null && !isJsonObject(shown)) return fail('is not a JSON object');
       states.note(path, shown);
       return undefined;

@@ -32,18 +32,18 @@ export function parseListedResource(kind: Kind, json: Json, { place, excerpt }: 
     throw new NetworkError(`${place} is not an object with an id${formatExcerpt(json, excerpt)}`);
   if (!isId(id))
     throw new NetworkError(`${place} has an invalid id. An id is ${ID_DESCRIPTION}${formatExcerpt(json, excerpt)}`);
-  const schema = getSchema(kind, () => createResourceResponseSchema(kind, 'response'));
+  const schema = getResponseSchema(kind, () => createResourceResponseSchema(kind, 'response'));
   expectFit(json, schema, { place: `${place} (${id})`, excerpt });
   return { id, json };
 }
 
 /** Throws `NetworkError` if the JSON of a module does not match the field's schema. */
 export function assertModuleMatchesSchema(field: Field, json: JsonObject, origin: ResponseSource): void {
-  const schema = getSchema(field, () => createModuleBodySchema(field, 'response'));
+  const schema = getResponseSchema(field, () => createModuleBodySchema(field, 'response'));
   expectFit(json, schema, origin);
 }
 
-function getSchema(table: Kind | Field, create: () => Schema): Schema {
+function getResponseSchema(table: Kind | Field, create: () => Schema): Schema {
   const schema = SCHEMAS.get(table) ?? create();
   SCHEMAS.set(table, schema);
   return schema;

@@ -70,7 +70,7 @@ async function readOnce(source: PageSource): Promise<readonly JsonObject[] | Api
     if (json instanceof ApiError) return json;
     seen.add(url.href);
     const page: Page = parsePage(source, url, json);
-    const isNew = addNew(found, page.resources);
+    const isNew = addNewResources(found, page.resources);
     barren = isNew ? 0 : barren + 1;
     if (barren > MAX_BARREN_PAGES) throw createPageError(url, `${barren} pages in a row contain nothing new`);
     url = findUnreadUrl(page, seen);
@@ -82,7 +82,7 @@ async function readOnce(source: PageSource): Promise<readonly JsonObject[] | Api
  * Adds resources that `found` does not contain yet, and returns whether there were any. If a concurrent create shifts
  * the pages, a resource appears on two pages; its first version is kept.
  */
-function addNew(found: Map<string, JsonObject>, resources: readonly ListedResource[]): boolean {
+function addNewResources(found: Map<string, JsonObject>, resources: readonly ListedResource[]): boolean {
   const before = found.size;
   for (const { id, json } of resources) if (!found.has(id)) found.set(id, json);
   return found.size > before;

@@ -127,7 +127,7 @@ export function withRetries(attempt: SendOnce, limiter: RequestLimiter, options:
         if ((failure === 'network' || failure === 'server') && !isReadBefore(call, attempted)) uncertain = attempted;
         const delayMs = computeDelay({ end, failure, count, method: request.method, random });
         if (delayMs === undefined || timer.isUsedUp(request)) return settle(attempted);
-        onRetry?.({ ...describe(request, end), attempt: count, delayMs });
+        onRetry?.({ ...describeAttempt(request, end), attempt: count, delayMs });
         if (failure === 'throttled') limiter.throttle(delayMs);
         else await sleep(delayMs, signal);
         signal?.throwIfAborted();
@@ -185,7 +185,7 @@ async function tryTurn(
     const report = await before.onRead();
     const end = await send(read);
     const failure = end instanceof NetworkError ? end : before.accept(end);
-    await report(failure && describe(read, failure).cause);
+    await report(failure && describeAttempt(read, failure).cause);
     if (failure !== undefined) return { request: read, end: failure };
     await second();
   }
@@ -258,7 +258,7 @@ function parseRetryAfter(headers: HttpResponse['headers']): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-function describe(request: HttpRequest, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause' | 'askedMs'> {
+function describeAttempt(request: HttpRequest, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause' | 'askedMs'> {
   const cause = end instanceof NetworkError ? end.message : `HTTP ${end.response.status}`;
   const askedMs = end instanceof NetworkError ? undefined : parseRetryAfter(end.response.headers);
   const asked = askedMs === undefined ? {} : { askedMs };

@@ -43,7 +43,7 @@ export class ServiceClock {
 
   measure(): ClockSkew {
     const range = this.#created ?? this.#best;
-    const isEqual = range === undefined || isWithin(range, { leastMs: 0, mostMs: 0 });
+    const isEqual = range === undefined || isWithinSkew(range, { leastMs: 0, mostMs: 0 });
     // The least, so that nothing counts as older than it is, and no certificate begins in the future.
     const skewMs = isEqual ? 0 : range.leastMs;
     return { skewMs, isDoubtful: this.#isContradictory || Math.abs(skewMs) > TRUSTED_SKEW_MS };
@@ -51,7 +51,7 @@ export class ServiceClock {
 
   #compare(range: Range): void {
     for (const known of [this.#best, this.#created])
-      if (known !== undefined && !isWithin(range, known)) this.#isContradictory = true;
+      if (known !== undefined && !isWithinSkew(range, known)) this.#isContradictory = true;
   }
 }
 
@@ -63,7 +63,7 @@ function toRange(text: string | undefined, { sentMs, receivedMs }: RequestTimes)
 }
 
 /** Whether two ranges agree to within the tolerance. */
-function isWithin(left: Range, right: Range): boolean {
+function isWithinSkew(left: Range, right: Range): boolean {
   return left.leastMs - TOLERATED_SKEW_MS <= right.mostMs && right.leastMs - TOLERATED_SKEW_MS <= left.mostMs;
 }
 

@@ -53,7 +53,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
       usedMs = now;
       request.signal?.throwIfAborted();
       const response = await dispatch(dispatcher, request, request.timeoutMs ?? requestTimeoutMs);
-      return await decode(response, request);
+      return await decodeContent(response, request);
     } catch (error) {
       throw toThrownNetworkError(error, request);
     }
@@ -111,12 +111,12 @@ async function dispatch(dispatcher: Dispatcher, request: HttpRequest, requestTim
   return {
     status: response.statusCode,
     headers: joinHeaders(response.headers),
-    body: await readBody(response.body, request),
+    body: await readResponseBody(response.body, request),
   };
 }
 
 /** Reads a body to its end. Rejects with `NetworkError`, and closes the connection, if the body is too large. */
-async function readBody(body: AsyncIterable<Buffer>, request: HttpRequest): Promise<Buffer<ArrayBuffer>> {
+async function readResponseBody(body: AsyncIterable<Buffer>, request: HttpRequest): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
@@ -134,7 +134,7 @@ function joinHeaders(sent: Readonly<Record<string, string | readonly string[] | 
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Decompresses the body of a response, and removes the headers about its encoding and length. */
-async function decode(response: Received, request: HttpRequest): Promise<HttpResponse> {
+async function decodeContent(response: Received, request: HttpRequest): Promise<HttpResponse> {
   const { status, headers, body } = response;
   const { 'content-encoding': encoding, 'content-length': _length, ...others } = headers;
   if (STATUSES_WITHOUT_BODY.has(status)) return { status, headers, body: '' };

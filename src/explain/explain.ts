@@ -52,14 +52,14 @@ export function explain(topic: string): ExplanationPage | UnknownTopic {
   if (section !== undefined) return { about: 'code', code: topic, ...section };
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
   if (!DOCUMENT_KINDS.includes(kind)) return explainByName(topic, [kind, ...steps]);
-  const found = createPage(kind, steps);
+  const found = createExplanation(kind, steps);
   return 'unknown' in found ? createUnknownFieldTopic(found, { kind, steps }) : found;
 }
 
 /** Explains the field with this name. If several fields have the name, lists them. */
 function explainByName(topic: string, names: readonly string[]): ExplanationPage | UnknownTopic {
   const [only, ...others] = listFieldTargets(names).flatMap(({ kind, steps }) => {
-    const page = createPage(kind, steps);
+    const page = createExplanation(kind, steps);
     return 'unknown' in page ? [] : [page];
   });
   if (only === undefined) return createUnknownTopic(topic, names[0] ?? '');
@@ -71,7 +71,7 @@ function explainByName(topic: string, names: readonly string[]): ExplanationPage
 export function createTopicsPage(): TopicsPage {
   const codes = Object.entries(DIAGNOSTIC_CODES).map(([name, sentence]) => ({ name, sentence }));
   const kinds = DOCUMENT_KINDS.map((name) => {
-    const page = createPage(name, []);
+    const page = createExplanation(name, []);
     return { name, sentence: 'description' in page ? page.description : '' };
   });
   return { about: 'topics', kinds, codes };
@@ -82,7 +82,7 @@ export function createTopicsPage(): TopicsPage {
  */
 const OUTSIDE_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
 
-function createPage(kind: string, steps: readonly string[]): FieldPageResult {
+function createExplanation(kind: string, steps: readonly string[]): FieldPageResult {
   const inSpec = steps[0] === 'spec' ? steps.slice(1) : steps;
   const table = findKind(kind);
   if (table === undefined) return createSchemaSettingPage(kind, steps);

@@ -114,7 +114,7 @@ function listFacts(kind: Kind, { steps, fields, field }: PathFields): readonly P
     ['Lifecycle', LIFECYCLES[lifecycle]],
     ...(isStated ? ([['Required', field.required ? describeRequired(steps) : 'no']] as const) : []),
     ...(fallback === '' ? [] : ([['Default', fallback]] as const)),
-    ...(isStated ? ([['A change', describeChange(kind, lifecycle)]] as const) : []),
+    ...(isStated ? ([['A change', describeExampleChange(kind, lifecycle)]] as const) : []),
     ...listModuleFacts(steps, first),
     ...listInterfaceFacts(kind, { steps, fields, field }),
     ...listBehaviourFacts(kind, field),
@@ -132,7 +132,7 @@ function describeRequired(steps: readonly string[]): string {
   return steps.length === 1 ? 'yes' : `yes, where ${steps.slice(0, -1).join('.')} is set`;
 }
 
-function describeChange({ role, title }: Kind, lifecycle: FieldLifecycle): string {
+function describeExampleChange({ role, title }: Kind, lifecycle: FieldLifecycle): string {
   if (lifecycle !== 'immutable') return `updates the ${title}`;
   return role === 'owned'
     ? `replaces the ${title}: a new one is created and the old one deleted`
@@ -281,12 +281,12 @@ function createMemberPage(path: string, { schema, isRequired }: SchemaMember): K
   return {
     about: isKind ? 'kind' : 'field',
     path,
-    description: readText(schema['description']),
+    description: readPageText(schema['description']),
     facts: isKind ? [] : listSchemaFacts(schema, isRequired),
     fields: members.map(([name, member]): FieldRow => {
       const required = hasChoice ? ', or another of these' : ', required';
       const type = `${describeSchema(member.schema)}${member.isRequired ? required : ''}`;
-      return { name, type, description: readText(member.schema['description']) };
+      return { name, type, description: readPageText(member.schema['description']) };
     }),
   };
 }
@@ -326,7 +326,7 @@ function indexMembers(schema: JsonObject): ReadonlyMap<string, SchemaMember> {
   return new Map(members);
 }
 
-function readText(value: unknown): string {
+function readPageText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -47,18 +47,20 @@ function renderCode(page: CodePage, options: TextStyleOptions): readonly string[
   const { code, sentence, meaning, example, remedy } = page;
   return [
     ...renderPageHeading(code, options),
-    ...renderProse(`${sentence} ${meaning}`, options),
+    ...renderPageProse(`${sentence} ${meaning}`, options),
     '',
     ...renderPageHeading('Example', options),
     ...parseExample(example).flatMap(({ text, language }) =>
-      language === undefined ? renderProse(text, options) : [...indentText(text, language === 'console' ? 2 : 4), ''],
+      language === undefined
+        ? renderPageProse(text, options)
+        : [...indentText(text, language === 'console' ? 2 : 4), ''],
     ),
     ...renderPageHeading('What to do', options),
-    ...renderProse(remedy, options),
+    ...renderPageProse(remedy, options),
   ];
 }
 
-function renderProse(text: string, { width }: TextStyleOptions): readonly string[] {
+function renderPageProse(text: string, { width }: TextStyleOptions): readonly string[] {
   return wrapProse(text, width, { first: 2, rest: 2 }).map((line) => `  ${line}`);
 }
 
@@ -76,7 +78,7 @@ function renderFieldPage(
   const names = Math.max(0, ...facts.map(([name]) => name.length));
   return [
     ...renderPageHeading(path, options),
-    ...renderProse(description, options),
+    ...renderPageProse(description, options),
     ...(facts.length === 0 ? [] : ['']),
     ...facts.flatMap(([name, text]) => {
       const label = `  ${name.padEnd(names)}  `;

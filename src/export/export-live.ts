@@ -85,9 +85,9 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const state = options.names && findStateResources(options.names);
   const { chosen, leftOut, others } = chooseResources(live, options.stack, state);
   const named = nameResources(chosen, options, state);
-  const stack = renderStack(options.stack ?? 'stack', options);
+  const stack = renderStackDocument(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
-    const text = renderManifestDocument(createDocument(resource, resource.stated, (id) => id));
+    const text = renderManifestDocument(createManifest(resource, resource.stated, (id) => id));
     return { resource, finding: findExportFinding(resource, { text, stack }) };
   });
   const kept = checked.filter(({ finding }) => finding === undefined).map(({ resource }) => resource);
@@ -222,7 +222,7 @@ function createDocuments(
     return {
       kind: kind.name,
       name,
-      text: renderManifestDocument(createDocument(resource, spec, toName), createComment(resource)),
+      text: renderManifestDocument(createManifest(resource, spec, toName), createComment(resource)),
     };
   });
   return [...createExternals(named), ...documents];
@@ -262,7 +262,7 @@ function mapReferredIds(kind: Kind, spec: Spec, replace: (id: string) => string)
   );
 }
 
-function renderStack(name: string, { api, kinds }: Pick<ExportOptions, 'api' | 'kinds'>): string {
+function renderStackDocument(name: string, { api, kinds }: Pick<ExportOptions, 'api' | 'kinds'>): string {
   const spec = { ...(api !== undefined && { api }), ...(kinds !== undefined && { kinds }) };
   return renderManifestDocument({
     apiVersion: MANIFEST_API_VERSION,
@@ -272,7 +272,7 @@ function renderStack(name: string, { api, kinds }: Pick<ExportOptions, 'api' | '
   });
 }
 
-function createDocument(
+function createManifest(
   { kind, name, live, isProtected }: NamedResource,
   spec: Spec,
   toName: (id: string) => string,

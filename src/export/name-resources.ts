@@ -37,7 +37,7 @@ export function assignNamesToIds(members: readonly NameRequest[]): ReadonlyMap<s
  */
 export function choosePreferredName(kind: Kind, live: LiveResource): string {
   const { description = '' } = live.spec;
-  const found = [...listKeys(kind, live, true), String(description), ...listKeys(kind, live, false)]
+  const found = [...listNameKeys(kind, live, true), String(description), ...listNameKeys(kind, live, false)]
     .map(createSlug)
     .find((slug) => slug !== '');
   return found ?? createNameFromId(live.id);
@@ -48,7 +48,7 @@ export function createNameFromId(id: string): string {
   return createSlug(`${id.split('_')[0]}-${getIdTail(id)}`) || 'x';
 }
 
-function listKeys(kind: Kind, { spec }: LiveResource, isRequired: boolean): readonly string[] {
+function listNameKeys(kind: Kind, { spec }: LiveResource, isRequired: boolean): readonly string[] {
   return kind.specFields.flatMap(([name, { unique, required, type }]) => {
     if (!unique || required !== isRequired || type.type === 'reference') return [];
     const value = spec[name];

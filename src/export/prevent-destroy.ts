@@ -31,7 +31,7 @@ export function findPreventDestroy(files: readonly ConfigurationFile[]): Prevent
   const ordered = files.toSorted((left, right) => (getRank(left) < getRank(right) ? -1 : 1));
   const found = ordered.map(({ name, text }) => ({
     name,
-    settings: text === undefined ? undefined : readSettings(name, text.replace(/^\ufeff/, '')),
+    settings: text === undefined ? undefined : readModuleSettings(name, text.replace(/^\ufeff/, '')),
   }));
   const settings = new Map(found.flatMap((one) => [...(one.settings ?? [])]));
   return {
@@ -50,19 +50,19 @@ type Settings = ReadonlyMap<string, boolean> | undefined;
 /** An expression counts as set, because a resource that is protected by mistake loses nothing. */
 const isSet = (value: Json | undefined): boolean => value !== false && value !== 'false';
 
-function readSettings(name: string, text: string): Settings {
+function readModuleSettings(name: string, text: string): Settings {
   return name.endsWith('.json') ? readJsonSyntax(text) : readNativeSyntax(text);
 }
 
 function readJsonSyntax(text: string): Settings {
   const document = parseJson(text);
   if (!isJsonObject(document)) return undefined;
-  const settings = listBlocks(document['resource']).flatMap((types) =>
+  const settings = listConfigurationBlocks(document['resource']).flatMap((types) =>
     Object.entries(types).flatMap(([type, named]) =>
-      listBlocks(named).flatMap((resources) =>
+      listConfigurationBlocks(named).flatMap((resources) =>
         Object.entries(resources).flatMap(([name, bodies]) =>
-          listBlocks(bodies)
-            .flatMap((body) => listBlocks(body['lifecycle']))
+          listConfigurationBlocks(bodies)
+            .flatMap((body) => listConfigurationBlocks(body['lifecycle']))
             .filter((lifecycle) => 'prevent_destroy' in lifecycle)
             .map((lifecycle) => [`${type}.${name}`, isSet(lifecycle['prevent_destroy'])] as const),
         ),
@@ -73,7 +73,7 @@ function readJsonSyntax(text: string): Settings {
 }
 
 /** In the JSON syntax, a block may be written as one object or as a list of objects. */
-function listBlocks(value: Json | undefined): readonly { readonly [key: string]: Json }[] {
+function listConfigurationBlocks(value: Json | undefined): readonly { readonly [key: string]: Json }[] {
   return [value].flat().filter(isJsonObject);
 }
 
@@ -128,14 +128,14 @@ function* listTokens(text: string): Generator<string | undefined> {
         ? findTextEnd(text, at)
         : heredoc !== undefined
           ? findHeredocEnd(text, at, heredoc)
-          : findEnd(text, '*/', at);
+          : findEndOfPart(text, '*/', at);
     if (end === undefined || quote !== undefined) yield end === undefined ? undefined : text.slice(start, end);
     at = end ?? text.length;
   }
 }
 
 /** Returns the position after the next `part`. */
-function findEnd(text: string, part: string, at: number): number | undefined {
+function findEndOfPart(text: string, part: string, at: number): number | undefined {
   const found = text.indexOf(part, at);
   return found === -1 ? undefined : found + part.length;
 }
@@ -143,7 +143,7 @@ function findEnd(text: string, part: string, at: number): number | undefined {
 /** Returns the position after the line that ends a heredoc, before its line end. */
 function findHeredocEnd(text: string, at: number, word: string): number | undefined {
   for (let start = at; start <= text.length; ) {
-    const end = (findEnd(text, '\n', start) ?? text.length + 1) - 1;
+    const end = (findEndOfPart(text, '\n', start) ?? text.length + 1) - 1;
     if (text.slice(start, end).trim() === word) return end;
     start = end + 1;
   }

@@ -2,7 +2,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { choosePreferredName } from './name-resources.ts';
-import { classifyInstance, listMissing, type StateResources } from './state-resources.ts';
+import { classifyInstance, listMissingResources, type StateResources } from './state-resources.ts';
 import type { StateInstance } from './terraform-state.ts';
 
 /** Text for people about one difference between a state, the account and the exported manifests. */
@@ -47,7 +47,7 @@ export function createStateNotes(
     },
     {
       title: 'In the state, and not in the account. They may have been deleted',
-      lines: listMissing(state, live).map(({ id, instance: { address } }) => `${address}: ${id}`),
+      lines: listMissingResources(state, live).map(({ id, instance: { address } }) => `${address}: ${id}`),
       isInComment: true,
     },
     {

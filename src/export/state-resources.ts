@@ -113,7 +113,7 @@ export function classifyInstance(instance: StateInstance): ClassifiedInstance {
 }
 
 /** Lists the resources of a state that the account has not, of the kinds that were read. */
-export function listMissing({ managed }: StateResources, live: LiveState): readonly ManagedInstance[] {
+export function listMissingResources({ managed }: StateResources, live: LiveState): readonly ManagedInstance[] {
   const isRead = new Set(live.resources.keys());
   const ids = new Set([...live.resources.values()].flat().map(({ id }) => id));
   return [...managed.values()].filter(({ kind, id }) => isRead.has(kind.name) && !ids.has(id));

@@ -52,7 +52,7 @@ export function parseTerraformState(bytes: Uint8Array): TerraformState {
       'is encrypted',
       'Let its program decrypt it: tofu show -json | edgewise export --names -',
     );
-  if ('planned_values' in document || 'resource_changes' in document) throw createPlanError();
+  if ('planned_values' in document || 'resource_changes' in document) throw createTerraformPlanError();
   const instances =
     'format_version' in document
       ? listShownInstances(document)
@@ -70,12 +70,12 @@ export function parseTerraformState(bytes: Uint8Array): TerraformState {
 
 const SUPPORTED = 'Name a file of terraform state pull, or pipe the output of terraform show -json to --names -';
 
-function createPlanError(): TerraformStateError {
+function createTerraformPlanError(): TerraformStateError {
   return new TerraformStateError('is a plan, not a state', 'Use terraform show -json without the name of a plan file.');
 }
 
 function parseDocument(bytes: Uint8Array): JsonObject {
-  if (ZIP.every((byte, index) => bytes[index] === byte)) throw createPlanError();
+  if (ZIP.every((byte, index) => bytes[index] === byte)) throw createTerraformPlanError();
   if (!isUtf8(bytes))
     throw new TerraformStateError('is not UTF-8 text', 'In PowerShell, write it with Out-File -Encoding utf8.');
   const text = Buffer.from(bytes)
@@ -116,9 +116,9 @@ function listFileInstances(document: JsonObject): readonly StateInstance[] {
     return listObjects(resource, 'instances', at).map(({ value: instance, at: place }) =>
       createInstance({
         ...common,
-        key: readKey(instance['index_key'], `${place}.index_key`),
+        key: readInstanceKey(instance['index_key'], `${place}.index_key`),
         // Instances that Terraform 0.11 wrote have flat attributes until their next change.
-        attributes: readObject(instance['attributes'] ?? instance['attributes_flat'], `${place}.attributes`),
+        attributes: readStateObject(instance['attributes'] ?? instance['attributes_flat'], `${place}.attributes`),
         isTainted: instance['status'] === 'tainted',
         isDeposed: 'deposed' in instance,
       }),
@@ -133,8 +133,8 @@ function listShownInstances(document: JsonObject): readonly StateInstance[] {
   if (!/^[01]\.\d+$/.test(version))
     throw new TerraformStateError('has a format that is newer than this version of edgewise knows', SUPPORTED);
   if (document['values'] === undefined) return [];
-  const values = readObject(document['values'], 'values');
-  return listModuleInstances(readObject(values['root_module'] ?? {}, 'values.root_module'), 'values.root_module');
+  const values = readStateObject(document['values'], 'values');
+  return listModuleInstances(readStateObject(values['root_module'] ?? {}, 'values.root_module'), 'values.root_module');
 }
 
 function listModuleInstances(module: JsonObject, at: string): readonly StateInstance[] {
@@ -142,8 +142,8 @@ function listModuleInstances(module: JsonObject, at: string): readonly StateInst
     if (resource['mode'] !== 'managed') return [];
     return createInstance({
       ...readCommon(resource, place, module['address']),
-      key: readKey(resource['index'], `${place}.index`),
-      attributes: readObject(resource['values'], `${place}.values`),
+      key: readInstanceKey(resource['index'], `${place}.index`),
+      attributes: readStateObject(resource['values'], `${place}.values`),
       isTainted: resource['tainted'] === true,
       isDeposed: 'deposed_key' in resource,
     });
@@ -206,13 +206,13 @@ function readCommon(
   return { type, name, module: module ?? '' };
 }
 
-function readKey(key: Json | undefined, at: string): string | number | undefined {
+function readInstanceKey(key: Json | undefined, at: string): string | number | undefined {
   if (key === undefined || key === null) return undefined;
   if (typeof key === 'string' || typeof key === 'number') return key;
   throw createDamageError(at, 'a text or a number');
 }
 
-function readObject(value: Json | undefined, at: string): JsonObject {
+function readStateObject(value: Json | undefined, at: string): JsonObject {
   if (isJsonObject(value)) return value;
   throw createDamageError(at, 'an object');
 }
@@ -226,7 +226,10 @@ function listObjects(
   const place = at === '' ? name : `${at}.${name}`;
   const list = parent[name] ?? [];
   if (!isJsonArray(list)) throw createDamageError(place, 'a list');
-  return list.map((value, index) => ({ value: readObject(value, `${place}[${index}]`), at: `${place}[${index}]` }));
+  return list.map((value, index) => ({
+    value: readStateObject(value, `${place}[${index}]`),
+    at: `${place}[${index}]`,
+  }));
 }
 
 function createDamageError(at: string, expected: string): TerraformStateError {

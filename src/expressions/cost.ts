@@ -49,7 +49,10 @@ function estimate(node: ASTNode, scope: Scope): Estimate {
     case 'value':
       return { steps: 1, extent: createLiteral(node.args) };
     case 'id':
-      return { steps: 1, extent: scope.bound.get(node.args) ?? createExtent(listFields([scope.values], node.args)) };
+      return {
+        steps: 1,
+        extent: scope.bound.get(node.args) ?? createExtent(listExtentFields([scope.values], node.args)),
+      };
     case '.':
     case '.?':
       return selectField(estimate(node.args[0], scope), node.args[1]);
@@ -62,7 +65,7 @@ function estimate(node: ASTNode, scope: Scope): Estimate {
       return createMap(node.args.flat().map((one) => estimate(one, scope)));
     case '?:': {
       const all = node.args.map((one) => estimate(one, scope));
-      return { steps: 1 + sumSteps(all), extent: join(all.slice(1).map(({ extent }) => extent)) };
+      return { steps: 1 + sumSteps(all), extent: joinExtents(all.slice(1).map(({ extent }) => extent)) };
     }
     case '+':
       return add(node.args.map((one) => estimate(one, scope)));
@@ -94,7 +97,7 @@ function createExtent(values: readonly Value[]): Extent {
   const extent = {
     values,
     get size() {
-      return findLargest(values.map(measure));
+      return findLargest(values.map(measureExpression));
     },
     get count() {
       return findLargest(values.map(countMembers));
@@ -113,11 +116,11 @@ function findLargest(numbers: readonly number[]): number {
 /** The number of characters that are read in one step. */
 const CHARACTERS = 8;
 
-function measure(value: Value): number {
+function measureExpression(value: Value): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS;
-  if (isJsonArray(value)) return value.reduce<number>((size, one) => size + measure(one), 1);
+  if (isJsonArray(value)) return value.reduce<number>((size, one) => size + measureExpression(one), 1);
   if (!isRecord(value)) return 1;
-  return Object.entries(value).reduce((size, [key, one]) => size + measure(key) + measure(one), 1);
+  return Object.entries(value).reduce((size, [key, one]) => size + measureExpression(key) + measureExpression(one), 1);
 }
 
 function countMembers(value: Value): number {
@@ -129,14 +132,14 @@ function isRecord(value: unknown): value is Readonly<Record<string, Value>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-function listFields(values: readonly (Value | CelValues)[], name: string): readonly Value[] {
+function listExtentFields(values: readonly (Value | CelValues)[], name: string): readonly Value[] {
   return values.flatMap((value) => {
     const field = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
     return field === undefined ? [] : [field];
   });
 }
 
-function listMembers(value: Value): readonly Value[] {
+function listExtentMembers(value: Value): readonly Value[] {
   if (isJsonArray(value)) return value;
   return isRecord(value) ? Object.values(value) : [];
 }
@@ -145,7 +148,7 @@ function listMembers(value: Value): readonly Value[] {
 function toIterated(extent: Extent): Extent {
   const { values } = extent;
   if (values === undefined) return toMember(extent);
-  return createExtent(values.flatMap((value) => (isRecord(value) ? Object.keys(value) : listMembers(value))));
+  return createExtent(values.flatMap((value) => (isRecord(value) ? Object.keys(value) : listExtentMembers(value))));
 }
 
 /** A member of a computed value. */
@@ -156,7 +159,7 @@ function toMember({ size, member }: Extent): Extent {
 function selectField({ steps, extent }: Estimate, name: string): Estimate {
   const { values } = extent;
   if (values === undefined) return { steps: steps + 1, extent: { size: extent.size, count: extent.size } };
-  return { steps: steps + 1, extent: createExtent(listFields(values, name)) };
+  return { steps: steps + 1, extent: createExtent(listExtentFields(values, name)) };
 }
 
 function selectMember(from: Estimate, index: Estimate): Estimate {
@@ -166,13 +169,13 @@ function selectMember(from: Estimate, index: Estimate): Estimate {
   if (values !== undefined && isName) return selectField({ ...from, steps: from.steps + index.steps }, name);
   return {
     steps: 1 + from.steps + index.steps + index.extent.size,
-    extent: values === undefined ? toMember(from.extent) : createExtent(values.flatMap(listMembers)),
+    extent: values === undefined ? toMember(from.extent) : createExtent(values.flatMap(listExtentMembers)),
   };
 }
 
 function createList(members: readonly Estimate[]): Estimate {
   const extents = members.map(({ extent }) => extent);
-  const extent = { size: 1 + sumSizes(members), count: members.length, member: join(extents) };
+  const extent = { size: 1 + sumSizes(members), count: members.length, member: joinExtents(extents) };
   return { steps: 1 + sumSteps(members), extent };
 }
 
@@ -189,7 +192,7 @@ function sumSizes(parts: readonly Estimate[]): number {
 }
 
 /** The extent of a value that has one of these extents. */
-function join(extents: readonly Extent[]): Extent {
+function joinExtents(extents: readonly Extent[]): Extent {
   if (extents.every(({ values }) => values !== undefined))
     return createExtent([...new Set(extents.flatMap(({ values = [] }) => values))]);
   const toLargest = (all: readonly Extent[]) => ({
@@ -207,7 +210,7 @@ function add(operands: readonly Estimate[]): Estimate {
   const text = joinTexts(extents);
   if (text !== undefined) return { steps, extent: createExtent([text]) };
   const count = extents.reduce((sum, extent) => sum + extent.count, 0);
-  return { steps, extent: { size, count, member: join(extents.map(toIterated)) } };
+  return { steps, extent: { size, count, member: joinExtents(extents.map(toIterated)) } };
 }
 
 /** Joins two known texts, so that a pattern may be put together. */
@@ -232,7 +235,7 @@ function callFunction(name: string, operands: readonly Estimate[]): Estimate {
   const steps = 1 + sumSteps(operands) + size;
   // For each digit of a duration, the library searches all units again.
   if (name === 'duration') return { steps: steps + size * size, extent: SCALAR };
-  if (SAME.has(name)) return { steps, extent: join(operands.map(({ extent }) => extent)) };
+  if (SAME.has(name)) return { steps, extent: joinExtents(operands.map(({ extent }) => extent)) };
   return { steps, extent: GROWING.has(name) ? { size: GROWTH * size, count: 0 } : SCALAR };
 }
 

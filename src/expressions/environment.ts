@@ -65,7 +65,7 @@ export function createCelCompiler({ types, variables, doubles }: CelDeclarations
   const evaluating = createEnvironment(objects, variables, (type) => (isNullable(type) ? 'dyn' : type));
   evaluating.registerFunction(`string.${RE2_METHOD}(string): bool`, matchText);
   const compilation = { types, variables, checking, evaluating, valueTypes: { objects, doubles } };
-  return { compile: (text) => compile(text, compilation) };
+  return { compile: (text) => compileExpression(text, compilation) };
 }
 
 function createEnvironment(
@@ -96,7 +96,7 @@ interface Compilation extends Pick<CelDeclarations, 'types' | 'variables'> {
   readonly valueTypes: CelValueTypes;
 }
 
-function compile(text: string, compilation: Compilation): CelProgram | { readonly finding: CelFinding } {
+function compileExpression(text: string, compilation: Compilation): CelProgram | { readonly finding: CelFinding } {
   const { checking, evaluating, variables } = compilation;
   if (text.length > MAX_LENGTH) return { finding: createWholeFinding(text, `is longer than ${MAX_LENGTH} characters`) };
   try {
@@ -104,7 +104,8 @@ function compile(text: string, compilation: Compilation): CelProgram | { readonl
     const rejected = findRejectedSyntax(parsed.ast);
     if (rejected !== undefined) return { finding: rejected };
     const { type, error } = parsed.check();
-    if (error !== undefined || type === undefined) return { finding: createFinding(error, text, compilation) };
+    if (error !== undefined || type === undefined)
+      return { finding: createExpressionFinding(error, text, compilation) };
     const names = listVariablePaths(parsed.ast).filter((name) => Object.hasOwn(variables, toVariable(name)));
     const evaluate = evaluating.parse(useRe2(text, parsed.ast));
     const [rest] = listMatches(evaluate.ast);
@@ -113,10 +114,10 @@ function compile(text: string, compilation: Compilation): CelProgram | { readonl
     return {
       names,
       type,
-      run: (values, budget) => run({ names, ast: parsed.ast, evaluate, compilation }, values, budget),
+      run: (values, budget) => runExpression({ names, ast: parsed.ast, evaluate, compilation }, values, budget),
     };
   } catch (error) {
-    return { finding: createFinding(error, text, compilation) };
+    return { finding: createExpressionFinding(error, text, compilation) };
   }
 }
 
@@ -154,7 +155,11 @@ interface Evaluation {
   readonly compilation: Compilation;
 }
 
-function run({ names, ast, evaluate, compilation }: Evaluation, values: CelValues, budget: CelBudget): CelResult {
+function runExpression(
+  { names, ast, evaluate, compilation }: Evaluation,
+  values: CelValues,
+  budget: CelBudget,
+): CelResult {
   const { variables, valueTypes: types } = compilation;
   try {
     const finding = budget.spend(estimateSteps(ast, values));
@@ -203,7 +208,7 @@ function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-function createFinding(error: unknown, text: string, { types, variables }: Compilation): CelFinding {
+function createExpressionFinding(error: unknown, text: string, { types, variables }: Compilation): CelFinding {
   if (error instanceof RangeError) return createWholeFinding(text, 'is nested too deeply');
   if (!(error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError)) throw error;
   const [, limit] = /^Exceeded max(\w+)/.exec(error.summary) ?? [];

@@ -43,7 +43,7 @@ export function findCommentMarker(text: string): string | undefined {
 
 /** Writes a report as a comment. Replaces the comment with the same marker, if there is one. */
 export async function postComment(forge: Forge, marker: string, text: string): Promise<PostResult> {
-  const old = findOwn(await forge.listComments(), marker);
+  const old = findOwnPost(await forge.listComments(), marker);
   if (old === undefined) return { outcome: 'created', url: (await forge.createComment(text)).url };
   if (isSameText(old.body, text)) return { outcome: 'unchanged', url: old.url };
   return { outcome: 'updated', url: (await forge.updateComment(old, text)).url };
@@ -57,33 +57,34 @@ export async function syncIssue(
   forge: Forge,
   { marker, text, isResolved }: { readonly marker: string; readonly text: string; readonly isResolved: boolean },
 ): Promise<PostResult> {
-  const old = findOwn(await forge.listOpenIssues(), marker);
+  const old = findOwnPost(await forge.listOpenIssues(), marker);
   if (isResolved)
     return old === undefined
       ? { outcome: 'none' }
       : { outcome: 'closed', url: (await forge.closeIssue(old, text)).url };
-  if (old === undefined) return { outcome: 'created', url: (await forge.createIssue(formatTitle(marker), text)).url };
+  if (old === undefined)
+    return { outcome: 'created', url: (await forge.createIssue(formatIssueTitle(marker), text)).url };
   if (isSameText(old.body, text)) return { outcome: 'unchanged', url: old.url };
   return { outcome: 'updated', url: (await forge.updateIssue(old, text)).url };
 }
 
 /** Formats the title of an issue: `edgewise drift: stack production`. */
-function formatTitle(marker: string): string {
+function formatIssueTitle(marker: string): string {
   const [, , command = '', stack] = MARKER.exec(marker) ?? [];
   return `edgewise ${command}${stack === undefined ? '' : `: stack ${stack}`}`;
 }
 
 /** Finds the newest comment or issue with the marker. `posts` are sorted oldest first. */
-function findOwn(posts: readonly CommentOrIssue[], marker: string): CommentOrIssue | undefined {
+function findOwnPost(posts: readonly CommentOrIssue[], marker: string): CommentOrIssue | undefined {
   return posts.findLast(({ body }) => findCommentMarker(body) === marker);
 }
 
 /** Ignores line ends and trailing white space, because forges change them. */
 function isSameText(left: string, right: string): boolean {
-  return normalizeText(left) === normalizeText(right);
+  return normalizePostText(left) === normalizePostText(right);
 }
 
-function normalizeText(text: string): string {
+function normalizePostText(text: string): string {
   return text.replaceAll('\r\n', '\n').trimEnd();
 }
 

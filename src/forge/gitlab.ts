@@ -13,7 +13,7 @@ interface GitLabOptions {
 }
 
 export function createGitLab({ host, project, token, number }: GitLabOptions): Forge {
-  const { list, send } = createClient(host, token);
+  const { list, send } = createForgeClient(host, token);
   const own = toProjectPath(project);
   const notes = `${own}/merge_requests/${number ?? 0}/notes`;
   const toNote = (note: JsonObject): CommentOrIssue => ({
@@ -50,7 +50,7 @@ export async function findMergeRequestOfCommit(
   { host, project, token }: Omit<GitLabOptions, 'number'>,
   sha: string,
 ): Promise<number | undefined> {
-  const { list } = createClient(host, token);
+  const { list } = createForgeClient(host, token);
   const requests = await list(`${toProjectPath(project)}/repository/commits/${encodeURIComponent(sha)}/merge_requests`);
   const found = requests.find(({ state }) => state === 'merged') ?? requests[0];
   return found === undefined ? undefined : Number(found['iid']);
@@ -100,7 +100,7 @@ interface Client {
 
 const PAGE_SIZE = '100';
 
-function createClient(host: string, token: string): Client {
+function createForgeClient(host: string, token: string): Client {
   const request = createOneOriginFetch(host);
   const exchange = async (method: string, path: string, body?: JsonObject) => {
     const headers = { 'private-token': token, 'content-type': 'application/json', 'user-agent': 'edgewise' };

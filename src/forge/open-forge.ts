@@ -51,7 +51,7 @@ async function openGitLab(project: string, context: ForgeContext): Promise<Forge
   const where = { host: env['CI_SERVER_URL'] ?? 'https://gitlab.com', project, token };
   const sha = env['CI_COMMIT_SHA'];
   const number = await findNumber(context, {
-    given: parseNumber(env['CI_MERGE_REQUEST_IID']),
+    given: parsePositiveNumber(env['CI_MERGE_REQUEST_IID']),
     find: async () => (sha === undefined ? undefined : findMergeRequestOfCommit(where, sha)),
   });
   return createGitLab({ ...where, number });
@@ -88,6 +88,6 @@ async function readEventNumber({ env, readFile }: ForgeContext): Promise<number 
   return isJsonObject(pull) && typeof pull['number'] === 'number' ? pull['number'] : undefined;
 }
 
-function parseNumber(text: string | undefined): number | undefined {
+function parsePositiveNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d*$/.test(text) ? Number(text) : undefined;
 }

@@ -1,7 +1,15 @@
 import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';
 import { formatPath } from '../model/field-path.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  isSameJson,
+  type Json,
+  type JsonObject,
+  toCanonicalJson,
+  toJsonList,
+} from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { Field, FieldType, NamedField } from './field.ts';
 import { FORMATS } from './formats.ts';
@@ -111,7 +119,7 @@ function compareField(
       if (listValueMembers(to).length === 0) return [createUnrestrictedFact(path, from)];
       return compareAdmitted(field, from, to, path);
     case 'by-rules':
-      return compareRules(field.type, { from: toList(from), to: toList(to) }, path);
+      return compareRules(field.type, { from: toJsonList(from), to: toJsonList(to) }, path);
     case 'unproven':
       return isSameJson(from ?? null, to ?? null) ? [] : [createMemberFact('restriction-changed', from, to, path)];
     default:
@@ -155,7 +163,7 @@ function compareAllRules(
   return Object.entries(type.fields)
     .filter(([, { restriction }]) => restriction === 'by-rules')
     .flatMap(([name, field]) =>
-      compareRules(field.type, { from: toList(from[name]), to: toList(to[name]) }, [...path, name]),
+      compareRules(field.type, { from: toJsonList(from[name]), to: toJsonList(to[name]) }, [...path, name]),
     );
 }
 
@@ -494,10 +502,6 @@ function joinMembers(like: Json | undefined, members: readonly Json[]): Json {
     return isJsonArray(member) ? [[String(member[0]), member[1] ?? null]] : [];
   });
   return Object.fromEntries(entries);
-}
-
-function toList(value: Json | undefined): readonly Json[] {
-  return isJsonArray(value) ? value : [];
 }
 
 function toSides(from: Json | undefined, to: Json | undefined): Pick<Danger, 'from' | 'to'> {

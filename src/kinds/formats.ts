@@ -115,7 +115,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     pattern: `^${UNICODE_HOSTS.hostport}$`,
     requestPattern: `^${ASCII_HOSTS.hostport}$`,
     check: (text) => (isHostport(text) ? undefined : 'is not `host:port` with a port from 1 to 65535'),
-    normalize: normalizeHost,
+    normalize: normalizeHostPort,
   },
   domain: {
     title: 'domain',
@@ -125,7 +125,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     requestPattern: `^${ASCII_HOSTS.domain}$`,
     maxLength: MAX_DOMAIN_LENGTH,
     check: (text) => (isDomain(text) ? undefined : 'is not a domain name of at least two labels'),
-    normalize: normalizeHost,
+    normalize: normalizeHostPort,
   },
   'acl-rule': {
     title: 'ACL rule',
@@ -252,7 +252,7 @@ export function isAscii(text: string): boolean {
 }
 
 /** Normalizes a host name with or without a port. */
-function normalizeHost(text: string): string {
+function normalizeHostPort(text: string): string {
   const [, name = text, port = ''] = /^(.*?)(:\d*)?$/s.exec(text) ?? [];
   return `${toAsciiHostName(name) ?? name.toLowerCase()}${port}`;
 }
@@ -260,16 +260,16 @@ function normalizeHost(text: string): string {
 /** Lower-cases the host name of a rule. The keys and values of labels are case-sensitive. */
 function normalizeAclRule(text: string): string {
   const [, start, name] = /^(bind:(?:\*\.)?)([^=]+)$/.exec(text) ?? [];
-  return start === undefined || name === undefined ? text : `${start}${normalizeHost(name)}`;
+  return start === undefined || name === undefined ? text : `${start}${normalizeHostPort(name)}`;
 }
 
 function isDomain(text: string): boolean {
-  const name = normalizeHost(text);
+  const name = normalizeHostPort(text);
   return name.length <= MAX_DOMAIN_LENGTH && DOMAIN.test(name);
 }
 
 function isHostport(text: string): boolean {
-  return HOSTPORT.test(normalizeHost(text));
+  return HOSTPORT.test(normalizeHostPort(text));
 }
 
 function checkAclRule(text: string): string | undefined {

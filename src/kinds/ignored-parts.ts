@@ -33,7 +33,7 @@ export function takeIgnoredParts(ignored: readonly string[], wanted: Spec, live:
   return mapIgnored(ignored, wanted, (value, { field, member }) => {
     const shown = live[field] ?? null;
     if (member === undefined) return shown;
-    return shown === null ? value : setMember(value, member, findMember(shown, member));
+    return shown === null ? value : setMember(value, member, findPartMember(shown, member));
   });
 }
 
@@ -105,7 +105,7 @@ function mapIgnored(
   return Object.fromEntries(fields);
 }
 
-function findMember(value: Json | undefined, member: string): Json | undefined {
+function findPartMember(value: Json | undefined, member: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, member) ? value[member] : undefined;
 }
 

@@ -19,7 +19,7 @@ export function normalizeCidr(text: string): string {
   const block = parseCidr(text);
   if (block === undefined) return text;
   const { family, bits } = block;
-  const first = formatAddress(family, clearHostBits(block));
+  const first = formatIpAddress(family, clearHostBits(block));
   return bits === WIDTH[family] ? first : `${first}/${bits}`;
 }
 
@@ -62,7 +62,7 @@ function parseIpv6(address: string): bigint | undefined {
   return groups.reduce((sum, group) => sum * 65_536n + BigInt(`0x${group}`), 0n);
 }
 
-function formatAddress(family: CidrBlock['family'], address: bigint): string {
+function formatIpAddress(family: CidrBlock['family'], address: bigint): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => String((address >> shift) & 255n)).join('.');
   const groups = Array.from({ length: 8 }, (_, index) =>
     ((address >> BigInt(112 - 16 * index)) & 65_535n).toString(16),

@@ -264,12 +264,12 @@ function checkSubmission(fields: Fields, submission: SubmissionDetails): string 
     ([name, field]) => name !== argumentField && isSettable(field) && !isText(field),
   );
   if (odd !== undefined) return `${odd[0]} is not a text, so no option can set it`;
-  if (!listValues(fields[status.field]?.type).includes(status.decided))
+  if (!listFieldValues(fields[status.field]?.type).includes(status.decided))
     return `${status.field} is never ${status.decided}`;
   const part = fields[parts.field]?.type;
   const members = part?.type === 'list' && part.of.type === 'object' ? part.of.fields : {};
   if (members[parts.name]?.type.type !== 'text') return `the members of ${parts.field} have no ${parts.name}`;
-  const statuses = listValues(members[parts.status]?.type);
+  const statuses = listFieldValues(members[parts.status]?.type);
   if (statuses.join() !== Object.keys(parts.decisions).join())
     return `not every status of ${parts.field} is a decision`;
   return undefined;
@@ -288,6 +288,6 @@ function isText({ type }: Field): boolean {
   return type.type === 'text' || type.type === 'metadata';
 }
 
-function listValues(type: FieldType | undefined): readonly string[] {
+function listFieldValues(type: FieldType | undefined): readonly string[] {
   return type?.type === 'enum' ? type.values : [];
 }

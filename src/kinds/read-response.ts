@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toJsonText } from '../model/json.ts';
 import { splitMetadata } from '../model/mark.ts';
 import type { ValueConcealer } from '../model/secrets.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -13,13 +13,13 @@ import { mapDirectMembers } from './walk.ts';
  * the JSON leaves out is absent from the spec. `ObservedResponseFields` decides later whether the field is empty or unknown.
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
-  const metadata = splitMetadata(toText(json['metadata']));
+  const metadata = splitMetadata(toJsonText(json['metadata']));
   const spec = readFields(kind.specFields, json);
   if ('metadata' in kind.fields) spec['metadata'] = metadata.user;
   return {
     kind: kind.name,
-    id: toText(json['id']),
-    createdAt: toText(json['created_at']),
+    id: toJsonText(json['id']),
+    createdAt: toJsonText(json['created_at']),
     spec: normalizeLiveSpec(kind, spec),
     mark: metadata.mark,
     markError: metadata.error,
@@ -35,7 +35,7 @@ function pickComputed(kind: Kind, json: JsonObject): Spec {
 export function readAttachedResource(kind: Kind, ids: Spec, modules: JsonObject): LiveResource {
   return {
     kind: kind.name,
-    id: toText(ids['id']),
+    id: toJsonText(ids['id']),
     createdAt: '',
     spec: normalizeLiveSpec(kind, { ...ids, ...readFields(kind.specFields, modules) }),
     mark: undefined,
@@ -125,10 +125,6 @@ function readObject({ fields }: ObjectType, value: JsonObject): Json {
 /** Whether all members are null. Such an object means unset. */
 function isNotSet(value: JsonObject): boolean {
   return Object.values(value).every((member) => member === null);
-}
-
-function toText(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /**

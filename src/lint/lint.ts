@@ -46,11 +46,11 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
     ...lintSinks(state.stack, rules),
     ...[...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context)),
   ];
-  if (options.isForPlan !== true) return sortDiagnosticsInSourceOrder(found.map(createDiagnostic), state.inputs);
+  if (options.isForPlan !== true) return sortDiagnosticsInSourceOrder(found.map(createLintDiagnostic), state.inputs);
   const [errors, warnings] = [found.filter(isError), found.filter((one) => !isError(one))];
   return [
-    ...sortDiagnosticsInSourceOrder(errors.map(createDiagnostic), state.inputs),
-    ...warnings.map(createDiagnostic),
+    ...sortDiagnosticsInSourceOrder(errors.map(createLintDiagnostic), state.inputs),
+    ...warnings.map(createLintDiagnostic),
   ];
 }
 
@@ -155,7 +155,7 @@ function isError({ severity }: Finding): boolean {
   return severity === 'error';
 }
 
-function createDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
+function createLintDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
   const { path, part, message, remedy, related, hidesExcerpt } = finding;
   const { address, locate } = resource;
   const [root, field] = path;

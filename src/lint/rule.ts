@@ -84,11 +84,11 @@ function listFieldPlaces(kind: Kind): readonly FieldPlace[] {
 }
 
 function collectField(object: JsonObject, { path, name, field }: FieldPlace, spots: SpecNode[]): void {
-  const value = findOwn(object, name);
+  const value = findOwnMember(object, name);
   if (isChecked(field, value)) collect({ path, type: field.type, field, value }, spots);
 }
 
-function findOwn(object: JsonObject, name: string): Json | undefined {
+function findOwnMember(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
@@ -107,5 +107,6 @@ function collect(spot: SpecNode, spots: SpecNode[]): void {
       collect({ path: [...path, index], type: type.of, value: member }, spots);
   } else if (type.type === 'object' && isJsonObject(value))
     for (const [name, field] of Object.entries(type.fields))
-      if (isChecked(field, findOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
+      if (isChecked(field, findOwnMember(value, name)))
+        collectField(value, { path: [...path, name], name, field }, spots);
 }

@@ -140,7 +140,7 @@ function checkCelVariables({ spots }: LintedResource, { settings }: LintContext)
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
     const reading = readCelNames(text);
     const known = [...variables, ...settings.celVariables];
-    const unknown = 'names' in reading ? reading.names.filter((name) => !isKnown(name, known)) : [];
+    const unknown = 'names' in reading ? reading.names.filter((name) => !isKnownVariable(name, known)) : [];
     return unknown.map((name) => {
       const part = findNameInExpression(text, name);
       return {
@@ -171,7 +171,7 @@ function listExpressions(spots: LintedResource['spots']): readonly Expression[] 
  * Whether a name is a known variable or a member of one. Also accepts a prefix of a known variable, because an
  * expression may compute the names of members.
  */
-function isKnown(name: string, known: readonly string[]): boolean {
+function isKnownVariable(name: string, known: readonly string[]): boolean {
   return known.some((variable) => {
     const base = variable.replace(/\.\*$/, '');
     return name === base || name.startsWith(`${base}.`) || base.startsWith(`${name}.`);
@@ -209,13 +209,13 @@ function checkEach(
 function listUnset({ spots }: LintedResource, id: LintCode): readonly LintFinding[] {
   return checkEach(spots, ({ path, field, value }) => {
     const advice = field?.whenUnset;
-    if (field === undefined || advice?.code !== id || !isUnset(field, value)) return NONE;
+    if (field === undefined || advice?.code !== id || !isUnsetField(field, value)) return NONE;
     return [{ path, message: advice.message, remedy: advice.remedy }];
   });
 }
 
 /** Whether a value is empty, null, false or a disabled module. */
-function isUnset(field: Field, value: Json | undefined): boolean {
+function isUnsetField(field: Field, value: Json | undefined): boolean {
   const normal = normalizeField(field, value);
   if (isJsonArray(normal)) return normal.length === 0;
   if (isJsonObject(normal)) return Object.keys(normal).length === 0 || normal['enabled'] === false;
@@ -334,10 +334,10 @@ function checkShares({ spots }: LintedResource): readonly LintFinding[] {
 
 /** Finds values that an unordered list contains twice, even if their spelling differs. */
 function checkRepeated({ spots, resource }: LintedResource): readonly LintFinding[] {
-  return checkEach(spots, (spot) => listRepeated(spot, resource));
+  return checkEach(spots, (spot) => listRepeatedMembers(spot, resource));
 }
 
-function listRepeated(
+function listRepeatedMembers(
   { path, field, type, value }: SpecNode,
   { locate }: LintedResource['resource'],
 ): readonly LintFinding[] {

@@ -67,7 +67,7 @@ export function readDocuments(
     const candidates = unfold(parsed, { source, span: parsed.span, tree: parsed.tree, base: [] }, parsed.value);
     const meant = onlyDefaults ? candidates.filter(mayBeDefaults) : candidates;
     if (onlyDefaults && meant.length === 0) continue;
-    const read = meant.map((candidate) => inspect(candidate, context));
+    const read = meant.map((candidate) => inspectDocument(candidate, context));
     for (const { document } of read) if (document !== undefined) documents.push(document);
     diagnostics.push(...listDiagnostics(parsed, read, { source, counter: context.counter }));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
@@ -144,7 +144,7 @@ interface Inspected {
   readonly maybeStack: boolean;
 }
 
-function inspect(candidate: Candidate, context: ReadContext): Inspected {
+function inspectDocument(candidate: Candidate, context: ReadContext): Inspected {
   // Skip a broken value: aliases can make it huge, and only its address is used.
   const held = candidate.isBroken ? undefined : findRunSecretInDocument(candidate.value, context.secrets);
   if (held === undefined) return inspectValue(candidate, context);
@@ -182,7 +182,11 @@ function inspectKind(
   context: ReadContext,
 ): Inspected {
   if (isBroken) {
-    const document = createDocument(kind, { metadata: value['metadata'] ?? null }, { position, isValid: false });
+    const document = createManifestDocument(
+      kind,
+      { metadata: value['metadata'] ?? null },
+      { position, isValid: false },
+    );
     return { subject: { position, kind, address: document.address }, document, findings: [], maybeStack: false };
   }
   const header = findHeaderFinding(value);
@@ -190,7 +194,7 @@ function inspectKind(
   const filled = fillInFiles(kind, withoutOptionalNulls(kind, value), (path) => readFile(position.source.file, path));
   const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position })];
   const findings = header === undefined ? found : [header];
-  const document = createDocument(kind, filled.value, { position, isValid: findings.length === 0 });
+  const document = createManifestDocument(kind, filled.value, { position, isValid: findings.length === 0 });
   const subject = { position, kind, address: document.address };
   return { subject, findings, maybeStack: false, ...(kind !== 'List' && { document }) };
 }
@@ -206,7 +210,7 @@ function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
   return stated === undefined ? value : { ...value, spec: stated };
 }
 
-function createDocument(
+function createManifestDocument(
   kind: string,
   value: JsonObject,
   rest: Pick<ManifestDocument, 'position' | 'isValid'>,
@@ -412,10 +416,10 @@ interface LabelsAndAnnotations {
 
 export function getDocumentLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
   const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
-  return { labels: toTexts(labels), annotations: toTexts(annotations) };
+  return { labels: toTextList(labels), annotations: toTextList(annotations) };
 }
 
-function toTexts(texts: Json | undefined): Readonly<Record<string, string>> {
+function toTextList(texts: Json | undefined): Readonly<Record<string, string>> {
   const entries = isJsonObject(texts) ? Object.entries(texts) : [];
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

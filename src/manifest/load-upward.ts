@@ -146,7 +146,7 @@ interface UpwardSearch extends UpwardTrust {
 /** Reads the files in a folder that may contain what is searched. Does nothing if the folder does not exist yet. */
 function readFilesIn(folder: Path, search: UpwardSearch, reading: UpwardReading): void {
   if (statSync(folder.real, { throwIfNoEntry: false })?.isDirectory() !== true) return;
-  for (const entry of listEntries(folder.real, search)) {
+  for (const entry of listFolderEntries(folder.real, search)) {
     if (entry.name.startsWith('.') || !isManifestName(entry.name)) continue;
     const path = { shown: joinShown(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
     if (reading.seen.has(path.real)) continue;
@@ -156,7 +156,7 @@ function readFilesIn(folder: Path, search: UpwardSearch, reading: UpwardReading)
 }
 
 /** Another user may have closed their folder. Its files would not be used anyway. */
-function listEntries(folder: string, { distrust }: UpwardTrust): readonly Dirent[] {
+function listFolderEntries(folder: string, { distrust }: UpwardTrust): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort(byName);
   } catch (error) {
@@ -167,7 +167,7 @@ function listEntries(folder: string, { distrust }: UpwardTrust): readonly Dirent
 
 /** Reads a file if it contains what is searched. Reports it instead if it is not used. */
 function readSearchedFile({ shown, real }: Path, search: UpwardSearch, reading: UpwardReading): void {
-  const refusal = findRefusal(real, search, reading);
+  const refusal = findDefaultsRefusal(real, search, reading);
   try {
     const stats = statSync(real, { throwIfNoEntry: false });
     if (stats?.isFile() !== true || stats.size > MAX_SEARCHED_BYTES) return;
@@ -176,7 +176,7 @@ function readSearchedFile({ shown, real }: Path, search: UpwardSearch, reading: 
     const bytes = readInput(real, { maxBytes: MAX_SEARCHED_BYTES, budget });
     if (!search.isSearched(bytes)) return;
     if (refusal === undefined) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
-    else reading.diagnostics.push(createRefusedDiagnostic(shown, refusal));
+    else reading.diagnostics.push(createRefusedDefaultsDiagnostic(shown, refusal));
   } catch (error) {
     if (refusal === undefined) reading.diagnostics.push(createUnreadableDiagnostic(shown, error));
     else if (!(error instanceof Error)) throw error;
@@ -190,7 +190,11 @@ interface Refusal {
 }
 
 /** Returns why a file is not used: its owner, or a link that leaves the repository. `undefined` if it is used. */
-function findRefusal(file: string, { trusted, distrust }: UpwardTrust, { roots }: UpwardReading): Refusal | undefined {
+function findDefaultsRefusal(
+  file: string,
+  { trusted, distrust }: UpwardTrust,
+  { roots }: UpwardReading,
+): Refusal | undefined {
   const finding = findDistrust(file, trusted);
   if (finding !== undefined) return { why: `it ${finding}`, remedy: DISTRUST_REMEDY };
   if (distrust !== undefined) return { why: `${distrust.path} ${distrust.finding}`, remedy: DISTRUST_REMEDY };
@@ -198,7 +202,7 @@ function findRefusal(file: string, { trusted, distrust }: UpwardTrust, { roots }
   return 'finding' in place ? { why: `it ${place.finding}`, remedy: BOUNDARY_REMEDY } : undefined;
 }
 
-function createRefusedDiagnostic(file: string, { why, remedy }: Refusal): Diagnostic {
+function createRefusedDefaultsDiagnostic(file: string, { why, remedy }: Refusal): Diagnostic {
   return {
     code: 'path-refused',
     severity: 'error',

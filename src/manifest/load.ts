@@ -119,7 +119,7 @@ export function visitManifestFiles(
   const { budget = createStackBudget() } = context;
   const roots = listRootsOfPaths([root], context);
   const place = checkCommandLinePath(root, context);
-  if ('finding' in place) return [{ folder: root, diagnostic: createRefusedDiagnostic(root, place) }];
+  if ('finding' in place) return [{ folder: root, diagnostic: createOutsideDiagnostic(root, place) }];
   try {
     readFolder(folder, { seen: new Set(), folders: new Set(), visit, findings, isDone, roots, budget, isFull: false });
   } catch (error) {
@@ -176,10 +176,10 @@ function keep(source: ManifestBytes, reading: Reading): void {
 }
 
 export function isOnlyWhitespace(bytes: Uint8Array): boolean {
-  return bytes.every(isSpace);
+  return bytes.every(isSpaceByte);
 }
 
-function isSpace(byte: number): boolean {
+function isSpaceByte(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
@@ -189,7 +189,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
   const file = { shown: path, real: resolve(cwd, path) };
   const place = roots === undefined ? checkCommandLinePath(path, context) : resolvePathWithin(file.real, roots);
   if ('finding' in place) {
-    reading.findings.push({ folder: dirname(path), diagnostic: createRefusedDiagnostic(path, place) });
+    reading.findings.push({ folder: dirname(path), diagnostic: createOutsideDiagnostic(path, place) });
     return;
   }
   try {
@@ -246,11 +246,11 @@ function readNamedFolder(folder: Path, reading: Reading): void {
 }
 
 function isNew(path: string, seen: Set<string>): boolean {
-  return addNew(path, seen) !== undefined;
+  return addNewFile(path, seen) !== undefined;
 }
 
 /** Returns the real path, or `undefined` if the set already contained it. */
-function addNew(path: string, seen: Set<string>): string | undefined {
+function addNewFile(path: string, seen: Set<string>): string | undefined {
   return addReal(realpathSync.native(path), seen);
 }
 
@@ -278,7 +278,7 @@ interface Path {
 
 /** Visits the manifest files below a folder. Returns their number, including those that were already read. */
 function readFolder({ shown, real }: Path, walk: Walk): number {
-  const found = addNew(real, walk.folders);
+  const found = addNewFile(real, walk.folders);
   if (found === undefined) return 0;
   const [named = found] = walk.folders;
   checkPathDepth(found, named);
@@ -301,7 +301,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
   const path = { shown: joinShown(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
   const place = entry.isSymbolicLink() ? resolvePathWithin(path.real, walk.roots) : path;
   if ('finding' in place) {
-    walk.findings.push({ folder: folder.shown, diagnostic: createRefusedDiagnostic(path.shown, place) });
+    walk.findings.push({ folder: folder.shown, diagnostic: createOutsideDiagnostic(path.shown, place) });
     return 1;
   }
   let isNeeded = isManifestName(entry.name) || entry.isDirectory();
@@ -310,7 +310,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     isNeeded ||= type.isDirectory();
     if (type.isDirectory()) return readFolder(path, walk);
     if (!type.isFile() || !isManifestName(entry.name)) return 0;
-    const real = entry.isSymbolicLink() ? addNew(path.real, walk.seen) : addReal(path.real, walk.seen);
+    const real = entry.isSymbolicLink() ? addNewFile(path.real, walk.seen) : addReal(path.real, walk.seen);
     if (real === undefined) return 1;
     const bytes = readInput(path.real, walk);
     if (isFileOfOtherTool(entry.name, bytes)) return 0;
@@ -356,7 +356,7 @@ function createEmptyDiagnostic(path: string, message: string, remedy: string): D
 }
 
 /** Does not reveal the file's content in the message, because the path may lead to a secret. */
-function createRefusedDiagnostic(
+function createOutsideDiagnostic(
   path: string,
   { finding }: Extract<BoundaryResult, { readonly finding: string }>,
 ): Diagnostic {

@@ -87,18 +87,18 @@ function convertDocument(
 ): ParsedDocument {
   const [start, , end] = document.range;
   const { value, findings, isBomb, tree } = convertRoot(document.contents, context);
-  const [tags, [first]] = listErrors(document);
+  const [tags, [first]] = listParseErrors(document);
   const read = { span: { start, end }, value, tree };
   // Show only the first error, because it causes most of the others.
   if (first !== undefined) return { ...read, findings: [createSyntaxFinding(first, context.text)], isBroken: true };
   return {
     ...read,
-    findings: limitFindings([...tags.map((tag) => createSyntaxFinding(tag, context.text)), ...findings]),
+    findings: limitFindingsOfFile([...tags.map((tag) => createSyntaxFinding(tag, context.text)), ...findings]),
     isBroken: isBomb,
   };
 }
 
-function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
+function limitFindingsOfFile(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
   const { shown, more } = limitDiagnosticsPerCode(all);
   return [
     ...shown,
@@ -107,7 +107,7 @@ function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] 
 }
 
 /** Returns two lists in text order: the errors about tags, which concern one value each, and all other errors. */
-function listErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
+function listParseErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
   // The parser only warns of an unknown tag, although it changes the meaning of the value.
   const all = [...errors, ...warnings.filter(isAboutTag)].sort((left, right) => left.pos[0] - right.pos[0]);
   return [all.filter(isAboutTag), all.filter((error) => !isAboutTag(error))];
@@ -129,7 +129,7 @@ function createSyntaxFinding(error: YAMLError, text: string): SyntaxFinding {
   return {
     code: 'yaml-syntax',
     message: describeError(error),
-    remedy: chooseRemedy(error.code),
+    remedy: chooseSyntaxRemedy(error.code),
     span: { start, end: Math.max(end, start + Math.max(word.length, 1)) },
   };
 }
@@ -146,7 +146,7 @@ function describeError(error: YAMLError): string {
 }
 
 /** Returns the remedy that helps most often. The `yaml` package defines the codes. */
-function chooseRemedy(code: YAMLError['code']): string {
+function chooseSyntaxRemedy(code: YAMLError['code']): string {
   switch (code) {
     case 'BLOCK_AS_IMPLICIT_KEY':
     case 'BAD_SCALAR_START':

@@ -139,12 +139,12 @@ function resolve(reference: DocumentReference, resolution: Resolution, report: R
   const id = resolution.ids.get(value);
   const foreign = resolution.crossStackReferences.get(value);
   const kind = foreign === undefined ? target.kind : (parseAddress(foreign.resource)?.kind ?? '');
-  const fits = kind === 'External' ? id === undefined || isIdOf(type, id) : isReferable(type, kind);
+  const fits = kind === 'External' ? id === undefined || isIdOf(type, id) : isReferableKind(type, kind);
   if (!fits) report(createWrongFinding(reference, id ?? foreign?.resource, resolution));
   return fits ? (id ?? value) : value;
 }
 
-function isReferable(type: Reference['type'], kind: string): boolean {
+function isReferableKind(type: Reference['type'], kind: string): boolean {
   return listKindsOfReferenceType(type).some(({ name }) => name === kind);
 }
 
@@ -249,13 +249,13 @@ export function resolveWrittenIds(index: DocumentsByAddress): ResolvableIds {
     return id === undefined ? [] : [[address, id]];
   });
   const foreign = stating.flatMap(([address, document]): [Address, CrossStackReference][] => {
-    const resource = findCrossStackReference(ends.get(document));
+    const resource = readCrossStackReference(ends.get(document));
     return resource === undefined ? [] : [[address, resource]];
   });
   return { ids: new Map(ids), crossStackReferences: new Map(foreign), cycles };
 }
 
-function findCrossStackReference(document: ManifestDocument | undefined): CrossStackReference | undefined {
+function readCrossStackReference(document: ManifestDocument | undefined): CrossStackReference | undefined {
   const spec = document?.value['spec'];
   if (document?.kind !== 'External' || !isJsonObject(spec)) return undefined;
   const { stack, resource } = spec;

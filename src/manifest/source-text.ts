@@ -22,7 +22,7 @@ export function createSourceText(file: string, text: string): SourceText {
   return {
     file,
     text,
-    toPlace: (span) => toPlace({ file, text, starts }, span),
+    toPlace: (span) => toSourcePlace({ file, text, starts }, span),
     toLine: (offset) => computeLine(starts, offset),
   };
 }
@@ -41,8 +41,8 @@ function findFolded(written: string, { of, start }: TextRange): number | undefin
   let at = /^[|>][^\n]*/.exec(written)?.[0].length ?? 0;
   let from: number | undefined;
   for (let index = 0; index < of.length; index += 1) {
-    if (isSpace(of.charAt(index))) continue;
-    while (isSpace(written.charAt(at))) at += 1;
+    if (isSpaceCharacter(of.charAt(index))) continue;
+    while (isSpaceCharacter(written.charAt(at))) at += 1;
     if (index >= start) from ??= at;
     if (written.charAt(at) !== of.charAt(index)) return undefined;
     at += 1;
@@ -50,7 +50,7 @@ function findFolded(written: string, { of, start }: TextRange): number | undefin
   return from;
 }
 
-function isSpace(character: string): boolean {
+function isSpaceCharacter(character: string): boolean {
   return character === ' ' || character === '\n' || character === '\t' || character === '\r';
 }
 
@@ -75,7 +75,7 @@ interface Lines {
   readonly starts: readonly number[];
 }
 
-function toPlace(lines: Lines, span: Span): SourcePlace {
+function toSourcePlace(lines: Lines, span: Span): SourcePlace {
   const line = computeLine(lines.starts, span.start);
   const column = span.start - (lines.starts[line - 1] ?? 0) + 1;
   const rest = (findLine(lines, line) ?? '').length - column + 1;
@@ -134,7 +134,7 @@ export function renderExcerpt(getLine: (line: number) => string | undefined, car
   const formatRow = (label: string, text: string) => `${label.padStart(gutter)} | ${text}`.trimEnd();
   const listContextRows = (line: number) => {
     const text = getLine(line);
-    return text === undefined || !hasContent(text) ? [] : [formatRow(String(line), cutAround(text, 0, 0).text)];
+    return text === undefined || !isContentLine(text) ? [] : [formatRow(String(line), cutAround(text, 0, 0).text)];
   };
   const { text, from, to } = cutAround(getLine(caret.line) ?? '', caret.column - 1, caret.length);
   return [
@@ -146,7 +146,7 @@ export function renderExcerpt(getLine: (line: number) => string | undefined, car
 }
 
 /** Whether a line has content: it is not empty and does not separate documents. */
-function hasContent(line: string): boolean {
+function isContentLine(line: string): boolean {
   return line.trim() !== '' && !/^(---|\.\.\.)\s*$/.test(line);
 }
 

@@ -104,7 +104,7 @@ export function listDefaultsNearestFirst<One>(
  * relative to the same folder, or absolute.
  */
 function findDistance(inner: string, outer: string): number | undefined {
-  const [from, to] = [toSteps(inner), toSteps(outer)];
+  const [from, to] = [toFolderSteps(inner), toFolderSteps(outer)];
   const isAround =
     from.isAbsolute === to.isAbsolute &&
     (to.up === from.up ? to.down.every((step, index) => step === from.down[index]) : to.down.length === 0);
@@ -118,7 +118,7 @@ interface Steps {
   readonly down: readonly string[];
 }
 
-function toSteps(folder: string): Steps {
+function toFolderSteps(folder: string): Steps {
   const steps = normalize(folder).split('/');
   const down = steps.filter((step) => !['', '.', '..'].includes(step));
   return { isAbsolute: isAbsolute(folder), up: steps.filter((step) => step === '..').length, down };

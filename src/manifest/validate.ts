@@ -111,7 +111,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
   const counter = createDiagnosticLimiter();
-  const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { counter, handed });
+  const { documents: written, diagnostics, mayHideStack } = readAllDocuments(sources, options, { counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findStacksInSeveralFoldersError(stacks);
   if (several !== undefined) return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([]) };
@@ -130,13 +130,13 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     ...duplicates,
     ...listRenamedFromInUseFindings(documents, index),
     ...references.findings,
-    ...listDuplicateClaims(withoutDuplicates(references.specs, duplicates)),
+    ...listDuplicateClaims(leaveOutDuplicates(references.specs, duplicates)),
     ...[...references.ignored].flatMap(([document, ignored]) => listIgnoredMemberFindings(document, ignored)),
     ...listMetadataFindings(documents, references, stack?.name ?? ''),
   ];
   const all = [
     ...diagnostics,
-    ...limitFindings(findings)
+    ...limitFindingsOfRun(findings)
       .filter(({ finding }) => counter.shouldShow(finding.code))
       .map(({ document, finding }) => locateDiagnostic(document, finding)),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK_DIAGNOSTIC] : []),
@@ -159,7 +159,7 @@ function toFoundStack(stack: ManifestDocument): FoundStack {
 }
 
 /** Keeps the first findings of each code in a document, and replaces the others by one finding with their number. */
-function limitFindings(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
+function limitFindingsOfRun(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
   return [...Map.groupBy(findings, ({ document }) => document)].flatMap(([document, group]) => {
     const { shown, more } = limitDiagnosticsPerCode(group.map(({ finding }) => finding));
     const rest = more.map(({ first, count }) => ({
@@ -171,7 +171,7 @@ function limitFindings(findings: readonly DocumentFinding[]): readonly DocumentF
   });
 }
 
-function readAll(
+function readAllDocuments(
   sources: readonly ManifestBytes[],
   options: ValidateOptions,
   { counter, handed }: Pick<ReadContext, 'counter'> & { readonly handed: ReadonlySet<string> },
@@ -200,7 +200,7 @@ export function checkFileForFirstError(
   { env }: Pick<ValidateOptions, 'env'>,
 ): Diagnostic | undefined {
   const context = { counter: createDiagnosticLimiter(), handed: new Set<string>() };
-  return readAll([source], { env }, context).diagnostics.find(
+  return readAllDocuments([source], { env }, context).diagnostics.find(
     ({ severity, code }) => severity === 'error' && code !== 'file-unreadable',
   );
 }
@@ -222,7 +222,7 @@ function createIndex(documents: readonly ManifestDocument[]): ReadonlyMap<Addres
 }
 
 /** Omits duplicate documents, which are already reported and repeat every claim of the first document. */
-function withoutDuplicates(
+function leaveOutDuplicates(
   specs: ResolvedReferences['specs'],
   duplicates: readonly DocumentFinding[],
 ): ResolvedReferences['specs'] {
@@ -318,7 +318,7 @@ function createState(sources: readonly ManifestBytes[], { documents, references 
   const resources = documents.flatMap((document): [Address, DesiredResource][] => {
     const { address, kind } = document;
     if (address === undefined || findKind(kind) === undefined) return [];
-    return [[address, createResource(document, references, address)]];
+    return [[address, createDesiredResource(document, references, address)]];
   });
   return {
     stack: readStackSettings(stack),
@@ -329,7 +329,7 @@ function createState(sources: readonly ManifestBytes[], { documents, references 
   };
 }
 
-function createResource(
+function createDesiredResource(
   document: ManifestDocument,
   { specs, ignored }: ResolvedReferences,
   address: Address,

@@ -113,3 +113,13 @@ export function parseJson(text: string): Json | undefined {
     throw error;
   }
 }
+
+/** The members of an array. Empty for any other value. */
+export function toJsonList(value: Json | undefined): readonly Json[] {
+  return isJsonArray(value) ? value : [];
+}
+
+/** A string. Empty for any other value. */
+export function toJsonText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -268,10 +268,10 @@ export interface PlanComparison {
 
 /** Whether both plans do the same, apart from what is done already. Then an approval of one covers the other. */
 export function isSamePlan({ members, more, less }: PlanComparison): boolean {
-  return members.length === 0 && isNothing(more) && isNothing(less);
+  return members.length === 0 && hasNoExtraChange(more) && hasNoExtraChange(less);
 }
 
-function isNothing({ changes, files }: ExtraChanges): boolean {
+function hasNoExtraChange({ changes, files }: ExtraChanges): boolean {
   return changes.length + files.length === 0;
 }
 

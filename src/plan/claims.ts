@@ -163,7 +163,7 @@ function listConflictsOf(
         isLate,
         isByKept: owner.isByKept,
         why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
-        remedy: formatRemedy(owner, pair),
+        remedy: formatClaimRemedy(owner, pair),
         place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
       },
     ];
@@ -194,7 +194,7 @@ function describeOwner({ kind, mark }: LiveResource): string {
   return mark === undefined ? 'which no stack manages' : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
 }
 
-function formatRemedy(
+function formatClaimRemedy(
   { resource, isOutsideTargets, isOurs, isWithheld, isByKept, taker }: ClaimOwner,
   { desired, live }: ResourcePair,
 ): string {

@@ -101,12 +101,12 @@ function listIgnored({ kind, desired }: ChangeDecision['pair']): readonly string
 function listSentFields(decision: ChangeDecision): ReadonlySet<string> {
   const { kind } = decision.pair;
   const fields = kind.specFields;
-  if (isCreated(decision)) return new Set(fields.map(([name]) => name));
+  if (isCreatedByPlan(decision)) return new Set(fields.map(([name]) => name));
   const always = fields.filter(([, field]) => field.alwaysSent).map(([name]) => name);
   return new Set([...always, ...listChangedFields(kind, decision)]);
 }
 
-function isCreated({ action }: ChangeDecision): boolean {
+function isCreatedByPlan({ action }: ChangeDecision): boolean {
   return action === 'create' || action === 'replace';
 }
 

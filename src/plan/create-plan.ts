@@ -26,7 +26,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
   const { desired, mode, targets, exclusions = [], takeOver = [] } = input;
   const { decisions, suppressedDeletes, diagnostics, conflicts } = decided;
   const isInvalid = hasErrors(diagnostics);
-  const listed = listChanges(decisions, input);
+  const listed = listPlannedChanges(decisions, input);
   const writes = isInvalid ? [] : createOrderedWrites(listed, desired.stack.name);
   const changesOf = Map.groupBy<string, Change>(listed, ({ address }) => address);
   const changes = computeChangesWithDangers({
@@ -92,12 +92,12 @@ function listHandingStacks(decisions: readonly ChangeDecision[]): readonly strin
   });
 }
 
-function listChanges(decisions: readonly ChangeDecision[], input: PlanInput): readonly Change[] {
+function listPlannedChanges(decisions: readonly ChangeDecision[], input: PlanInput): readonly Change[] {
   const { ownerLabel } = input.desired.stack;
   return decisions
     .map((decision) => {
       const token = findSinkOfNewToken(decision, input.tokens);
-      return createChange(decision, listNotes(decision, input), { token, ownerLabel });
+      return createChange(decision, listPlanNotes(decision, input), { token, ownerLabel });
     })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
 }
@@ -149,7 +149,7 @@ function countCertainReads(readAgain: number, { requests, windowMs }: RateLimit)
 }
 
 /** Notes on a change for the user who approves it. An unchanged resource has notes only if it is due for renewal. */
-function listNotes(decision: ChangeDecision, { desired }: PlanInput): readonly string[] {
+function listPlanNotes(decision: ChangeDecision, { desired }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
   if (decision.action === 'release') return listReleaseDespiteManifestNotes(decision, desired);
   return [...listExistingTokenNotes(decision), ...describeKeys(decision), ...decision.notes];

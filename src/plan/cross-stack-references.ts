@@ -78,7 +78,7 @@ export function resolveCrossStackReferences(
     },
     awaited: Object.fromEntries([...awaited].filter(([address]) => used.has(address))),
     diagnostics: [...desired.resources.values()].flatMap((resource) =>
-      listMissing(resource, {
+      listMissingReferences(resource, {
         references: crossStackReferences,
         gone,
         isInRun,
@@ -119,7 +119,7 @@ interface CrossStackContext {
   readonly isInRun: (stack: string) => boolean;
 }
 
-function listMissing(
+function listMissingReferences(
   resource: DesiredResource,
   { references, gone, isKnown, isInRun }: CrossStackContext,
 ): readonly Diagnostic[] {

@@ -31,7 +31,7 @@ export function computeChangesWithDangers(plan: DangerSource): readonly Change[]
     describeTargets: createDescribeTargets(plan.stack, plan.live),
   };
   return plan.changes.map((change) => {
-    const dangers = listDangers(change, context);
+    const dangers = listDangersOfChange(change, context);
     if (dangers.length > 0) return { ...change, dangers };
     if (change.dangers === undefined) return change;
     const { dangers: _, ...rest } = change;
@@ -47,7 +47,7 @@ interface DangerContext {
   readonly describeTargets: DescribeTargets;
 }
 
-function listDangers(change: Change, context: DangerContext): readonly Danger[] {
+function listDangersOfChange(change: Change, context: DangerContext): readonly Danger[] {
   if (change.action === 'no-op') return [];
   const kind = getKind(change.kind);
   const { live } = change;

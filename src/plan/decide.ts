@@ -24,7 +24,12 @@ import {
   listUnresolvedAddresses,
 } from './desired-form.ts';
 import { diffSpecs } from './diff.ts';
-import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
+import {
+  type ComparedResource,
+  type FieldDifference,
+  listFieldDifferences,
+  listSpecDifferences,
+} from './differences.ts';
 import type { ResourcePair } from './match.ts';
 import { findManifestValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
 
@@ -124,12 +129,12 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
   const form = kept.length === 0 ? asked : keepLiveValuesOfFields(pair.kind, asked, live, kept);
-  const differences = listDifferences({ ...compared, normal: form.normal, kept });
+  const differences = listFieldDifferences({ ...compared, normal: form.normal, kept });
   const renewal = decideRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);
   const notes = [
     ...(action === 'replace' ? [] : renewal.notes),
-    ...describeKept(kept),
+    ...describeKeptField(kept),
     ...listUncomparedSecretNotes(live.spec),
     ...describeServiceChoices(pair.kind, live, form),
   ];
@@ -216,7 +221,7 @@ function listUncomparedSecretNotes(live: Spec): readonly string[] {
   });
 }
 
-function describeKept(kept: readonly string[]): readonly string[] {
+function describeKeptField(kept: readonly string[]): readonly string[] {
   return kept.length === 0 ? [] : [`drift that is not reverted: ${kept.join(', ')}`];
 }
 

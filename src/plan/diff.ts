@@ -51,12 +51,12 @@ export function mustReplaceResource(described: LiveResourceToCompare, desired: S
 }
 
 function diffField(name: string, field: Field, from: Json, to: Json): readonly FieldDiff[] {
-  const found = from === null || to === null ? [[]] : listPaths(field.type, from, to);
+  const found = from === null || to === null ? [[]] : listDifferencePaths(field.type, from, to);
   return found.map((steps) => ({
     field: name,
     path: formatPath([name, ...steps]),
-    ...pickSide('from', findValueAt(from, steps), steps.length === 0),
-    ...pickSide('to', findValueAt(to, steps), steps.length === 0),
+    ...pickSide('from', findValueAtPath(from, steps), steps.length === 0),
+    ...pickSide('to', findValueAtPath(to, steps), steps.length === 0),
     forcesReplace: field.lifecycle === 'immutable',
   }));
 }
@@ -75,8 +75,8 @@ function pickSide<Side extends 'from' | 'to'>(
 }
 
 /** The paths inside a field at which two values differ. `toComparable` limits their depth. */
-function listPaths(type: FieldType, from: Json, to: Json): readonly FieldPath[] {
-  const found = deepDiff(toComparable(type, from), toComparable(type, to)) ?? [];
+function listDifferencePaths(type: FieldType, from: Json, to: Json): readonly FieldPath[] {
+  const found = deepDiff(toComparableMembers(type, from), toComparableMembers(type, to)) ?? [];
   return found.map(({ path = [] }): FieldPath => path.map((key) => JSON.parse(key)));
 }
 
@@ -88,43 +88,45 @@ type Comparable = string | { readonly [step: string]: Comparable };
  * whole. A list of objects becomes an object by index. Keys are encoded as JSON, because `deep-diff` skips empty keys.
  * Fields have the order of the table and other keys are sorted, because `deep-diff` keeps the order of keys.
  */
-function toComparable(type: FieldType | undefined, value: Json): Comparable {
+function toComparableMembers(type: FieldType | undefined, value: Json): Comparable {
   if (type?.type === 'list' && type.of.type === 'object' && isJsonArray(value))
-    return toSteps(value.map((member, index) => [index, toComparable(type.of, member)]));
+    return toComparableSteps(value.map((member, index) => [index, toComparableMembers(type.of, member)]));
   if (!isJsonObject(value)) return toCanonicalJson(value);
   switch (type?.type) {
     case 'map':
-      return toSteps(listKeys({}, value).map((key) => [key, toComparable(type.of, value[key] ?? null)]));
+      return toComparableSteps(
+        listComparedKeys({}, value).map((key) => [key, toComparableMembers(type.of, value[key] ?? null)]),
+      );
     case 'object':
-      return toSteps(
-        listKeys(type.fields, value).map((key) => {
+      return toComparableSteps(
+        listComparedKeys(type.fields, value).map((key) => {
           const field = Object.hasOwn(type.fields, key) ? type.fields[key] : undefined;
-          return [key, toComparable(field?.type, value[key] ?? null)];
+          return [key, toComparableMembers(field?.type, value[key] ?? null)];
         }),
       );
     case 'json':
     case 'metadata':
-      return toSteps(listKeys({}, value).map((key) => [key, toCanonicalJson(value[key] ?? null)]));
+      return toComparableSteps(listComparedKeys({}, value).map((key) => [key, toCanonicalJson(value[key] ?? null)]));
     default:
       return toCanonicalJson(value);
   }
 }
 
-function toSteps(members: readonly (readonly [step: string | number, member: Comparable])[]): Comparable {
+function toComparableSteps(members: readonly (readonly [step: string | number, member: Comparable])[]): Comparable {
   return Object.fromEntries(members.map(([step, member]) => [JSON.stringify(step), member]));
 }
 
-function listKeys(fields: Readonly<Record<string, Field>>, value: JsonObject): readonly string[] {
+function listComparedKeys(fields: Readonly<Record<string, Field>>, value: JsonObject): readonly string[] {
   const known = Object.keys(fields).filter((key) => Object.hasOwn(value, key));
   const others = Object.keys(value).filter((key) => !Object.hasOwn(fields, key));
   return [...known, ...others.sort()];
 }
 
-function findValueAt(value: Json | undefined, path: FieldPath): Json | undefined {
+function findValueAtPath(value: Json | undefined, path: FieldPath): Json | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return value;
-  if (isJsonArray(value)) return findValueAt(value[Number(step)], rest);
-  return isJsonObject(value) && Object.hasOwn(value, step) ? findValueAt(value[step], rest) : undefined;
+  if (isJsonArray(value)) return findValueAtPath(value[Number(step)], rest);
+  return isJsonObject(value) && Object.hasOwn(value, step) ? findValueAtPath(value[step], rest) : undefined;
 }
 
 /** A live resource, and the settings of its manifest that affect the comparison. */

@@ -30,7 +30,7 @@ export interface ComparedResource extends LiveResourceToCompare {
 /**
  * All differences: fields of the spec in the order of the kind's table, then the length of the validity, then the mark.
  */
-export function listDifferences(compared: ComparedResource): readonly Difference[] {
+export function listFieldDifferences(compared: ComparedResource): readonly Difference[] {
   const { kind, kept } = compared;
   return [
     ...listSpecDifferences(compared).filter(({ field }) => !kept.includes(field)),
@@ -232,7 +232,7 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
   const changed = hidden.flatMap(([name, field]) => {
     const wanted = normal[name] ?? null;
     const isDefault = isSameJson(aligned[name] ?? null, normalizeField(field, live.spec[name]));
-    return isChanged({ ...subject, live, name, field, wanted, isDefault }) ? [name] : [];
+    return isHiddenFieldChanged({ ...subject, live, name, field, wanted, isDefault }) ? [name] : [];
   });
   return Object.fromEntries(Object.entries(aligned).filter(([name]) => !changed.includes(name)));
 }
@@ -259,7 +259,7 @@ interface HiddenField extends Subject {
  * If the mark does not show whether the manifest changed, true only if the value is not the default and the write needs
  * no new resource.
  */
-function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
+function isHiddenFieldChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;
   const applied =
     live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? findFieldDefaultDigest(kind, name));

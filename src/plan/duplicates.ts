@@ -28,7 +28,7 @@ export function createAdoptionCandidateSearch(
   const isFree = ({ id, mark }: LiveResource): boolean => mark === undefined && !taken.has(id);
   const free = new Map([...resources].map(([kind, members]) => [kind, members.filter(isFree)]));
   return (kind, normal) => {
-    const matches = (free.get(kind.name) ?? []).filter(({ spec }) => isMatch(kind, normal, spec));
+    const matches = (free.get(kind.name) ?? []).filter(({ spec }) => isMatchedDuplicate(kind, normal, spec));
     return matches.length === 1 ? matches[0] : undefined;
   };
 }
@@ -55,7 +55,7 @@ export function createUnownedHolderSearch(
   };
 }
 
-function isMatch(kind: Kind, normal: Spec, live: Spec): boolean {
+function isMatchedDuplicate(kind: Kind, normal: Spec, live: Spec): boolean {
   const claims = joinClaimKeys(kind, normal);
   if (claims !== '') return joinClaimKeys(kind, live) === claims;
   const hasOwnValues = listFieldsWithDigest(kind, normal).some((name) => name !== METADATA);
@@ -200,7 +200,8 @@ interface LifecycleMember {
 export function describeLifecycleLineToAdd(resource: DesiredResource, member: LifecycleMember): string {
   const { start, block } = locateLifecycle(resource);
   const at = ({ file, line }: SourcePlace) => `${file}:${line}`;
-  if (block !== undefined) return formatAddition(`its lifecycle at ${at(block)}`, block, formatMember(member, block));
+  if (block !== undefined)
+    return formatAddition(`its lifecycle at ${at(block)}`, block, formatLifecycleMember(member, block));
   return formatAddition(`the document that starts at ${at(start)}`, start, formatLifecycle(member, start));
 }
 
@@ -221,13 +222,13 @@ function formatAddition(what: string, place: SourcePlace, line: string): string 
   return isInBraces(place) ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
 }
 
-function formatMember({ name, value }: LifecycleMember, place: SourcePlace): string {
+function formatLifecycleMember({ name, value }: LifecycleMember, place: SourcePlace): string {
   return isInBraces(place) ? `"${name}": ${formatJson(value)}` : `${name}: ${formatYaml(value)}`;
 }
 
 /** Inside braces the key is quoted, which is valid in YAML and in JSON. */
 function formatLifecycle(member: LifecycleMember, place: SourcePlace): string {
-  const inner = formatMember(member, place);
+  const inner = formatLifecycleMember(member, place);
   return isInBraces(place) ? `"lifecycle": { ${inner} }` : `lifecycle: { ${inner} }`;
 }
 

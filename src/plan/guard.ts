@@ -37,7 +37,7 @@ export interface Allowances {
 export function listGuardAndProtectionViolations(input: GuardInput): readonly SafetyViolation[] {
   const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
-  return [...protect, ...listMissing(input), ...listNothingDescribed(input), ...listDeleteShare(input)];
+  return [...protect, ...listMissingManifests(input), ...listNothingDescribed(input), ...listDeleteShare(input)];
 }
 
 /** Returns the violations that the given flags do not allow. No flag allows a violated policy. */
@@ -120,7 +120,7 @@ const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
  * Returns a violation if a plan deletes resources whose manifests may be missing: git has more manifests than it checked
  * out. Also with targets, because the user may not know that the manifest of a target is missing.
  */
-function listMissing({ changes, missing }: GuardInput): readonly SafetyViolation[] {
+function listMissingManifests({ changes, missing }: GuardInput): readonly SafetyViolation[] {
   const deleted = changes.filter(({ action, duplicateOf }) => action === 'delete' && duplicateOf === undefined);
   if (missing === undefined || deleted.length === 0) return [];
   const { files, doubt } = missing;

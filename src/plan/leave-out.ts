@@ -101,7 +101,7 @@ export function excludeChanges(
   return {
     leftOut,
     diagnostics: [
-      ...unknown.map((address) => createUnknownError(address, desired, all)),
+      ...unknown.map((address) => createUnknownAddressError(address, desired, all)),
       ...[...leftOut].flatMap(([address, one]) => (decided.has(address) ? [createLeftOutWarning(address, one)] : [])),
     ],
   };
@@ -119,7 +119,7 @@ export function createLeftOutWarning(address: string, { why, help }: LeftOutReas
   };
 }
 
-function createUnknownError(address: string, { stack }: DesiredState, known: readonly string[]): Diagnostic {
+function createUnknownAddressError(address: string, { stack }: DesiredState, known: readonly string[]): Diagnostic {
   const nearest = suggestAddress(address, known);
   return {
     code: 'unknown-target',

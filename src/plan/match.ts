@@ -250,7 +250,7 @@ class Adoptions {
     const [first, ...more] = same;
     if (first === undefined || more.length === 0) return first && checkAdoption(resource, first, this.#ownership);
     const ids = same.map(({ id }) => id).sort();
-    return createRefusal(resource, {
+    return createMatchRefusal(resource, {
       message: `the stacks of --take-over have several resources with this name: ${ids.join(', ')}`,
       remedy: 'Write the id of the one that you mean in lifecycle.adopt.',
     });
@@ -318,7 +318,7 @@ function checkAdoption(
   if (mark === undefined) return found;
   if (!isOffered(mark.stack, ownership)) return explainRefusal(resource, found, ownership);
   if (!mark.protect || resource.lifecycle.protect) return found;
-  return createRefusal(resource, {
+  return createMatchRefusal(resource, {
     message: `${id} is protected by the stack ${mark.stack}, and would no longer be protected`,
     remedy: 'Add lifecycle.protect: true to the manifest. Once the resource is in this stack, you can remove it.',
   });
@@ -332,11 +332,11 @@ function explainRefusal(resource: DesiredResource, live: LiveResource, { stack }
   const { id, mark } = live;
   const owner = toAddress(resource.kind, mark?.name ?? '');
   if (isOwnedBy(live, stack))
-    return createRefusal(resource, {
+    return createMatchRefusal(resource, {
       message: `${id} belongs to ${owner} of this stack`,
       remedy: `If ${owner} was renamed, use lifecycle.renamed_from: ${mark?.name} instead.`,
     });
-  return createRefusal(resource, {
+  return createMatchRefusal(resource, {
     message: `${id} belongs to ${owner} of the stack ${mark?.stack}`,
     remedy: [
       'Agree with the owner of that stack that the resource moves here. Then remove its document there, and write here instead:',
@@ -357,7 +357,7 @@ function createMissingWarning(resource: DesiredResource, id: string): Diagnostic
   };
 }
 
-function createRefusal(
+function createMatchRefusal(
   resource: DesiredResource,
   { message, remedy }: { readonly message: string; readonly remedy: string },
 ): Diagnostic {
@@ -399,7 +399,7 @@ class Renames {
     this.#desired = desired;
     this.#owned = owned;
     const renamed = [...desired.resources.values()].flatMap((resource) => {
-      const before = findFormerAddress(resource);
+      const before = findFormerAddressOfMark(resource);
       return before === undefined ? [] : [[before, resource] as const];
     });
     this.#successors = new Map(renamed);
@@ -445,7 +445,7 @@ class Renames {
    * another manifest.
    */
   #offered(resource: DesiredResource): readonly LiveResource[] {
-    const before = findFormerAddress(resource);
+    const before = findFormerAddressOfMark(resource);
     if (before === undefined) return [];
     const holder = this.#desired.resources.get(before);
     return this.#listMarked(before).filter((live) => holder === undefined || !isRenamed(holder, live));
@@ -470,7 +470,7 @@ function isRenamed({ lifecycle }: DesiredResource, { mark }: LiveResource): bool
   return lifecycle.renamedFrom !== undefined && mark?.previousName === lifecycle.renamedFrom;
 }
 
-function findFormerAddress({ kind, lifecycle }: DesiredResource): Address | undefined {
+function findFormerAddressOfMark({ kind, lifecycle }: DesiredResource): Address | undefined {
   return lifecycle.renamedFrom === undefined ? undefined : toAddress(kind, lifecycle.renamedFrom);
 }
 

@@ -8,7 +8,7 @@ import { assertDefined, InvariantError } from '../model/errors.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
 import { getSentFields, isDelete, type Write, type WriteId } from '../model/write.ts';
 import { listUnresolvedAddresses } from './desired-form.ts';
-import { createDraft, type DraftWrite, listWritesOfChange } from './writes.ts';
+import { createDraftOfMark, type DraftWrite, listWritesOfChange } from './writes.ts';
 
 /**
  * Returns the writes of a plan in an order in which they can be sent one after another. The writes depend only on the
@@ -271,9 +271,9 @@ function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext
 function createVacateWrite({ change, kind }: Planned, { ids, body = {} }: DraftWrite): DraftWrite | undefined {
   const field = Object.keys(body).find((key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list');
   if (field === undefined || change.live?.spec === undefined) return undefined;
-  const after = listMembers(change.desired?.[field]);
-  const kept = listMembers(change.live.spec[field]).filter((member) => after.includes(member));
-  return createDraft(change, {
+  const after = listGroupMembers(change.desired?.[field]);
+  const kept = listGroupMembers(change.live.spec[field]).filter((member) => after.includes(member));
+  return createDraftOfMark(change, {
     purpose: 'vacate',
     method: 'PATCH',
     ids,
@@ -283,7 +283,7 @@ function createVacateWrite({ change, kind }: Planned, { ids, body = {} }: DraftW
   });
 }
 
-function listMembers(value: Json | undefined): readonly Json[] {
+function listGroupMembers(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];
 }
 

@@ -60,7 +60,7 @@ export function listWritesOfChange(change: Change, stack: string): readonly Draf
 }
 
 /** Adds to the request of a write which change it is part of, and the id that follows from both. */
-export function createDraft(
+export function createDraftOfMark(
   { address, kind, duplicateOf }: Pick<Change, 'address' | 'kind' | 'duplicateOf'>,
   request: Omit<DraftWrite, 'id' | 'address' | 'kind' | 'duplicateOf'>,
 ): DraftWrite {
@@ -71,7 +71,7 @@ export function createDraft(
 function listCreateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
   const { action, ignored = [], validForMs } = change;
   const mark = createMarkDraft(change, stack);
-  const create = createDraft(change, {
+  const create = createDraftOfMark(change, {
     purpose: 'create',
     method: 'POST',
     body: createPostBody(kind, change),
@@ -82,7 +82,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   });
   if (kind.oneTimeFields.length === 0) return [create];
-  const deliver = createDraft(change, {
+  const deliver = createDraftOfMark(change, {
     purpose: 'deliver',
     method: 'PATCH',
     mark: { ...mark, delivered: true, ...(action === 'replace' && { replaces: getLive(change).id }) },
@@ -93,7 +93,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
 }
 
 function createDeleteWrite(change: Change, order: Pick<DraftWrite, 'dependsOn' | 'reason'>): DraftWrite {
-  return createDraft(change, { purpose: 'delete', method: 'DELETE', ids: { id: getLive(change).id }, ...order });
+  return createDraftOfMark(change, { purpose: 'delete', method: 'DELETE', ids: { id: getLive(change).id }, ...order });
 }
 
 /** Creates a write that removes the mark: it sends only the user's part of the metadata. */
@@ -101,7 +101,7 @@ function createReleaseWrite(kind: Kind, change: Change): DraftWrite {
   const { id, spec = {} } = getLive(change);
   const user = spec['metadata'];
   const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
-  return createDraft(change, {
+  return createDraftOfMark(change, {
     purpose: 'release',
     method: 'PATCH',
     ids: { id },
@@ -115,7 +115,7 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const { id, mark: liveMark } = getLive(change);
   const { action } = change;
   const changed = listChangedFields(kind, change);
-  const removed = changed.filter((name) => isRemoval(kind, change, name));
+  const removed = changed.filter((name) => isModuleRemoval(kind, change, name));
   const removals = removed.map((module) => createRemoveWrite(kind, change, module));
   const mark = createMarkDraft(change, stack);
   const isCopy = change.differences.some(({ path }) => path === 'mark.id');
@@ -123,7 +123,7 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
   const purpose = isAdoptOrTakeOverAction(action) ? action : 'update';
-  const patch = createDraft(change, {
+  const patch = createDraftOfMark(change, {
     purpose,
     method: 'PATCH',
     ids: { id },
@@ -150,10 +150,10 @@ function describePatch(change: Change, patched: readonly string[]): string {
 
 function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[] {
   return listChangedFields(kind, change).map((module) => {
-    if (isRemoval(kind, change, module)) return createRemoveWrite(kind, change, module);
+    if (isModuleRemoval(kind, change, module)) return createRemoveWrite(kind, change, module);
     const live = getLive(change);
     const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
-    return createDraft(change, {
+    return createDraftOfMark(change, {
       purpose: 'update',
       method: 'PUT',
       ids: getPathIdsOfResource(kind, live),
@@ -168,7 +168,7 @@ function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[]
 }
 
 function createRemoveWrite(kind: Kind, change: Change, module: string): DraftWrite {
-  return createDraft(change, {
+  return createDraftOfMark(change, {
     purpose: 'update',
     method: 'DELETE',
     ids: getPathIdsOfResource(kind, getLive(change)),
@@ -189,7 +189,7 @@ function isImmutable(kind: Kind, name: string): boolean {
   return kind.fields[name]?.lifecycle === 'immutable';
 }
 
-function isRemoval(kind: Kind, { desired }: Change, name: string): boolean {
+function isModuleRemoval(kind: Kind, { desired }: Change, name: string): boolean {
   return kind.fields[name]?.clear === 'delete' && desired?.[name] === null;
 }
 

@@ -68,10 +68,12 @@ export function checkManifests(
 
 /** Whether a policy can be evaluated without a plan. */
 function isStatic({ document, names }: Policy): boolean {
-  return document.match.danger === undefined && names.every((name) => STATIC.some((known) => isWithin(name, known)));
+  return (
+    document.match.danger === undefined && names.every((name) => STATIC.some((known) => isWithinName(name, known)))
+  );
 }
 
-function isWithin(name: string, known: string): boolean {
+function isWithinName(name: string, known: string): boolean {
   return name === known || name.startsWith(`${known}.`);
 }
 
@@ -99,7 +101,7 @@ const CONSENT = 'No flag allows what a policy refuses';
  * Creates a violation for each of the first findings of a policy, then one violation with the addresses of all others.
  */
 function createViolations(findings: readonly PolicyFinding[]): readonly SafetyViolation[] {
-  return divide(findings, 'error').flatMap(({ policy, shown, rest }) => [
+  return divideFindings(findings, 'error').flatMap(({ policy, shown, rest }) => [
     ...shown.map(createViolation),
     ...rest.slice(0, 1).map(
       ({ policyPlace }): SafetyViolation => ({
@@ -116,7 +118,7 @@ function createViolations(findings: readonly PolicyFinding[]): readonly SafetyVi
 
 /** Creates a warning for each of the first findings of a policy, then one warning with the number of the others. */
 function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
-  return divide(findings, 'warning').flatMap(({ policy, shown, rest }): readonly Diagnostic[] => [
+  return divideFindings(findings, 'warning').flatMap(({ policy, shown, rest }): readonly Diagnostic[] => [
     ...shown.map(createPolicyDiagnostic),
     ...rest.slice(0, 1).map(
       (): Diagnostic => ({
@@ -149,7 +151,7 @@ interface Division {
   readonly rest: readonly PolicyFinding[];
 }
 
-function divide(findings: readonly PolicyFinding[], severity: Severity): readonly Division[] {
+function divideFindings(findings: readonly PolicyFinding[], severity: Severity): readonly Division[] {
   const groups = Map.groupBy(
     findings.filter((finding) => finding.severity === severity),
     ({ policy }) => policy,

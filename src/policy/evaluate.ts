@@ -52,7 +52,7 @@ export function evaluatePolicies(
       .filter((policy) => appliesTo(policy, subject, stack.name))
       .flatMap((policy): PolicyFinding[] => {
         const found = evaluatePolicy(policy, subject, all);
-        return found === undefined ? [] : [createFinding(policy, subject, found)];
+        return found === undefined ? [] : [createPolicyFinding(policy, subject, found)];
       }),
   );
 }
@@ -73,7 +73,7 @@ function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: CelBudge
   const finding = parts.find((part) => 'finding' in part);
   if (finding !== undefined) return createFailure('spec.message', finding.finding);
   return {
-    message: cut(parts.map((part) => ('value' in part ? formatValue(part.value) : '')).join('')),
+    message: cut(parts.map((part) => ('value' in part ? formatPolicyValue(part.value) : '')).join('')),
     isFailure: false,
   };
 }
@@ -86,7 +86,7 @@ function createFailure(field: string, finding: string): RuleFinding {
   return { message: cut(`the policy cannot be evaluated, so it refuses: ${field}: ${finding}`), isFailure: true };
 }
 
-function formatValue(value: Json): string {
+function formatPolicyValue(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -95,7 +95,7 @@ function cut(message: string): string {
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
 }
 
-function createFinding(policy: Policy, { address, locate }: PolicySubject, found: RuleFinding): PolicyFinding {
+function createPolicyFinding(policy: Policy, { address, locate }: PolicySubject, found: RuleFinding): PolicyFinding {
   const { document } = policy;
   return {
     policy: document.name,
@@ -122,7 +122,7 @@ export function appliesTo(policy: Policy, subject: PolicySubject, stack: string)
     isAboutAction(policy, action) &&
     (danger === undefined || danger.some((name) => dangers.includes(name))) &&
     Object.entries(labels).every(([name, value]) => hasLabel(subject.labels, name, value)) &&
-    (stacks === undefined || stacks.some((pattern) => isMatch(pattern, stack)))
+    (stacks === undefined || stacks.some((pattern) => isPolicyMatch(pattern, stack)))
   );
 }
 
@@ -158,7 +158,7 @@ function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string 
  * Whether a name matches a pattern, in which `*` matches any text. Does not use a regular expression, because one made
  * from a user's pattern could be slow.
  */
-function isMatch(pattern: string, name: string): boolean {
+function isPolicyMatch(pattern: string, name: string): boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();
   if (end === undefined) return name === start;

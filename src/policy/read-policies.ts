@@ -82,15 +82,15 @@ function readExpression(
 ): { readonly program: CelProgram } | { readonly diagnostics: readonly Diagnostic[] } {
   const unknown = listUnknownFields(document, expression, kinds);
   if (unknown.length > 0) return { diagnostics: unknown };
-  const program = compile(cel, expression);
+  const program = compilePolicy(cel, expression);
   return 'finding' in program
-    ? { diagnostics: [createDiagnostic(document, expression, program.finding)] }
+    ? { diagnostics: [createPolicyFileDiagnostic(document, expression, program.finding)] }
     : { program };
 }
 
 function createTemplateDiagnostic(document: PolicyDocument, finding: TemplateFinding): Diagnostic {
   const { message } = document;
-  return createDiagnostic(
+  return createPolicyFileDiagnostic(
     document,
     { field: 'message', text: message, of: message, start: 0 },
     { ...finding, length: 2 },
@@ -98,7 +98,7 @@ function createTemplateDiagnostic(document: PolicyDocument, finding: TemplateFin
 }
 
 /** Compiles an expression. `require` must have the type bool, or `dyn`, whose value is checked at each evaluation. */
-function compile(cel: CelCompiler, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
+function compilePolicy(cel: CelCompiler, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
   return {
@@ -142,7 +142,7 @@ function listUnknownFields(
     const known = (isNamed ? lacking : MANIFEST_KINDS).flatMap((kind) => Object.keys(kind.fields));
     const nearest = suggest(path[0] ?? '', [...new Set(known)]);
     return [
-      createDiagnostic(document, expression, {
+      createPolicyFileDiagnostic(document, expression, {
         message: `names ${name}, which is not a field of ${of}`,
         start: part.start,
         length: part.length,
@@ -158,20 +158,24 @@ function isMissingPart(kind: Kind, part: readonly string[], path: readonly strin
   return isPart && !hasFieldPath(kind, part) && hasFieldPath(kind, part.slice(0, -1));
 }
 
-function createDiagnostic(document: PolicyDocument, { field, of, start }: Expression, finding: CelFinding): Diagnostic {
+function createPolicyFileDiagnostic(
+  document: PolicyDocument,
+  { field, of, start }: Expression,
+  finding: CelFinding,
+): Diagnostic {
   const nearest = finding.unknown === undefined ? undefined : suggest(finding.unknown.given, finding.unknown.known);
   const part = { of, start: start + finding.start, length: finding.length };
   return {
     code: 'policy-invalid',
     severity: 'error',
     message: shortenMessage(`Policy/${document.name}: spec.${field}: ${finding.message}`),
-    remedy: nearest === undefined ? chooseRemedy(finding) : `Did you mean \`${nearest}\`?`,
+    remedy: nearest === undefined ? choosePolicyRemedy(finding) : `Did you mean \`${nearest}\`?`,
     address: `Policy/${document.name}`,
     place: document.locate(['spec', field], part),
   };
 }
 
-function chooseRemedy({ message }: CelFinding): string {
+function choosePolicyRemedy({ message }: CelFinding): string {
   return WITH_NULL.test(message) ? NEVER_NULL : REMEDY;
 }
 
@@ -195,7 +199,7 @@ function parseTemplate(text: string): readonly TemplatePart[] | { readonly findi
   let from = 0;
   for (let at = text.indexOf(OPEN); at >= 0; at = text.indexOf(OPEN, from)) {
     const start = at + OPEN.length;
-    const end = findEnd(text, start);
+    const end = findClosingBrace(text, start);
     if (end === undefined) return { finding: { message: `has a \`${OPEN}\` that no \`}\` closes`, start: at } };
     if (text.slice(start, end).trim() === '')
       return { finding: { message: `has a \`${OPEN}}\` with nothing in it`, start: at } };
@@ -208,7 +212,7 @@ function parseTemplate(text: string): readonly TemplatePart[] | { readonly findi
 const OPEN = '${';
 
 /** Returns the index of the brace that closes the expression at `start`. `undefined` if no brace closes it. */
-function findEnd(text: string, start: number): number | undefined {
+function findClosingBrace(text: string, start: number): number | undefined {
   let [depth, quote] = [1, ''];
   for (let at = start; at < text.length; at += 1) {
     const character = text.charAt(at);

@@ -53,7 +53,7 @@ function runCase(
   policy: Policy,
   { one, index }: { readonly one: PolicyCase; readonly index: number },
 ): PolicyCaseResult {
-  const failure = findUnknownGiven(one.given) ?? findFailure(policy, one);
+  const failure = findUnknownGiven(one.given) ?? findCaseFailure(policy, one);
   const place = locate(['spec', 'cases', index, 'name']);
   return { policy: name, name: one.name, place, ...(failure !== undefined && { failure }) };
 }
@@ -83,9 +83,9 @@ function findUnknownGiven({
   return unknown.length === 0 ? undefined : `given.${unknown[0]} is not a field of ${kind.name} or of a plan`;
 }
 
-function findFailure(policy: Policy, { given, expect, message }: PolicyCase): string | undefined {
+function findCaseFailure(policy: Policy, { given, expect, message }: PolicyCase): string | undefined {
   const scene = createScene(given);
-  const subject = createSubject(given, scene);
+  const subject = createCaseSubject(given, scene);
   const [finding] = evaluatePolicies([policy], [subject], scene);
   const got = finding === undefined ? toSilence(appliesTo(policy, subject, scene.stack.name)) : toExpectation(finding);
   const said = finding === undefined ? '' : `: ${finding.message}`;
@@ -113,18 +113,22 @@ const START = '2026-01-01T00:00:00Z';
 function createScene({ stack = {}, plan = {}, now = START }: PolicyCaseInput): PolicyRunContext {
   const { name, labels, annotations } = stack;
   return {
-    stack: { name: typeof name === 'string' ? name : '', labels: toTexts(labels), annotations: toTexts(annotations) },
+    stack: {
+      name: typeof name === 'string' ? name : '',
+      labels: toExpectedTexts(labels),
+      annotations: toExpectedTexts(annotations),
+    },
     plan,
     now: new Date(now),
   };
 }
 
-function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
+function toExpectedTexts(value: Json | undefined): Readonly<Record<string, string>> {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
 }
 
-function createSubject(
+function createCaseSubject(
   { change, before, after, labels = {}, annotations = {} }: PolicyCaseInput,
   scene: PolicyRunContext,
 ): PolicySubject {
@@ -140,7 +144,7 @@ function createSubject(
   return {
     kind: kind.name,
     action: change['action'] as Action, // the schema of the document has checked the value
-    dangers: listDangers(full).flatMap(({ danger, group = '' }) => [String(danger), String(group)]),
+    dangers: listDangersOfCase(full).flatMap(({ danger, group = '' }) => [String(danger), String(group)]),
     address,
     labels,
     locate: () => undefined,
@@ -150,10 +154,10 @@ function createSubject(
 
 /** Replaces each danger that is given as a name by an object with that name. */
 function withDangers(change: JsonObject): JsonObject {
-  return change['dangers'] === undefined ? change : { ...change, dangers: listDangers(change) };
+  return change['dangers'] === undefined ? change : { ...change, dangers: listDangersOfCase(change) };
 }
 
-function listDangers({ dangers }: JsonObject): readonly JsonObject[] {
+function listDangersOfCase({ dangers }: JsonObject): readonly JsonObject[] {
   const all = isJsonArray(dangers) ? dangers : [];
   return all.map((one) => (isJsonObject(one) ? one : { danger: one }));
 }

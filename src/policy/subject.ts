@@ -56,7 +56,7 @@ export function createChangeSubject(
     dangers: dangers.map((danger) => ({ ...danger })),
     differences: differences.map((difference) => ({ ...difference })),
     notes: [...(token === undefined ? [] : [formatTokenNote(token)]), ...notes],
-    ...toPlace(resource?.locateStart()),
+    ...toSubjectPlace(resource?.locateStart()),
   };
   const before = change.live?.spec ?? {};
   return {
@@ -74,7 +74,14 @@ export function createChangeSubject(
 export function createManifestSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
   const { address, kind, name, lifecycle, labels, annotations } = resource;
   const validForMs = parseDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
-  const change = { address, kind, name, protect: lifecycle.protect, validForMs, ...toPlace(resource.locateStart()) };
+  const change = {
+    address,
+    kind,
+    name,
+    protect: lifecycle.protect,
+    validForMs,
+    ...toSubjectPlace(resource.locateStart()),
+  };
   const values = createCelValues({ change, before: {}, after, labels, annotations }, scene);
   return { kind, action: undefined, dangers: [], address, labels, locate: (path) => resource.locate(path), values };
 }
@@ -97,7 +104,7 @@ export function createCelValues(
   };
 }
 
-function toPlace(start: ManifestStart | undefined): JsonObject {
+function toSubjectPlace(start: ManifestStart | undefined): JsonObject {
   return start === undefined ? {} : { place: { file: start.file, line: start.line } };
 }
 

@@ -137,7 +137,10 @@ const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false 
  */
 export function createPolicyDeclarations(kinds: readonly Kind[]): CelDeclarations {
   const fields = Map.groupBy(kinds.flatMap(listVisibleFields), ([name]) => name);
-  const types = Array.from(fields, ([name, found]) => [name, mergeTypes(found.map(([, { type }]) => type))] as const);
+  const types = Array.from(
+    fields,
+    ([name, found]) => [name, mergeFieldTypes(found.map(([, { type }]) => type))] as const,
+  );
   return {
     types: { ...KIND_INDEPENDENT_POLICY_TYPES, Spec: Object.fromEntries(types) },
     variables: VARIABLES,
@@ -146,7 +149,7 @@ export function createPolicyDeclarations(kinds: readonly Kind[]): CelDeclaration
 }
 
 /** Returns the type of a field. If it differs between kinds: `dyn`. */
-function mergeTypes(types: readonly FieldType[]): string {
+function mergeFieldTypes(types: readonly FieldType[]): string {
   const [type = 'dyn', ...others] = new Set(types.map(toCelType));
   return others.length > 0 || type === 'dyn' ? 'dyn' : `${type}?`;
 }

@@ -194,14 +194,14 @@ export function createReferrerQueries(input: PlanInput): Referrers {
       const others = listOthers(id);
       return others.length > 0 && others.every(isLater);
     },
-    formatRemedy: (id) => formatRemedy(listOthers(id)),
+    formatRemedy: (id) => formatFindingRemedy(listOthers(id)),
   };
 }
 
 /** The maximum number of referrers that a remedy names, so that it stays one sentence. */
 const MAX_NAMED = 3;
 
-function formatRemedy(referrers: readonly LiveResource[]): string {
+function formatFindingRemedy(referrers: readonly LiveResource[]): string {
   const marked = referrers.flatMap(({ kind, mark }) =>
     mark === undefined ? [] : [`${toAddress(kind, mark.name)} of the stack ${mark.stack}`],
   );

@@ -89,7 +89,7 @@ async function tryPlan(
     diagnostics: [...plan.diagnostics, ...diagnostics],
     violations: [
       ...plan.violations,
-      ...rejections.map(({ violation }) => violation).filter((one) => !isKnown(plan, one)),
+      ...rejections.map(({ violation }) => violation).filter((one) => !isKnownViolation(plan, one)),
     ],
     rehearsal: {
       writes: plan.writes.length,
@@ -103,7 +103,7 @@ async function tryPlan(
 }
 
 /** Whether the plan has a violation for the same write already: its claim of a unique value is known to be rejected. */
-function isKnown({ violations }: Plan, { addresses }: SafetyViolation): boolean {
+function isKnownViolation({ violations }: Plan, { addresses }: SafetyViolation): boolean {
   return violations.some((one) => one.rule === 'claimed-elsewhere' && one.addresses.join() === addresses.join());
 }
 

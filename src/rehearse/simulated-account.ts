@@ -71,12 +71,13 @@ export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): Sim
   // Maps the name of a kind to the ids of its created resources, oldest first. `list` returns only these resources,
   // because an apply lists resources only to find new ones.
   const createdIds = new Map(OWNED_KINDS.map(({ name }): [string, string[]] => [name, []]));
-  const client = createCopyClient(createAccount(live, now), (failed) => {
+  const client = createCopyClient(createCopiedAccount(live, now), (failed) => {
     rejection = failed;
   });
   return {
     refusals,
-    find: (place) => (place.kind.role === 'owned' ? findOwned(client, place) : createAttachment(client, place)),
+    find: (place) =>
+      place.kind.role === 'owned' ? findOwned(client, place) : createSimulatedAttachment(client, place),
     client: {
       ...client,
       list: async ({ name, path }) => {
@@ -106,7 +107,7 @@ export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): Sim
 const KEY = randomUUID();
 
 /** Creates a bundled server that contains the resources of the live state. */
-function createAccount(live: LiveState, now: () => Date): Server {
+function createCopiedAccount(live: LiveState, now: () => Date): Server {
   return createServer({
     now,
     idSeed: 'rehearsal',
@@ -188,7 +189,10 @@ async function findOwned(client: Client, { kind, id }: SimulatedResourceId): Pro
   return json === null ? undefined : client.shown.complete(kind, readResource(kind, json));
 }
 
-async function createAttachment(client: Client, { kind, id, like }: SimulatedResourceId): Promise<LiveResource> {
+async function createSimulatedAttachment(
+  client: Client,
+  { kind, id, like }: SimulatedResourceId,
+): Promise<LiveResource> {
   const ids = getPathIdsOfResource(kind, { id, spec: like?.spec ?? {} });
   const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
   const responses = modules.map(

@@ -113,7 +113,7 @@ async function openPart(repository: GitRepository, commit: string, prefix: strin
     });
     return { repository, commit, prefix, entries, modules: new Map() };
   } catch (error) {
-    throw createMissingError(error, { commit, entries: [] });
+    throw createMissingBlobError(error, { commit, entries: [] });
   }
 }
 
@@ -129,7 +129,7 @@ async function checkOut(part: Part, selection: FileSelection, checkout: Checkout
   const links = needed.filter(({ type }) => type === 'link').map(({ path }) => path);
   for (const { type, path, id } of needed) {
     if (type !== 'submodule') continue;
-    const module = await getModule(part, { path, commit: id }, checkout);
+    const module = await getSubmodule(part, { path, commit: id }, checkout);
     if (module !== undefined) links.push(...(await checkOut(module, selection, checkout)));
     else await markUnknown(path, `${path}/edgewise-unknown.yaml`, checkout);
   }
@@ -137,7 +137,7 @@ async function checkOut(part: Part, selection: FileSelection, checkout: Checkout
 }
 
 /** Opens a submodule. `undefined` if it is not there, or lacks the commit. */
-async function getModule(
+async function getSubmodule(
   { repository, modules }: Part,
   { path, commit }: { readonly path: string; readonly commit: string },
   { host }: Checkout,
@@ -200,7 +200,7 @@ async function checkOutFiles(part: Part, files: readonly Entry[], checkout: Chec
     const rest = files.map(({ path }) => cut(path)).filter((path) => !filtered.has(path));
     await git(['checkout-index', '--force', '-z', '--stdin'], rest);
   } catch (error) {
-    throw createMissingError(error, { commit, entries: [...attributes, ...files] });
+    throw createMissingBlobError(error, { commit, entries: [...attributes, ...files] });
   }
 }
 
@@ -231,7 +231,7 @@ function listWantedThrough(link: string, wanted: readonly WantedFiles[], folder:
 }
 
 /** Returns the error about an object that a partial clone lacks, or the error itself if it is another one. */
-function createMissingError(error: unknown, { commit, entries }: Pick<Part, 'commit' | 'entries'>): unknown {
+function createMissingBlobError(error: unknown, { commit, entries }: Pick<Part, 'commit' | 'entries'>): unknown {
   if (!(error instanceof GitError)) return error;
   const ids: readonly string[] = error.said.match(/\b[0-9a-f]{40,64}\b/g) ?? [];
   const missing = entries.find(({ id }) => ids.includes(id));

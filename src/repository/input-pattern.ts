@@ -24,10 +24,10 @@ export function compileInputPattern(pattern: string, folder: string): InputPatte
   if (parts === undefined) return undefined;
   const isFixed = ({ text, isLiteral }: Part): boolean => isLiteral || !/[*?[\\]/.test(text);
   const count = parts.findIndex((part) => !isFixed(part));
-  const fixed = toPath(count < 0 ? parts : parts.slice(0, count));
+  const fixed = toPatternPath(count < 0 ? parts : parts.slice(0, count));
   const text = parts.map((part) => (part.isLiteral ? quote(part.text) : part.text)).join('/');
   if (count < 0) return { text, fixed, matches: (path) => isAtOrBelow(path, fixed) };
-  const whole = toPath(parts);
+  const whole = toPatternPath(parts);
   const expression = parts.map((part, index) => translate(part, index === parts.length - 1)).join('');
   const compiled = compileRe2(`(?s)^${expression}$`);
   // Git finds nothing with a set that is never closed, or a range from high to low.
@@ -56,7 +56,7 @@ function resolveParts(pattern: string, folder: string): readonly Part[] | undefi
   return parts;
 }
 
-function toPath(parts: readonly Part[]): string {
+function toPatternPath(parts: readonly Part[]): string {
   return parts.map(({ text }) => text).join('/');
 }
 

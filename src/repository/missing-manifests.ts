@@ -21,13 +21,13 @@ import { isAtOrBelow } from './input-pattern.ts';
 export const listMissingManifests: ListMissingManifests = async (state, host) => {
   const isRendered = state.inputs.some(({ file }) => parseRenderCommandAndPosition(file) !== undefined);
   const found: MissingManifests[] = [];
-  for (const folder of listFolders(state, host)) found.push(await listMissingIn(folder, { isRendered, host }));
+  for (const folder of listSearchedFolders(state, host)) found.push(await listMissingIn(folder, { isRendered, host }));
   const doubt = found.find((one) => one.doubt !== undefined)?.doubt;
   return { files: [...new Set(found.flatMap(({ files }) => files))], ...(doubt !== undefined && { doubt }) };
 };
 
 /** Lists the folders that the manifests were read from, and that are in a repository. */
-function listFolders({ paths = [] }: Pick<DesiredState, 'paths'>, host: GitHost): readonly string[] {
+function listSearchedFolders({ paths = [] }: Pick<DesiredState, 'paths'>, host: GitHost): readonly string[] {
   return paths
     .filter((path) => path !== '-')
     .map((path) => resolveLinks(resolve(host.cwd, path)))

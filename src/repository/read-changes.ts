@@ -19,7 +19,7 @@ import { type GitRepository, openGitRepository, resolveCommit } from './git.ts';
 import { compileInputPattern, type InputPattern, isAtOrBelow } from './input-pattern.ts';
 import {
   type Contents,
-  listDifferences,
+  listContentDifferences,
   type ManifestContents,
   readDefaultsContents,
   readDigest,
@@ -39,10 +39,10 @@ export async function readChangedStacks(tree: StackTree, since: string, host: Ho
   try {
     const comparison = await createComparison(tree, repository, { before, host });
     await before.add(comparison.places.flatMap(listWanted));
-    const causes = await listCauses(comparison);
+    const causes = await listChangeCauses(comparison);
     return {
       since,
-      changed: listChanges(causes, comparison),
+      changed: listChangedFiles(causes, comparison),
       filesWithoutStack: await listFilesWithoutStack(causes, comparison),
     };
   } finally {
@@ -95,7 +95,7 @@ function listModuleFolders(path: string): readonly string[] {
 }
 
 function createPlaces({ stacks }: StackTree, top: string, host: Host): readonly Place[] {
-  const folders = stacks.map(({ folder }) => toPath(resolve(host.cwd, folder), top));
+  const folders = stacks.map(({ folder }) => toRepositoryPath(resolve(host.cwd, folder), top));
   const inner = Map.groupBy(
     folders.flatMap((folder) => listAbove(folder).map((above) => ({ folder, above }))),
     ({ above }) => above,
@@ -116,7 +116,7 @@ function createPlace(
   folder: string,
   { top, host: { cwd } }: Pick<Comparison, 'top' | 'host'>,
 ): Omit<Place, 'inner'> {
-  const policies = stack.policies.map((path) => toPath(resolve(cwd, stack.folder, path), top));
+  const policies = stack.policies.map((path) => toRepositoryPath(resolve(cwd, stack.folder, path), top));
   const inputs = stack.inputs.map((pattern) => {
     const compiled = compileInputPattern(pattern, folder);
     if (compiled !== undefined) return compiled;
@@ -132,7 +132,7 @@ function createPlace(
 }
 
 /** Returns a path relative to the root of the repository. Starts with `..` if the path is outside. */
-function toPath(file: string, top: string): string {
+function toRepositoryPath(file: string, top: string): string {
   const way = relative(top, join(resolveLinks(dirname(file)), basename(file)));
   return isAbsolute(way) ? '..' : way.split(sep).join('/');
 }
@@ -162,11 +162,11 @@ function toFolder(path: string): string {
   return path.includes('/') ? posix.dirname(path) : '';
 }
 
-async function listCauses(comparison: Comparison): Promise<Causes> {
+async function listChangeCauses(comparison: Comparison): Promise<Causes> {
   const { places, top, before } = comparison;
   const folders = places.map(({ folder }) => folder);
   const defaultsNow = readDefaultsContents(top, folders);
-  const defaults = listDifferences(defaultsNow.contents, readDefaultsContents(before.folder, folders).contents);
+  const defaults = listContentDifferences(defaultsNow.contents, readDefaultsContents(before.folder, folders).contents);
   const policies = new Map(
     Array.from(new Set(places.flatMap((place) => place.policies)), (path) => [path, comparePolicies(path, comparison)]),
   );
@@ -209,13 +209,16 @@ function compareManifests(
   };
   const read = (root: string): Contents => withoutFolders(readMatchingContents(root, folder, filter), always);
   const paths = stack.isRendered
-    ? listDifferences(read(top), read(before.folder))
-    : listDifferences(withoutFolders(now.contents, inner), withoutFolders(then.contents, always));
+    ? listContentDifferences(read(top), read(before.folder))
+    : listContentDifferences(withoutFolders(now.contents, inner), withoutFolders(then.contents, always));
   return { paths, mayNameFiles: now.mayNameFiles };
 }
 
 function comparePolicies(path: string, { top, before }: Comparison): readonly string[] {
-  return listDifferences(readManifestContents(top, path).contents, readManifestContents(before.folder, path).contents);
+  return listContentDifferences(
+    readManifestContents(top, path).contents,
+    readManifestContents(before.folder, path).contents,
+  );
 }
 
 function compareInputs(
@@ -226,7 +229,7 @@ function compareInputs(
   const read = (root: string): Contents => readMatchingContents(root, fixed, { matches, isSkipped });
   const isPart = (path: string): boolean => isAtOrBelow(path, fixed) || isAtOrBelow(fixed, path);
   const unknown = [...before.unknown].filter(([place, path]) => place !== path && isPart(path));
-  return [...listDifferences(read(top), read(before.folder)), ...unknown.map(([place]) => place)];
+  return [...listContentDifferences(read(top), read(before.folder)), ...unknown.map(([place]) => place)];
 }
 
 /**
@@ -250,7 +253,7 @@ async function listNamedFiles(stack: StackFolder, top: string, host: Host): Prom
   const { onSubject: _, ...quiet } = host;
   const named = new Set<string>();
   const add = (file: string): void => {
-    const path = toPath(resolve(host.cwd, file), top);
+    const path = toRepositoryPath(resolve(host.cwd, file), top);
     if (isInside(path)) named.add(path);
   };
   const { state } = await readManifests([stack.folder], { ...quiet, onInput: add });
@@ -259,7 +262,7 @@ async function listNamedFiles(stack: StackFolder, top: string, host: Host): Prom
   return named;
 }
 
-function listChanges(causes: Causes, comparison: Comparison): readonly ChangedStack[] {
+function listChangedFiles(causes: Causes, comparison: Comparison): readonly ChangedStack[] {
   const stacks = [...causes.keys()];
   const changed = new Set(stacks.filter((stack) => (causes.get(stack)?.size ?? 0) > 0));
   // A loop over a set also visits members that are added during the loop.
@@ -289,9 +292,9 @@ export function refersToStack(stack: StackFolder, other: StackFolder): boolean {
  */
 async function listFilesWithoutStack(causes: Causes, comparison: Comparison): Promise<readonly string[]> {
   const { tree, places, top, before, host } = comparison;
-  const root = toPath(resolve(host.cwd, tree.root), top);
+  const root = toRepositoryPath(resolve(host.cwd, tree.root), top);
   const findOwner = createNearestFolderSearch(places.map(({ folder }) => folder || '.'));
-  const present = tree.filesWithoutStack.map((file) => toPath(resolve(host.cwd, file), top));
+  const present = tree.filesWithoutStack.map((file) => toRepositoryPath(resolve(host.cwd, file), top));
   const removed = before.paths.filter(
     (path) =>
       isAtOrBelow(path, root) &&

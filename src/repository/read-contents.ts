@@ -145,7 +145,7 @@ export function readDigest(root: string, path: string, budget?: ReadBudget): str
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 /** Lists the paths whose contents differ, sorted. */
-export function listDifferences(left: Contents, right: Contents): readonly string[] {
+export function listContentDifferences(left: Contents, right: Contents): readonly string[] {
   const paths = new Set([...left.keys(), ...right.keys()]);
   return [...paths].filter((path) => left.get(path) !== right.get(path)).sort();
 }

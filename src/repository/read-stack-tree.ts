@@ -39,7 +39,7 @@ type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root' | 'budg
 
 export function readStackTree(root: string, context: FindContext): StackTree {
   const files: FoundFile[] = [];
-  const findings = visitManifestFiles(root, context, (manifest) => files.push(inspect(manifest, context)));
+  const findings = visitManifestFiles(root, context, (manifest) => files.push(inspectFile(manifest, context)));
   const known = files.map(({ file }) => file);
   const defaults = [...files.flatMap((file) => file.defaults), ...readDefaultsAbove(root, context, known)];
   const own = new Map<string, FoundFile>();
@@ -133,7 +133,7 @@ interface FoundLayer {
   readonly spec: JsonObject;
 }
 
-function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
+function inspectFile({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
   const raw = parseReadableFileDocuments(bytes, createManifestEnvironment(context));
   const kinds = raw.documents.map(({ kind }) => kind);
   const standsApart = kinds.length > 0 && !raw.isBroken && kinds.every((kind) => KINDS_APART.includes(String(kind)));
@@ -214,8 +214,8 @@ function createStackFolder(
     file: file.file,
     ...(typeof given === 'string' && { baseUrl: normalizeUrl(given), serviceId: toServiceId(given, { cwd }) }),
     ...(typeof key === 'string' && key !== KEY_VARIABLE && { keyEnv: key }),
-    inputs: listPaths('inputs', folder, layers),
-    policies: listPaths('policies', folder, layers),
+    inputs: listPathsBelow('inputs', folder, layers),
+    policies: listPathsBelow('policies', folder, layers),
     isRendered: find('render') !== undefined,
     ...mergeDependencies(members),
   };
@@ -230,7 +230,11 @@ function listTexts(value: unknown): readonly string[] {
 }
 
 /** Returns the paths in a setting, relative to the stack's folder. Uses only the nearest document with the setting. */
-function listPaths(setting: 'inputs' | 'policies', folder: string, layers: readonly FoundLayer[]): readonly string[] {
+function listPathsBelow(
+  setting: 'inputs' | 'policies',
+  folder: string,
+  layers: readonly FoundLayer[],
+): readonly string[] {
   const { value, layer } = findSetting(setting, { layers }) ?? {};
   if (layer === undefined) return [];
   const way = relative(folder, layer.folder);

@@ -54,7 +54,7 @@ export async function selectStacks(
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
   if (found.stacks.length === 0) throw createNothingFoundError(found);
   const unknown = names.find((name) => !found.stacks.some((stack) => stack.name === name));
-  if (unknown !== undefined && isOfPlans !== true) throw createUnknownError(unknown, found);
+  if (unknown !== undefined && isOfPlans !== true) throw createUnknownStackError(unknown, found);
   const tree = await renderTree(found, context);
   const changes = since === undefined ? undefined : await readChangedStacks(tree, since, context);
   const shard = findEffectiveShard(filter, context);
@@ -88,7 +88,7 @@ function createNothingFoundError({ root, filesWithoutStack }: StackTree): StackE
   });
 }
 
-function createUnknownError(name: string, { root, stacks }: StackTree): StackError {
+function createUnknownStackError(name: string, { root, stacks }: StackTree): StackError {
   const known = stacks.map((stack) => stack.name);
   const nearest = suggest(name, known);
   return new StackError(`No stack below ${root} has the name ${name}.`, {
@@ -118,12 +118,12 @@ function findShard(env: Environment): Shard | undefined {
   const pair = VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
   if (pair === undefined) return undefined;
   const [index = '', total = ''] = [env[pair.index], env[pair.total]];
-  const shard = createValidShard(parseNumber(index) + 1 - pair.first, parseNumber(total), pair.index);
+  const shard = createValidShard(parseShardNumber(index) + 1 - pair.first, parseShardNumber(total), pair.index);
   if (shard !== undefined) return shard;
   return refuse(`${pair.index} is ${JSON.stringify(index)} and ${pair.total} is ${JSON.stringify(total)}`);
 }
 
-function parseNumber(text: string): number {
+function parseShardNumber(text: string): number {
   return /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
 }
 
@@ -169,13 +169,13 @@ async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   const found = new Map<StackFolder, StackFolder>();
   const waiting = rendered.values();
   const work = async (): Promise<void> => {
-    for (const stack of waiting) found.set(stack, await renderStack(stack, context));
+    for (const stack of waiting) found.set(stack, await renderStackName(stack, context));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return { ...tree, stacks: tree.stacks.map((stack) => found.get(stack) ?? stack) };
 }
 
-async function renderStack(stack: StackFolder, context: Host): Promise<StackFolder> {
+async function renderStackName(stack: StackFolder, context: Host): Promise<StackFolder> {
   const readStdin = async () => new Uint8Array();
   const { sources, isPartial } = await loadStackManifestSources([stack.folder], { ...context, readStdin });
   return isPartial ? stack : { ...stack, ...parseManifestStackDependencies(sources, context) };

@@ -127,12 +127,12 @@ async function runStep({ stacks, opened, failed }: AccountInApply, { plan, write
   if (started === undefined || own === undefined) return;
   const other = [...failed].find((folder) => folder !== own);
   const kept = other === undefined ? [] : writes.filter(isPrune(plan));
-  if (other !== undefined) started.keep(kept, describeKept(own, other));
+  if (other !== undefined) started.keep(kept, describeKeptPrunes(own, other));
   await started.send(writes.filter((write) => !kept.includes(write)));
 }
 
 /** Why a prune is kept, and the command that prunes now. */
-function describeKept(own: StackFolder, other: StackFolder): string {
+function describeKeptPrunes(own: StackFolder, other: StackFolder): string {
   return `kept in this run: ${other.folder} failed, and might take it over. To delete it now: ${formatPruneCommand(own)}`;
 }
 

@@ -36,7 +36,7 @@ export class ClaimRegistry {
    */
   listConflicts(): ReadonlyMap<StackFolder, readonly Diagnostic[]> {
     const values = [...this.#ranges.values()].flatMap((known) => [...known.values()]);
-    const conflicts = values.filter((claimants) => claimants.length > 1).flatMap(listErrors);
+    const conflicts = values.filter((claimants) => claimants.length > 1).flatMap(listClaimErrors);
     const byFolder = Map.groupBy(conflicts, ({ folder }) => folder);
     return new Map(Array.from(byFolder, ([folder, found]) => [folder, limitErrors(found)]));
   }
@@ -52,10 +52,10 @@ const CODE = 'duplicate-claim';
 
 function limitErrors(found: readonly { readonly error: Diagnostic }[]): readonly Diagnostic[] {
   const { shown, more } = limitDiagnosticsPerCode(found.map(({ error }) => error));
-  return [...shown, ...more.map(({ count }) => createError(describeOmittedDiagnostics(CODE, count)))];
+  return [...shown, ...more.map(({ count }) => createClaimError(describeOmittedDiagnostics(CODE, count)))];
 }
 
-function createError(more: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
+function createClaimError(more: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
   return { code: CODE, severity: 'error', ...more };
 }
 
@@ -63,7 +63,7 @@ function createError(more: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
 const MAX_NAMED = 3;
 
 /** Lists an error for each stack that claims the same value. */
-function listErrors(
+function listClaimErrors(
   claimants: readonly Claimant[],
 ): readonly { readonly folder: StackFolder; readonly error: Diagnostic }[] {
   return claimants.map((own) => ({
@@ -79,7 +79,7 @@ function describeConflict({ claim }: Claimant, all: readonly Claimant[]): Diagno
   const others = all.slice(0, MAX_NAMED);
   const more = all.length > others.length ? [`${all.length - others.length} more`] : [];
   const names = [...others.map(describeOther), ...more].join(', ');
-  return createError({
+  return createClaimError({
     message: `${claim.address}: ${claim.said}, and so ${all.length === 1 ? 'does' : 'do'} ${names}`,
     remedy: claim.remedy,
     address: claim.address,
@@ -125,9 +125,9 @@ export function listStackClaims(
     const kind = findKind(resource.kind);
     if (kind === undefined) return [];
     return [
-      ...listValues(resource, kind),
+      ...listClaimedValues(resource, kind),
       ...listTakeOvers(resource, kind),
-      ...listWrittenFiles(resource, kind, cwd),
+      ...listWrittenFilesOfPlan(resource, kind, cwd),
       ...listTokenFiles(resource, kind, { tokens, cwd }),
     ];
   });
@@ -136,7 +136,7 @@ export function listStackClaims(
 const REMOVE =
   'Remove it from one of them. A resource that moves to another stack is described there only, with lifecycle.renamed_from: { stack: OLD, name: NAME }.';
 
-function listValues({ address, spec, locate }: DesiredResource, kind: Kind): readonly StackClaim[] {
+function listClaimedValues({ address, spec, locate }: DesiredResource, kind: Kind): readonly StackClaim[] {
   // Skips values that are addresses: an address stands for an id that is not known yet, and equal addresses in two
   // stacks are two resources.
   const claims = listClaims(kind, spec).filter(({ given }) => !isAddress(given));
@@ -169,7 +169,7 @@ function listTakeOvers(
   ];
 }
 
-function listWrittenFiles(
+function listWrittenFilesOfPlan(
   { address, lifecycle: { settings }, locate }: DesiredResource,
   kind: Kind,
   cwd: string,

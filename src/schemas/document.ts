@@ -42,7 +42,7 @@ export function findDocumentSchema(kind: string): z.ZodType | undefined {
   return schema;
 }
 
-export function createListSchema(member: z.ZodType): z.ZodType {
+export function createListDocumentSchema(member: z.ZodType): z.ZodType {
   return z
     .strictObject({
       apiVersion: z.enum(LIST_API_VERSIONS).describe('Format of the document.'),
@@ -63,7 +63,7 @@ function createUnusedMetadataSchema() {
 const BUILT = new Map<string, z.ZodType>();
 
 function buildSchema(kind: string): z.ZodType {
-  if (kind === 'List') return createListSchema(ANY_JSON_SCHEMA);
+  if (kind === 'List') return createListDocumentSchema(ANY_JSON_SCHEMA);
   if (kind === 'External') return createExternalSchema();
   if (kind === 'Stack') return createStackSchema();
   if (kind === 'Defaults') return createDefaultsSchema();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import {
-  createListSchema,
+  createListDocumentSchema,
   DOCUMENT_KINDS,
   findDocumentSchema,
   LIST_MEMBER_KINDS,
@@ -31,7 +31,7 @@ export function createManifestJsonSchema(kind?: string): JsonObject {
 function createAnyDocumentSchema(): z.ZodType {
   const named = LIST_MEMBER_KINDS.map((name) => assertDefined(findDocumentSchema(name), `document kind ${name}`));
   const any: z.ZodType = z
-    .xor([...named, createListSchema(z.lazy(() => any))])
+    .xor([...named, createListDocumentSchema(z.lazy(() => any))])
     .meta({ title: 'edgewise manifest', description: 'One document of a manifest file.' });
   return any;
 }

@@ -74,7 +74,7 @@ function createResponseEntries(operation: Operation): readonly Entry[] {
   const { action, kind, module } = operation;
   const name = findResponseSchemaName(operation);
   if (name === undefined) return [];
-  if (action === 'list') return [[name, createListSchema(kind)]];
+  if (action === 'list') return [[name, createListResponseSchema(kind)]];
   const schema =
     module === undefined
       ? createResourceResponseSchema(kind, 'document')
@@ -86,7 +86,7 @@ function toModuleName(kind: Kind, module = ''): string {
   return `${kind.name}${convertSnakeToPascalCase(module)}`;
 }
 
-function createListSchema(kind: Kind): JsonObject {
+function createListResponseSchema(kind: Kind): JsonObject {
   const key = String(kind.listKey);
   return {
     type: 'object',

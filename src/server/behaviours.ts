@@ -150,8 +150,8 @@ function sign({ id, spec }: StoredResource, { identities, authorities }: Behavio
     principals: isJsonArray(spec['principals']) ? spec['principals'].map(String) : [],
     validAfter: new Date(String(spec['valid_after'])),
     validBefore: new Date(String(spec['valid_until'])),
-    criticalOptions: toTexts(spec['critical_options']),
-    extensions: toTexts(spec['extensions']),
+    criticalOptions: toTextMembers(spec['critical_options']),
+    extensions: toTextMembers(spec['extensions']),
     nonce: identities.derive(`nonce ${id}`),
   };
   return renderSshCertificate(certificate, authorities.getKey(String(spec['ssh_certificate_authority_id'])));
@@ -181,7 +181,7 @@ function computeDefaultUntil(after: Date): Date {
   throw createFieldError('valid_after', 'is too late: the default of valid_until would be after the year 9999');
 }
 
-function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
+function toTextMembers(value: Json | undefined): Readonly<Record<string, string>> {
   const entries = Object.entries(isJsonObject(value) ? value : {});
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
 }
@@ -216,8 +216,8 @@ function renderSshCertificate(certificate: SshCertificate, authority: SshSigning
     encodeUint32(USER_CERTIFICATE),
     encodeField(certificate.keyId),
     encodeField(Buffer.concat(certificate.principals.map(encodeField))),
-    encodeUint64(toSeconds(certificate.validAfter)),
-    encodeUint64(toSeconds(certificate.validBefore)),
+    encodeUint64(toUnixSeconds(certificate.validAfter)),
+    encodeUint64(toUnixSeconds(certificate.validBefore)),
     encodeField(encodeOptions(certificate.criticalOptions, encodeField)),
     encodeField(
       encodeOptions(certificate.extensions, (value) => (value === '' ? Buffer.alloc(0) : encodeField(value))),
@@ -261,7 +261,7 @@ function encodeUint64(value: number): Buffer {
   return bytes;
 }
 
-function toSeconds(time: Date): number {
+function toUnixSeconds(time: Date): number {
   return Math.floor(time.getTime() / 1000);
 }
 

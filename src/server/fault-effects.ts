@@ -45,13 +45,13 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
   if ('when' in rule && rule.when === 'after') await scene.forward(scene.request);
   switch (rule.fault) {
     case 'throttle':
-      return reject(
+      return rejectWithFault(
         429,
         'rate_limited',
         rule.retry_after === undefined ? {} : { 'retry-after': `${rule.retry_after}` },
       );
     case 'status':
-      return reject(rule.code ?? 500, 'fault', {});
+      return rejectWithFault(rule.code ?? 500, 'fault', {});
     case 'reset':
       throw new NetworkError(`${nameOf(scene)}: the connection was lost`);
     case 'hang':
@@ -94,7 +94,7 @@ function nameOf({ request }: FaultContext): string {
   return `${request.method} ${request.url}`;
 }
 
-function reject(status: number, code: string, headers: Readonly<Record<string, string>>): HttpResponse {
+function rejectWithFault(status: number, code: string, headers: Readonly<Record<string, string>>): HttpResponse {
   const body = {
     error_code: code,
     status_code: status,
@@ -145,7 +145,7 @@ async function leaveFieldsOut(
   { fields, share = 1 }: LeftOutRule,
   { request, forward }: FaultContext,
 ): Promise<HttpResponse> {
-  return changeFields(await forward(request), request, (shown) => {
+  return changeFieldsOfResponse(await forward(request), request, (shown) => {
     const isMeant = fields === undefined ? isOmittableEmptyField(shown) : fields.includes(shown.name);
     return isMeant && random(`left out ${shown.place}`) < share ? undefined : shown.value;
   });
@@ -159,14 +159,14 @@ async function normaliseValues(forms: StoredForms, { request, forward }: FaultCo
   const body = parseJson(decodeBodyText(request.body ?? ''));
   const isFilled = forms.has('defaults') && isJsonObject(body);
   const sent = isFilled ? { ...request, body: JSON.stringify(fillServiceChoices(body, request)) } : request;
-  return changeFields(await forward(sent), request, ({ field, value }) => {
+  return changeFieldsOfResponse(await forward(sent), request, ({ field, value }) => {
     const stored = field === undefined ? value : toStoredForm(field, value, forms);
     return forms.has('left_out') && isOmittableEmptyField({ field, value: stored }) ? undefined : stored;
   });
 }
 
 /** Changes the fields in a response. Failures and responses without JSON are returned unchanged. */
-function changeFields(
+function changeFieldsOfResponse(
   response: HttpResponse,
   request: HttpRequest,
   change: Parameters<typeof changeResponseFields>[2],
@@ -186,7 +186,7 @@ async function rejectGoneCursor(code: number, { request, forward }: FaultContext
   const cursor = searchParams.get('before_id');
   if (cursor === null) return forward(request);
   const found = await forward({ ...request, url: `${origin}${pathname}/${cursor}` });
-  return found.status === 404 ? reject(code, 'gone_cursor', {}) : forward(request);
+  return found.status === 404 ? rejectWithFault(code, 'gone_cursor', {}) : forward(request);
 }
 
 /** Changes the `Date` of a response. A time that no date can have becomes the last that one can. */

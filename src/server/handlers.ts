@@ -33,10 +33,10 @@ import {
  * contain the differences.
  */
 
-export function createResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
+export function storeResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const resource = admitResource(service, kind, parseCreateBody(kind, call.body), call.caller);
   const revealed = getBehaviour(kind).reveal?.(resource, createBehaviourContext(service)) ?? {};
-  return { status: 201, body: show(service, kind, resource, { ...call, revealed }) };
+  return { status: 201, body: showResource(service, kind, resource, { ...call, revealed }) };
 }
 
 export function listResources(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
@@ -46,19 +46,19 @@ export function listResources(service: Service, kind: Kind, call: HandlerRequest
   const page = resources.slice(0, limit);
   const uri = `${call.baseUrl}${kind.path}`;
   const next = resources.length > limit ? `${uri}?before_id=${page.at(-1)?.id}&limit=${limit}` : null;
-  const shown = page.map((resource) => show(service, kind, resource, call));
+  const shown = page.map((resource) => showResource(service, kind, resource, call));
   return { status: 200, body: { [String(kind.listKey)]: shown, uri, next_page_uri: next } };
 }
 
 export function getResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
-  return { status: 200, body: show(service, kind, getStored(service, kind, call.ids), call) };
+  return { status: 200, body: showResource(service, kind, getStored(service, kind, call.ids), call) };
 }
 
 export function updateResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const before = getStored(service, kind, call.ids);
   const given = parseUpdateBody(kind, call.body);
   const resource = changeSpec(service, kind, before, given);
-  const document = show(service, kind, resource, call);
+  const document = showResource(service, kind, resource, call);
   return { status: 200, body: getBehaviour(kind).showUpdate?.(document, given) ?? document };
 }
 
@@ -116,7 +116,7 @@ function createUnusedId(service: Service, kind: Kind, now: Date): string {
   return id;
 }
 
-function show(
+function showResource(
   service: Service,
   kind: Kind,
   resource: StoredResource,
@@ -212,23 +212,23 @@ const MAX_LIMIT = 100;
 function parsePageRequest(query: URLSearchParams, kind: Kind): PageRequest {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
-    throw createError('limit', `must be from 1 to ${MAX_LIMIT}`);
+    throw createHandlerError('limit', `must be from 1 to ${MAX_LIMIT}`);
   const before = query.get('before_id') ?? undefined;
   const prefixes = [kind.idPrefix];
   if (before !== undefined && !isIdOf({ prefixes }, before))
-    throw createError('before_id', `must be an id ${describeIdPrefixes({ prefixes })}`);
+    throw createHandlerError('before_id', `must be an id ${describeIdPrefixes({ prefixes })}`);
   return { limit: Number(limit), before };
 }
 
 /** Throws `RequestError` for a repeated query parameter, and for a parameter that the operation does not have. */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
-    if (!known.includes(name)) throw createError(name, 'is not a query parameter of this operation');
-    if (query.getAll(name).length > 1) throw createError(name, 'is given more than once');
+    if (!known.includes(name)) throw createHandlerError(name, 'is not a query parameter of this operation');
+    if (query.getAll(name).length > 1) throw createHandlerError(name, 'is given more than once');
   }
 }
 
-function createError(name: string, message: string): RequestError {
+function createHandlerError(name: string, message: string): RequestError {
   return new RequestError(`${name} ${message}`, { code: 'bad_query', details: { field: name } });
 }
 

@@ -65,7 +65,7 @@ const DIGITS_BASE = 62 ** DIGITS;
 function encodeBase62(bytes: Buffer, length: number): string {
   const words = splitWords(bytes);
   let text = '';
-  while (text.length < length) text = formatDigits(divide(words), DIGITS) + text;
+  while (text.length < length) text = formatDigits(divideWords(words), DIGITS) + text;
   return text.slice(-length);
 }
 
@@ -80,7 +80,7 @@ function splitWords(bytes: Buffer): number[] {
 }
 
 /** Divides a number, given as 16-bit words, by `DIGITS_BASE` in place, and returns the remainder. */
-function divide(words: number[]): number {
+function divideWords(words: number[]): number {
   let rest = 0;
   for (let index = 0; index < words.length; index += 1) {
     const value = rest * 0x1_0000 + (words[index] ?? 0);

@@ -44,11 +44,11 @@ export interface ListenOptions {
  */
 export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
   const { port, host = '127.0.0.1', allowedHosts = [] } = options;
-  const allowed = allowedHosts.map(normalizeHost);
+  const allowed = allowedHosts.map(normalizeHostHeader);
   const isOpen = (): boolean => allowed.length === 0 && !isLoopbackHost(getAddress(http).address);
   const http = createHttpServer(
     server,
-    (name) => isLoopbackHost(name) || allowed.includes(normalizeHost(name)) || isOpen(),
+    (name) => isLoopbackHost(name) || allowed.includes(normalizeHostHeader(name)) || isOpen(),
   );
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject);
@@ -68,7 +68,7 @@ function formatUrl({ family, address, port }: AddressInfo): string {
 }
 
 /** Returns one form for all spellings of a host: in lower case, IPv6 in brackets, without a dot at the end. */
-function normalizeHost(host: string): string {
+function normalizeHostHeader(host: string): string {
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return (URL.parse(`http://${name}`)?.hostname ?? name.toLowerCase()).replace(/\.$/, '');
 }
@@ -111,15 +111,18 @@ function createHttpServer(server: Server, isAllowedHost: IsAllowedHost): HttpSer
   const latest = new WeakMap<Duplex, Exchange>();
   const http = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
     latest.set(incoming.socket, { incoming, outgoing });
-    answer(server, { incoming, outgoing }, isAllowedHost).catch(() => outgoing.destroy());
+    answerIncoming(server, { incoming, outgoing }, isAllowedHost).catch(() => outgoing.destroy());
   });
   http.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     latest.set(incoming.socket, { incoming, outgoing });
     const failure = new RequestError('The only supported expectation is 100-continue', { code: 'expectation_failed' });
-    send(reject(server, failure, incoming), outgoing);
+    sendResponse(rejectConnection(server, failure, incoming), outgoing);
   });
   http.on('connect', (incoming, socket) => {
-    endWith(socket, reject(server, new RequestError('This server is not a proxy', { code: 'bad_request' }), incoming));
+    endWith(
+      socket,
+      rejectConnection(server, new RequestError('This server is not a proxy', { code: 'bad_request' }), incoming),
+    );
   });
   const refused = new WeakSet<Duplex>();
   http.on('clientError', (error, socket) => {
@@ -130,16 +133,20 @@ function createHttpServer(server: Server, isAllowedHost: IsAllowedHost): HttpSer
   return http;
 }
 
-async function answer(server: Server, { incoming, outgoing }: Exchange, isAllowedHost: IsAllowedHost): Promise<void> {
+async function answerIncoming(
+  server: Server,
+  { incoming, outgoing }: Exchange,
+  isAllowedHost: IsAllowedHost,
+): Promise<void> {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
   try {
     const request = await readRequest(incoming, isAllowedHost);
-    send(await server.send({ ...request, signal: gone.signal }), outgoing);
+    sendResponse(await server.send({ ...request, signal: gone.signal }), outgoing);
   } catch (error) {
     if (error instanceof TruncatedResponseError) sendHalf(error.response, outgoing);
     else if (error instanceof NetworkError) breakOff(incoming, error);
-    else send(reject(server, toRequestFailure(error), incoming), outgoing);
+    else sendResponse(rejectConnection(server, toRequestFailure(error), incoming), outgoing);
   }
 }
 
@@ -148,7 +155,7 @@ async function readRequest(incoming: IncomingMessage, isAllowedHost: IsAllowedHo
   const { method = '', headersDistinct } = incoming;
   const url = parseRequestUrl(incoming, isAllowedHost);
   const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')] as const);
-  const body = ['POST', 'PUT', 'PATCH'].includes(method) ? await readBody(incoming) : null;
+  const body = ['POST', 'PUT', 'PATCH'].includes(method) ? await readIncomingBody(incoming) : null;
   return { method, url, headers: Object.fromEntries(headers), body };
 }
 
@@ -177,7 +184,7 @@ function parseRequestUrl({ url = '', headersDistinct }: IncomingMessage, isAllow
  * Reads the body of a request. Stops as soon as the body is longer than MAX_REQUEST_BYTES, because a later check
  * rejects such a body. Rejects if the body is incomplete.
  */
-function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+function readIncomingBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -202,7 +209,7 @@ function cutOff(socket: Duplex): void {
   socket.once('close', () => clearTimeout(late));
 }
 
-function send({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {
+function sendResponse({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {
   const length = status === 204 || outgoing.req.method === 'HEAD' ? {} : { 'content-length': Buffer.byteLength(body) };
   outgoing.writeHead(status, { ...headers, ...length });
   outgoing.end(body);
@@ -248,12 +255,12 @@ function refuseBytes(
     socket.destroy();
     return;
   }
-  const end = (): void => endWith(socket, reject(server, failure, isItsBody ? incoming : undefined));
+  const end = (): void => endWith(socket, rejectConnection(server, failure, isItsBody ? incoming : undefined));
   if (outgoing === undefined || isItsBody || outgoing.writableFinished) end();
   else outgoing.once('finish', end);
 }
 
-function reject(server: Server, failure: RequestError, incoming: IncomingMessage | undefined): HttpResponse {
+function rejectConnection(server: Server, failure: RequestError, incoming: IncomingMessage | undefined): HttpResponse {
   return server.reject(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 

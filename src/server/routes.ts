@@ -11,7 +11,6 @@ import { type AdmissionSettings, type ApiKey, authenticateAndCountRequest } from
 import { createFailureResponse, RequestError } from './failure.ts';
 import {
   checkQuery,
-  createResource,
   deleteModule,
   deleteResource,
   getModule,
@@ -19,6 +18,7 @@ import {
   listResources,
   PAGE_PARAMETERS,
   replaceModule,
+  storeResource,
   updateResource,
 } from './handlers.ts';
 import type { HandlerRequest, HandlerResponse, Service } from './service.ts';
@@ -100,14 +100,14 @@ function findTarget(
   path: string,
 ): readonly [Target | undefined, HandlerRequest['ids']] {
   const [target, ids = {}] = router.match(method, path)[0][0] ?? [];
-  return [target, Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, decode(id)]))];
+  return [target, Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, decodePath(id)]))];
 }
 
 /**
  * Decodes the percent-encoding of a path segment. Returns a segment with invalid encoding unchanged, because no
  * resource has such an id.
  */
-function decode(part: string): string {
+function decodePath(part: string): string {
   if (!part.includes('%')) return part;
   try {
     return decodeURIComponent(part);
@@ -138,7 +138,7 @@ function hasBody({ method }: Operation): boolean {
 function answer(service: Service, { action, kind, module }: Operation, call: HandlerRequest): HandlerResponse {
   switch (action) {
     case 'create':
-      return createResource(service, kind, call);
+      return storeResource(service, kind, call);
     case 'list':
       return listResources(service, kind, call);
     case 'get':

@@ -64,7 +64,7 @@ type OptionalPart = 'externals' | 'abuse_report_rules';
 export function parseServerSeed(text: string): ServerSeed {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
-  const value = parseJson(text);
+  const value = parseSeedJson(text);
   const unknownKey = describeUnknownKeys(SEED_SCHEMA, value);
   if (unknownKey !== undefined) throw new RangeError(unknownKey);
   const oversized = findOversized(value, []);
@@ -90,7 +90,7 @@ function findOversized(value: Json, path: FieldPath): string | undefined {
   return undefined;
 }
 
-function parseJson(text: string): Json {
+function parseSeedJson(text: string): Json {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -122,7 +122,7 @@ interface Draft extends Placed {
 export function loadSeed(service: Service, { resources = {} }: ServerSeed): void {
   const placed = Object.entries(resources).flatMap(([name, members]) => placeResources(name, members, service.now));
   const oldestFirst = placed.toSorted((left, right) => left.created.getTime() - right.created.getTime());
-  const drafts = oldestFirst.map((one) => at(one.place, () => createDraft(service, one)));
+  const drafts = oldestFirst.map((one) => at(one.place, () => createSeedDraft(service, one)));
   for (const draft of drafts) at(draft.place, () => seedDraft(service, draft));
   for (const { place, kind, stored } of drafts) at(place, () => refuseBadReferences(service, kind, stored.spec));
 }
@@ -158,11 +158,11 @@ function placeResources(name: string, members: readonly SeedResource[], now: () 
 function parseCreatedAt({ created_at: createdAt }: SeedResource, now: () => Date): Date {
   if (createdAt === undefined) return now();
   const created = new Date(String(createdAt));
-  if (Number.isNaN(created.getTime())) throw createError('created_at is not a time');
+  if (Number.isNaN(created.getTime())) throw createSeedError('created_at is not a time');
   return created;
 }
 
-function createDraft(service: Service, placed: Placed): Draft {
+function createSeedDraft(service: Service, placed: Placed): Draft {
   const isAttached = placed.kind.role === 'attached';
   return { ...placed, stored: isAttached ? draftAttachment(service, placed) : draftOwned(service, placed) };
 }
@@ -201,14 +201,14 @@ const OWNER: ApiKey = { key: '', userId: DEFAULT_USER_ID, isAdmin: true, mayRepo
 
 function checkId(kind: Kind, id: string): void {
   if (kind.role === 'attached' || isIdOf({ prefixes: [kind.idPrefix] }, id)) return;
-  throw createError(`id ${id} is not an id ${kind.idPrefix}_…`);
+  throw createSeedError(`id ${id} is not an id ${kind.idPrefix}_…`);
 }
 
 function refuseTwice(service: Service, kind: Kind, id: string): void {
-  if (service.store.listingOf(kind).find(id) !== undefined) throw createError(`${id} appears twice`);
+  if (service.store.listingOf(kind).find(id) !== undefined) throw createSeedError(`${id} appears twice`);
 }
 
-function createError(message: string): RequestError {
+function createSeedError(message: string): RequestError {
   return new RequestError(message, { code: 'invalid_field' });
 }
 
@@ -259,7 +259,7 @@ export async function readSnapshotFile(
   boundary: WriteBoundary = { cwd: resolve('.') },
 ): Promise<ServerSeed | undefined> {
   await removeStaleTempFiles(path, boundary);
-  const text = readText(path);
+  const text = readSeedText(path);
   if (text === undefined) return undefined;
   try {
     return parseServerSeed(text);
@@ -282,7 +282,7 @@ export async function writeSnapshotFile(
   await replaceFile(path, toHarmlessJson(`${JSON.stringify(snapshot)}\n`), { ...boundary, mode: 0o600 });
 }
 
-function readText(path: string): string | undefined {
+function readSeedText(path: string): string | undefined {
   try {
     return readInput(path, { onlyFiles: true }).toString('utf8');
   } catch (error) {

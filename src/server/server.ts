@@ -113,7 +113,7 @@ export function createServer(options: ServerOptions = {}): Server {
   const decorateServer = (decorate: Decorate): Server => ({
     ...createFaces(front, decorate),
     behind: (outer) => decorateServer((send, basePath) => outer(decorate(send, basePath), basePath)),
-    reject: (failure, asked) => reject(front, failure, asked),
+    reject: (failure, asked) => rejectRequest(front, failure, asked),
     snapshot: () => createSnapshot(service),
     withSnapshot: (seed) => {
       const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
@@ -136,7 +136,7 @@ function createFaces(front: Front, decorate: Decorate): Faces {
     toTransport(inner, {
       maxBytes: MAX_REQUEST_BYTES,
       onBroken: ({ method, url }, cause) =>
-        reject(front, createIncompleteBodyError(cause), { method, path: toPathAndQuery(url) }),
+        rejectRequest(front, createIncompleteBodyError(cause), { method, path: toPathAndQuery(url) }),
     });
   return {
     send,
@@ -192,7 +192,7 @@ async function respond(
   return { ...response, headers: { ...response.headers, date: service.now().toUTCString() } };
 }
 
-function reject(
+function rejectRequest(
   { service, onRequest }: Pick<Front, 'service' | 'onRequest'>,
   failure: RequestError,
   asked: Pick<RequestLogEntry, 'method' | 'path'>,

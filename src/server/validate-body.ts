@@ -46,7 +46,7 @@ export function parseUpdateBody(kind: Kind, body: JsonObject): Spec {
  */
 export function parseModuleBody(kind: Kind, module: NamedModule, body: JsonObject): JsonObject {
   const bare = assertObject(dropUnspecifiedIn(module.field.type, unwrapModule(kind, body)));
-  const schema = getSchema(`${kind.name} ${module.name}`, () => createModuleBodySchema(module.field, 'request'));
+  const schema = getBodySchema(`${kind.name} ${module.name}`, () => createModuleBodySchema(module.field, 'request'));
   refuseUnfitValue(bare, schema, module.field.type);
   return bare;
 }
@@ -67,7 +67,7 @@ export function refuseCrossFieldViolations(kind: Kind, spec: Spec): void {
 const SCHEMAS = new Map<string, Schema>();
 
 /** Returns a cached schema. A schema is built when it is first needed. */
-function getSchema(name: string, build: () => Schema): Schema {
+function getBodySchema(name: string, build: () => Schema): Schema {
   const schema = SCHEMAS.get(name) ?? build();
   SCHEMAS.set(name, schema);
   return schema;
@@ -77,7 +77,7 @@ function getSchema(name: string, build: () => Schema): Schema {
 const MOST_FINDINGS = 20;
 
 function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {
-  const schema = getSchema(`${purpose} ${kind.name}`, () => createRequestBodySchema(kind, purpose));
+  const schema = getBodySchema(`${purpose} ${kind.name}`, () => createRequestBodySchema(kind, purpose));
   refuseUnfitValue(body, schema, kind.specType);
 }
 

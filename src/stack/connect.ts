@@ -156,7 +156,7 @@ function isHere({ hostname }: URL): boolean {
 
 /** Whether `except`, the value of NO_PROXY, excludes a URL from the proxy. */
 function isExcepted(url: URL, except = ''): boolean {
-  const name = normalizeHost(url.hostname);
+  const name = normalizeHostOfUrl(url.hostname);
   const port = url.port === '' ? '80' : url.port;
   return except
     .split(/[,\s]+/)
@@ -164,11 +164,11 @@ function isExcepted(url: URL, except = ''): boolean {
     .some((entry) => {
       const [, host = entry, onlyPort = port] = /^(\[.+\]|[^:]+)(?::(\d+))?$/.exec(entry) ?? [];
       if (onlyPort !== port) return false;
-      const suffix = normalizeHost(host.replace(/^\*?\./, ''));
+      const suffix = normalizeHostOfUrl(host.replace(/^\*?\./, ''));
       return host === '*' || (!host.startsWith('*') && name === suffix) || name.endsWith(`.${suffix}`);
     });
 }
 
-function normalizeHost(hostname: string): string {
+function normalizeHostOfUrl(hostname: string): string {
   return hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase();
 }

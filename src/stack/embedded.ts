@@ -40,12 +40,12 @@ interface EmbeddedOptions {
 export async function openEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { file, host } = options;
   let lock: FileLock | undefined;
-  let started = await start(options);
+  let started = await startEmbeddedServer(options);
   let prepared: Promise<void> | undefined;
   const lockAndStart = async (): Promise<void> => {
     if (file === '') return;
     lock = await waitForSnapshotLock(resolve(host.cwd, file), file, host);
-    started = await start(options, lock);
+    started = await startEmbeddedServer(options, lock);
   };
   return {
     send: (request) => started.send(request),
@@ -65,7 +65,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   };
 }
 
-async function start({ file, host, versionHeader }: EmbeddedOptions, lock?: FileLock) {
+async function startEmbeddedServer({ file, host, versionHeader }: EmbeddedOptions, lock?: FileLock) {
   const keeper = await openServerFiles(file === '' ? {} : { snapshot: file }, host, lock);
   const server = await withServerFileErrors(keeper.source, () =>
     createServer({

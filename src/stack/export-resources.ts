@@ -1,6 +1,6 @@
 import { type LiveRequest, readLive } from '../client/read-live.ts';
 import { type ExportOptions, type ExportResult, exportLive } from '../export/export-live.ts';
-import { findStateResources, listMissing, listRecognizedTypes } from '../export/state-resources.ts';
+import { findStateResources, listMissingResources, listRecognizedTypes } from '../export/state-resources.ts';
 import type { TerraformState } from '../export/terraform-state.ts';
 import type { Kind } from '../kinds/kind.ts';
 import {
@@ -44,7 +44,7 @@ export function createExportRequest(names: readonly string[], attached: readonly
   const listed = names.filter((name) => !identified.has(name)).map(getListedKind);
   return {
     kinds: OWNED_KINDS.filter((kind) => names.length === 0 || listed.includes(kind)),
-    attachments: withoutDuplicates(attached.map(({ kind, ids }) => createAttachment(kind, ids))),
+    attachments: keepOnePerAddress(attached.map(({ kind, ids }) => createAttachmentToRead(kind, ids))),
   };
 }
 
@@ -78,7 +78,7 @@ function requireResources(names: TerraformState): void {
 /** Throws if the account has none of the resources of the state: it is probably the state of another account. */
 function requireSameAccount(names: TerraformState, live: LiveState, { baseUrl }: ServiceSettings): void {
   const resources = findStateResources(names);
-  const missing = listMissing(resources, live);
+  const missing = listMissingResources(resources, live);
   const read = [...resources.managed.values()].filter(({ kind }) => live.resources.has(kind.name));
   if (read.length === 0 || missing.length < read.length) return;
   const [first] = read;
@@ -150,10 +150,10 @@ function getListedKind(name: string): Kind {
   throw new StackError(`There is no kind ${name} to export.`, { reason: 'invalid', remedy });
 }
 
-function createAttachment(kind: Kind, ids: Spec): AttachedModulesToRead {
+function createAttachmentToRead(kind: Kind, ids: Spec): AttachedModulesToRead {
   return selectModulesOfAttachedResource(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
-function withoutDuplicates(attachments: readonly AttachedModulesToRead[]): readonly AttachedModulesToRead[] {
+function keepOnePerAddress(attachments: readonly AttachedModulesToRead[]): readonly AttachedModulesToRead[] {
   return [...new Map(attachments.map((attachment) => [attachment.address, attachment])).values()];
 }

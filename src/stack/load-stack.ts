@@ -44,7 +44,7 @@ export async function loadStackManifestSources(
 ): Promise<LoadedStack> {
   const { sources, findings } = await loadManifestsWithDiagnosticFolders(paths, context);
   const above = readDefaultsOf(sources, paths, context);
-  const renders = listRenders([...sources, ...above.sources], createManifestEnvironment(context));
+  const renders = listRenderedFolders([...sources, ...above.sources], createManifestEnvironment(context));
   const named = new Set([...paths, ...renders.map(({ file }) => file)]);
   const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
@@ -99,7 +99,7 @@ function readDefaultsOf(
  * Finds the render commands of the Stacks. If no Stack has one, returns the command of the nearest Defaults, to be run
  * in the folder of the Stack.
  */
-function listRenders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly LocatedRenderCommand[] {
+function listRenderedFolders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly LocatedRenderCommand[] {
   const sources = all.filter(({ file }) => file !== STDIN_FILE_NAME);
   const own = sources.flatMap((source) => findRenderInFile(source, env, 'Stack') ?? []);
   if (own.length > 0) return own;

@@ -15,7 +15,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   if (finding !== undefined) throw createPlanError(name, `it ${finding}`);
   const value: unknown = parseJson(text);
   if (!isJsonObject(value)) throw createPlanError(name, 'it holds no JSON object');
-  if (isFailureReport(value)) throw createPlanError(name, `the run that wrote it failed: ${findFailure(value)}`);
+  if (isFailureReport(value)) throw createPlanError(name, `the run that wrote it failed: ${findSchemaFailure(value)}`);
   if (typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
     throw new StackError(
       `${name} is a plan of format ${value['format']}, and this version of edgewise reads format ${PLAN_FORMAT} only.`,
@@ -34,7 +34,7 @@ function toPlan({ totals: _, dangers: __, writes, ...plan }: PlanFileContent): P
 }
 
 /** The first message of the report. */
-function findFailure({ error, diagnostics }: JsonObject): string {
+function findSchemaFailure({ error, diagnostics }: JsonObject): string {
   const [first] = [error, ...(isJsonArray(diagnostics) ? diagnostics : [])].filter((one) => isJsonObject(one));
   return typeof first?.['message'] === 'string' ? first['message'] : 'it does not say why';
 }

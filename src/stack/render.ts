@@ -70,7 +70,7 @@ async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: Render
 }
 
 async function runOnce(run: Run, stop: AbortSignal): Promise<RenderCommandResult> {
-  const child = start(run);
+  const child = startRender(run);
   if ('finding' in child) return child;
   const end = (): void => endGroup(child);
   stop.addEventListener('abort', end, { once: true });
@@ -78,7 +78,7 @@ async function runOnce(run: Run, stop: AbortSignal): Promise<RenderCommandResult
     const [ended, output, complaint] = await Promise.all([
       waitFor(child),
       readOutput(child.stdout, end),
-      readEnd(child.stderr),
+      readRenderEnd(child.stderr),
     ]);
     if (ended === undefined || ('finding' in output && !stop.aborted)) return output;
     return { finding: complaint === '' ? ended : `${ended}: ${complaint}` };
@@ -93,7 +93,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
  * Starts the program. Returns a finding if `spawn` throws, such as for an argument with a NUL. `waitFor` reports all
  * other failures.
  */
-function start({ words, folder, env }: Run): Child | { readonly finding: string } {
+function startRender({ words, folder, env }: Run): Child | { readonly finding: string } {
   const [program = '', ...args] = words;
   const childEnv = withoutKeyAndTokenVariables(env);
   try {
@@ -129,7 +129,7 @@ async function readOutput(stdout: Readable, end: () => void): Promise<RenderComm
 const MAX_STDERR_CHARACTERS = 65_536;
 
 /** Returns an excerpt from the end of stderr. */
-async function readEnd(stderr: Readable): Promise<string> {
+async function readRenderEnd(stderr: Readable): Promise<string> {
   let kept = '';
   stderr.setEncoding('utf8');
   stderr.on('data', (part: string) => {

@@ -134,11 +134,13 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
     ['edgewise get --wait', 'wait for certificates'],
     ['edgewise get --format json | jq -r .resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: GetCommandFlags) =>
-    act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) => get(words, flags, context)),
+    act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) =>
+      getResources(words, flags, context),
+    ),
   );
 }
 
-async function get(words: readonly string[], given: GetCommandFlags, context: Context): Promise<ExitCode> {
+async function getResources(words: readonly string[], given: GetCommandFlags, context: Context): Promise<ExitCode> {
   const isMany = isRecursive(given);
   if (isMany) refuseWaitForManyStacks(given);
   refuseMisspelt(words);
@@ -156,7 +158,7 @@ async function get(words: readonly string[], given: GetCommandFlags, context: Co
         const waited = await waitForWork(inventory, given, { opened, run });
         const shown = waited.length === 0 ? inventory : await opened.stack.get({ ...query, signal: run.signal });
         const missing = isMany ? [] : listMissingAddresses(state, shown, names);
-        if (missing.length > 0) throw createMissingError(missing, shown);
+        if (missing.length > 0) throw createMissingAddressError(missing, shown);
         unready.push(...waited.filter((one) => one.state !== 'ready'));
         found.push([folder, shown]);
       },
@@ -166,7 +168,8 @@ async function get(words: readonly string[], given: GetCommandFlags, context: Co
           context,
         );
         if (isMany) return showMany(found, { flags: given, names, context }, { run, parts });
-        for (const [, inventory] of found) context.stdout.write(render(inventory, { flags: given, names, context }));
+        for (const [, inventory] of found)
+          context.stdout.write(renderInventory(inventory, { flags: given, names, context }));
         for (const { address, message, remedy = WAIT_AGAIN } of unready)
           context.stderr.write(formatErrorWithRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
         return unready.length === 0 ? EXIT.success : EXIT.failed;
@@ -219,10 +222,12 @@ function renderMany(found: readonly (readonly [StackFolder, StackInventory])[], 
       return renderPlainYaml(document);
     case 'table':
       return found
-        .map(([folder, inventory]) => `── ${formatStackTitle(folder)}\n${render(inventory, shown)}\n`)
+        .map(([folder, inventory]) => `── ${formatStackTitle(folder)}\n${renderInventory(inventory, shown)}\n`)
         .join('');
     default:
-      return found.map(([{ name }, inventory]) => render(inventory, shown).replace(/^(?=.)/gm, `${name}\t`)).join('');
+      return found
+        .map(([{ name }, inventory]) => renderInventory(inventory, shown).replace(/^(?=.)/gm, `${name}\t`))
+        .join('');
   }
 }
 
@@ -249,7 +254,7 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   });
 }
 
-function createMissingError(
+function createMissingAddressError(
   missing: readonly AddressWithoutLiveResource[],
   { stack, baseUrl }: StackInventory,
 ): CommandError {
@@ -270,7 +275,7 @@ interface Shown {
   readonly context: Context;
 }
 
-function render(inventory: StackInventory, { flags, names, context }: Shown): string {
+function renderInventory(inventory: StackInventory, { flags, names, context }: Shown): string {
   const { format } = flags;
   switch (format.name) {
     case 'table': {

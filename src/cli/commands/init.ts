@@ -77,7 +77,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   if (url !== undefined && isEmbedded(url)) await refuseUnusableDataFile(parseEmbeddedDataFile(url), context);
   const written = await writeNewFiles(files, { ...context, folder });
   context.stdout.write(
-    describe(folder, written, {
+    describeWritten(folder, written, {
       isPlaced: isStated || url !== undefined,
       baseUrl: url,
       defaults,
@@ -181,7 +181,7 @@ interface WrittenStack {
   readonly env: Context['env'];
 }
 
-function describe(
+function describeWritten(
   folder: string,
   written: readonly string[],
   { isPlaced, baseUrl, defaults, command, env }: WrittenStack,

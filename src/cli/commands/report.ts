@@ -31,10 +31,10 @@ export function configureJoinCommand(command: Command, act: CommandBodyRunner): 
   addExamples(addDetailedReportOptions(command, listFormatNames('drift')), [
     ['edgewise join shard-*.json', 'the result of all shards'],
     ['edgewise join shard-*.json --report markdown=plan.md', 'as one comment'],
-  ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => join(files, flags, context)));
+  ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => joinResults(files, flags, context)));
 }
 
-async function join(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
+async function joinResults(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const { command, root, parts } = joinResultFiles(files, context);
   refuseFormats(command, flags);
   const selection = `${formatCount(parts.length, 'stack')} in ${formatCount(files.length, 'result')}.`;
@@ -81,7 +81,7 @@ export function configurePostCommand(command: Command, act: CommandBodyRunner): 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {
   const { secrets = NO_OP_SECRET_REDACTOR } = context;
   await refuseForgedReport(file, context);
-  const { text, made } = splitRunLine(await readText(resolve(context.cwd, file), file));
+  const { text, made } = splitRunLine(await readReportText(resolve(context.cwd, file), file));
   const other = findOtherRun(made, context.env, context.now());
   if (other !== undefined)
     throw new CommandError(`${file} ${other}, and is not posted.`, {
@@ -96,7 +96,7 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
     });
   const forge = await openForgeOf(flags, context);
   warnOfClearText(forge, context);
-  const posted = await send(forge, { marker, text: withoutForgeCommands(secrets.redact(text)) }, flags);
+  const posted = await sendReport(forge, { marker, text: withoutForgeCommands(secrets.redact(text)) }, flags);
   context.stdout.write(
     `${SENTENCES[posted.outcome](flags.as, forge.place)}${posted.url === undefined ? '' : `: ${toPrintable(posted.url)}`}\n`,
   );
@@ -128,7 +128,7 @@ function warnOfClearText({ url }: Forge, { stderr }: Pick<Context, 'stderr'>): v
 }
 
 async function openForgeOf({ as, number }: PostFlags, { env, cwd }: Context): Promise<Forge> {
-  const readEvent = (path: string) => readText(resolve(cwd, path), path);
+  const readEvent = (path: string) => readReportText(resolve(cwd, path), path);
   try {
     return await openForge({ env, readFile: readEvent, number, needsNumber: as === 'comment' });
   } catch (error) {
@@ -137,7 +137,7 @@ async function openForgeOf({ as, number }: PostFlags, { env, cwd }: Context): Pr
   }
 }
 
-async function send(
+async function sendReport(
   forge: Forge,
   report: { readonly marker: string; readonly text: string },
   flags: PostFlags,
@@ -170,7 +170,7 @@ function createPostError(error: unknown, place: string): CommandError {
   });
 }
 
-async function readText(path: string, shown: string): Promise<string> {
+async function readReportText(path: string, shown: string): Promise<string> {
   try {
     return readInput(path).toString('utf8');
   } catch (error) {

@@ -58,7 +58,7 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
 async function printStacks(root: string, flags: StacksCommandFlags, context: Context): Promise<ExitCode> {
   const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
   const listing = { root, total: tree.stacks.length, filesWithoutStack: tree.filesWithoutStack, ...selected };
-  context.stdout.write(render(listing, flags, context));
+  context.stdout.write(renderStacks(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.success;
   // The formats for programs do not contain the summary, so write it to stderr.
   for (const line of [formatStackSelectionSummary(listing), ...listFilesWithoutStackLines(listing)])
@@ -66,7 +66,7 @@ async function printStacks(root: string, flags: StacksCommandFlags, context: Con
   return EXIT.success;
 }
 
-function render(listing: StackListing, { format, color }: StacksCommandFlags, context: Context): string {
+function renderStacks(listing: StackListing, { format, color }: StacksCommandFlags, context: Context): string {
   switch (format) {
     case 'table':
       return renderStacksText(listing, getTextOptions(context.stdout, context, { format: 'text', color }));

@@ -97,7 +97,7 @@ function defineGet(group: Command, kind: SubmittedKind, act: CommandBodyRunner):
   addExamples(addConnectionOptions(addFormatAndColorOptions(command)), [
     [line, `show the ${noun} as it is now`],
     [`${line} --wait --wait-timeout 2h`, 'wait for the decision, two hours at most'],
-  ]).action((id: string, flags: GetFlags) => act(flags, (context) => get(kind, { id, flags }, context)));
+  ]).action((id: string, flags: GetFlags) => act(flags, (context) => getSubmission(kind, { id, flags }, context)));
 }
 
 function formatExampleId({ idPrefix }: SubmittedKind): string {
@@ -114,7 +114,7 @@ async function submitOne(
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
   );
-  show({ kind, verb: 'submit', shown }, flags, context);
+  showSubmission({ kind, verb: 'submit', shown }, flags, context);
   return EXIT.success;
 }
 
@@ -137,7 +137,7 @@ function formatOptionText(description: string): string {
   return /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
 }
 
-async function get(
+async function getSubmission(
   kind: SubmittedKind,
   { id, flags }: { readonly id: string; readonly flags: GetFlags },
   context: Context,
@@ -158,7 +158,7 @@ async function get(
       const waited = await waitForDecision({ kind, read, timeoutMs, setLineWriter, signal: interrupted }, context);
       return showWaited(kind, { id, flags, ...waited }, context);
     }
-    show({ kind, verb: 'get', shown: await read(interrupted) }, flags, context);
+    showSubmission({ kind, verb: 'get', shown: await read(interrupted) }, flags, context);
     return EXIT.success;
   });
 }
@@ -173,7 +173,7 @@ function showWaited(
   if (shown === undefined) throw new CommandError(`Interrupted before ${id} was read.`, { exitCode });
   const error =
     undecided === undefined ? undefined : { message: `${undecided}: ${id} is not decided yet.`, remedy: LATER };
-  show({ kind, verb: 'get', shown, error }, flags, context);
+  showSubmission({ kind, verb: 'get', shown, error }, flags, context);
   if (error !== undefined) context.stderr.write(formatErrorWithRemedy(error.message, error.remedy));
   return exitCode;
 }
@@ -186,7 +186,7 @@ const ENDS: Readonly<Record<Waited['ended'], { readonly exitCode: ExitCode; read
   };
 const LATER = 'The service continues its work. To wait longer, run the same command again.';
 
-function show(
+function showSubmission(
   { kind, verb, shown, error }: Omit<SubmissionState, 'command'> & { readonly verb: 'submit' | 'get' },
   flags: FormatFlags,
   context: Context,

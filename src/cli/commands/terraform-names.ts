@@ -146,7 +146,7 @@ const MODULES_FILE = '.terraform/modules/modules.json';
 function listModules(reading: Reading): readonly Module[] {
   const root = { address: '', folder: '.' };
   const file = join(reading.top, MODULES_FILE);
-  const document = parseJson(readText(file, reading) ?? '');
+  const document = parseJson(readStateText(file, reading) ?? '');
   const listed = isJsonObject(document) && isJsonArray(document['Modules']) ? document['Modules'] : [];
   const called = listed.filter(isJsonObject).flatMap(({ Key, Dir }): Module[] => {
     if (typeof Key !== 'string' || typeof Dir !== 'string' || Key === '') return [];
@@ -163,11 +163,13 @@ function readModule({ folder }: Module, reading: Reading): readonly Configuratio
   const place = resolvePathWithin(resolve(reading.top, folder), reading.roots);
   const names = 'real' in place ? attempt(() => readdirSync(place.real)) : undefined;
   if ('finding' in place || names === undefined) return [];
-  return names.filter(isConfigurationFile).map((name) => ({ name, text: readText(join(place.real, name), reading) }));
+  return names
+    .filter(isConfigurationFile)
+    .map((name) => ({ name, text: readStateText(join(place.real, name), reading) }));
 }
 
 /** Returns `undefined` if the file cannot be read, or is a link out of the repository. */
-function readText(path: string, { roots, budget }: Reading): string | undefined {
+function readStateText(path: string, { roots, budget }: Reading): string | undefined {
   const place = resolvePathWithin(path, roots);
   if ('finding' in place) return undefined;
   return attempt(() => readInput(place.real, { onlyFiles: true, budget }).toString('utf8'));

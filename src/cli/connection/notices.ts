@@ -3,7 +3,7 @@ import type { Client, ClientOptions } from '../../client/client.ts';
 import type { AttemptNotice } from '../../client/request-notice.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { formatWaitClause, type PendingWait } from '../../report/text/progress.ts';
+import { formatProgressWait, type PendingWait } from '../../report/text/progress.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import type { ServiceSettings } from '../../stack/settings.ts';
@@ -165,7 +165,7 @@ function createReadingWatch(
     said += 1;
     const seconds = Math.round((now().getTime() - startedAt) / 1000);
     const time = now().getTime();
-    const awaited = pending !== undefined && pending.until > time ? `, ${formatWaitClause(pending, time)}` : '';
+    const awaited = pending !== undefined && pending.until > time ? `, ${formatProgressWait(pending, time)}` : '';
     if (!isMuted)
       line.show(`Reading from ${toPrintable(service)}: ${done} of ${started} done after ${seconds} s${awaited}`);
     cancel = after(delayMs, say);

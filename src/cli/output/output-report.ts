@@ -173,7 +173,7 @@ export interface FailedCommandContext extends StackNameAndLocator {
  * Shows why a command failed, and returns its exit code. stderr always gets a text. stdout (unless its format is text),
  * each file of `--report` and the plan file get a complete document, unless the command failed because of that file.
  */
-export async function showFailure(
+export async function outputFailure(
   error: unknown,
   { command, stack, locate, flags: given, sent }: FailedCommandContext,
   context: Context,

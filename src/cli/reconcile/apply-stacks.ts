@@ -74,7 +74,7 @@ export function classifyPlannedStack(
   const options = { locate };
   ready.delete(folder);
   planned.delete(folder);
-  const refused = findRefusal(candidate, flags);
+  const refused = findStackRefusal(candidate, flags);
   if (refused !== undefined) return { ...refused, options };
   planned.set(folder, candidate);
   if (isEmptyWork(plan)) {
@@ -86,7 +86,7 @@ export function classifyPlannedStack(
 }
 
 /** Returns why a plan must not be applied: another plan than the approved one, errors, or a violation without consent. */
-function findRefusal({ plan, comparison, name }: StackPlan, flags: PlanFlags): StackResult | undefined {
+function findStackRefusal({ plan, comparison, name }: StackPlan, flags: PlanFlags): StackResult | undefined {
   const blocking = listUnconsentedViolations(plan, flags);
   if (comparison !== undefined && !isSamePlan(comparison))
     return { report: createApprovalReport(comparison, name), exitCode: EXIT.stale };

@@ -85,7 +85,7 @@ export async function readPlanFile(file: string, context: PlanReader): Promise<P
   refusePlanOfAnotherUser(file, context);
   onInput?.(file);
   onSubject?.({ locate: createLocateAtPlanFileStart(file) });
-  const plan = parsePlan(await readText(file, { cwd, budget }), file);
+  const plan = parsePlan(await readPlanText(file, { cwd, budget }), file);
   onSubject?.({ stack: plan.stack, locate: createLocateAtPlanFileStart(file) });
   return plan;
 }
@@ -123,7 +123,7 @@ export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget)
   }
 }
 
-async function readText(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): Promise<string> {
+async function readPlanText(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): Promise<string> {
   try {
     return readInput(resolve(cwd, file), { budget }).toString('utf8');
   } catch (error) {

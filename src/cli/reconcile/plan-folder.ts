@@ -55,7 +55,7 @@ export async function createPlanFolderWriter(
     write: async (file, plan) => {
       await writePlanFile(join(folder, file), plan, context);
       const { stack, baseUrl } = plan;
-      plans.set(file, { file, stack, baseUrl, sha256: computeDigest(Buffer.from(renderPlanJson(plan))) });
+      plans.set(file, { file, stack, baseUrl, sha256: computeFileDigest(Buffer.from(renderPlanJson(plan))) });
     },
     withdraw: async (file) => {
       if (plans.delete(file)) await removeFile(join(folder, file), context);
@@ -162,11 +162,11 @@ export async function findIndexedPlanFolder(
   const known = new Set(plans.map(({ file }) => file));
   for (const name of names)
     if (!known.has(name) && !isPlanIndexFileName(name))
-      throw createError(folder, `${join(folder, name)} is not in its index`);
+      throw createPlanFolderError(folder, `${join(folder, name)} is not in its index`);
   const present = plans.filter(({ file }) => names.includes(file));
   for (const { file, sha256 } of present)
     if (!hasDigest(join(path, file), sha256, context))
-      throw createError(folder, `${join(folder, file)} is not the file that was written`);
+      throw createPlanFolderError(folder, `${join(folder, file)} is not the file that was written`);
   return {
     folder,
     files: present.map(({ file }) => join(folder, file)).toSorted(),
@@ -217,7 +217,7 @@ function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'
 /** Whether a file has this SHA-256 digest. Throws if the file exceeds the read limits of the run. */
 function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budget'>): boolean {
   try {
-    return computeDigest(readInput(path, { onlyFiles: true, budget })) === sha256;
+    return computeFileDigest(readInput(path, { onlyFiles: true, budget })) === sha256;
   } catch (error) {
     if (error instanceof InputBudgetError)
       throw new CommandError(`${path} ${error.finding}.`, {
@@ -230,11 +230,11 @@ function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budg
   }
 }
 
-function computeDigest(bytes: Uint8Array): string {
+function computeFileDigest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function createError(folder: string, why: string): CommandError {
+function createPlanFolderError(folder: string, why: string): CommandError {
   return new CommandError(`${folder} cannot be applied: ${why}.`, {
     exitCode: EXIT.stale,
     remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',

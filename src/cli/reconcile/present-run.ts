@@ -15,7 +15,7 @@ import { formatCount } from '../../report/view/wording.ts';
 import type { ApplyRunOptions } from '../../stack/run-plan.ts';
 import type { OutputStream } from '../context.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { showFailure } from '../output/output-report.ts';
+import { outputFailure } from '../output/output-report.ts';
 import { findEventOutput, getTextOptions } from '../output/present.ts';
 import { type ApplyProgress, createApplyProgress, getProgressStream } from '../output/progress.ts';
 import { createStacksReport, isOfMany, type PlannedStack, reportStacksRun, type StacksRun } from './stacks-run.ts';
@@ -74,7 +74,7 @@ export function createPresenter(run: StacksRun): RunPresenter {
       // The report of the failure continues the stream of the events that were sent already.
       const { plan, opened } = one;
       const failed = { command: run.command, stack: plan.stack, locate: opened.locate, flags, sent };
-      return showFailure(error, failed, context);
+      return outputFailure(error, failed, context);
     },
     report: async (parts) => {
       const ended = parts.filter((part) => !shown.has(part));
@@ -87,10 +87,12 @@ export function createPresenter(run: StacksRun): RunPresenter {
 }
 
 function isRefused(report: Report): boolean {
-  return report.about === 'comparison' || (report.about === 'plan' && report.blocking.length > 0) || hasErrors(report);
+  return (
+    report.about === 'comparison' || (report.about === 'plan' && report.blocking.length > 0) || hasErrorsInPlan(report)
+  );
 }
 
-function hasErrors(report: Report): boolean {
+function hasErrorsInPlan(report: Report): boolean {
   return report.about === 'plan' && report.plan.diagnostics.some(({ severity }) => severity === 'error');
 }
 

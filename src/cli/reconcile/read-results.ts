@@ -57,7 +57,7 @@ function readResult(
       parts: [{ name, folder: folder ?? file, exitCode, report, options: {} }],
     };
   }
-  const run = parseResultDocument(MULTI_STACK_RESULT_SCHEMA, document, createRefusal(file));
+  const run = parseResultDocument(MULTI_STACK_RESULT_SCHEMA, document, createResultRefusal(file));
   const parts = run.stacks.map(({ stack, folder, keyEnv, exitCode, report }): StackReportPart => {
     return {
       name: stack,
@@ -93,7 +93,7 @@ function parseFile(file: string, { cwd, budget }: Pick<Context, 'cwd'> & { reado
   } catch (cause) {
     throw new CommandError(`${file} cannot be read: ${getErrorMessage(cause)}`, { exitCode: EXIT.invalid, cause });
   }
-  throw createError(file, 'it is not a JSON object');
+  throw createResultError(file, 'it is not a JSON object');
 }
 
 /** Parses the result of one stack. `exitCode`: the exit code in the file. If `undefined`, it is computed. */
@@ -136,12 +136,12 @@ function computeExitCode(report: Report, isGood: boolean): ExitCode {
 function parseOtherReport(document: JsonObject, file: string): Report {
   if ('outcomes' in document) return parseApply(document, file);
   if ('unowned' in document)
-    return { about: 'drift', drift: parseResultDocument(DRIFT_RESULT_SCHEMA, document, createRefusal(file)) };
+    return { about: 'drift', drift: parseResultDocument(DRIFT_RESULT_SCHEMA, document, createResultRefusal(file)) };
   if (document['command'] === 'validate' && 'files' in document) {
     const { files, resources, diagnostics, stack } = parseResultDocument(
       VALIDATION_RESULT_SCHEMA,
       document,
-      createRefusal(file),
+      createResultRefusal(file),
     );
     const validation = { files, resources, diagnostics, ...(stack !== undefined && { stack }) };
     return { about: 'validation', command: 'validate', validation };
@@ -149,7 +149,7 @@ function parseOtherReport(document: JsonObject, file: string): Report {
   const { command, stack, diagnostics, error } = parseResultDocument(
     FAILURE_RESULT_SCHEMA,
     document,
-    createRefusal(file),
+    createResultRefusal(file),
   );
   return {
     about: 'failure',
@@ -171,23 +171,23 @@ function parseApply(document: JsonObject, file: string): Report {
     diagnostics,
     interrupted,
     plan: shown,
-  } = parseResultDocument(APPLY_RESULT_SCHEMA, document, createRefusal(file));
+  } = parseResultDocument(APPLY_RESULT_SCHEMA, document, createResultRefusal(file));
   const plan = parsePlan(JSON.stringify(shown), file);
   const writes = new Map<string, Outcome['write']>(plan.writes.map((write) => [write.id, write]));
   const found = outcomes.map((outcome) => {
     const write = writes.get(outcome.write);
-    if (write === undefined) throw createError(file, `${outcome.write} is not a write of its plan`);
+    if (write === undefined) throw createResultError(file, `${outcome.write} is not a write of its plan`);
     return { ...outcome, write };
   });
   const result = { outcomes: found, tokens, files, lookUps, diagnostics, interrupted };
   return { about: 'apply', plan, result: result as unknown as ApplyResult }; // the schema checked it
 }
 
-function createRefusal(file: string): (why: string) => CommandError {
-  return (why) => createError(file, why);
+function createResultRefusal(file: string): (why: string) => CommandError {
+  return (why) => createResultError(file, why);
 }
 
-function createError(file: string, why: string): CommandError {
+function createResultError(file: string, why: string): CommandError {
   return new CommandError(`${file} is not a result of edgewise: ${why}.`, {
     exitCode: EXIT.invalid,
     remedy: 'Make it with --format json, or --report json=FILE.',

@@ -61,7 +61,7 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
       ...listAwaitedDifferences(before, after),
       ...listConsentDifferences(before, shown, (address) => hasBegun(address, before, after)),
     ],
-    more: { changes: more, files: after.files.filter((file) => !before.files.some((one) => covers(one, file))) },
+    more: { changes: more, files: after.files.filter((file) => !before.files.some((one) => coversChange(one, file))) },
     less,
     done,
   };
@@ -90,7 +90,7 @@ interface Context {
 }
 
 function createSide(plan: Plan, more: Pick<Side, 'names' | 'isLater'>): Side {
-  const removals = plan.changes.filter(({ action }) => isRemoval(action));
+  const removals = plan.changes.filter(({ action }) => isRemovingAction(action));
   return {
     plan,
     ...more,
@@ -99,7 +99,7 @@ function createSide(plan: Plan, more: Pick<Side, 'names' | 'isLater'>): Side {
   };
 }
 
-function isRemoval(action: Change['action']): boolean {
+function isRemovingAction(action: Change['action']): boolean {
   return action === 'delete' || action === 'release';
 }
 
@@ -113,7 +113,7 @@ function listExtraChanges(side: Side, other: Side, context: Context): readonly E
 
 /** A delete is known by the id of what it deletes, because a resource may stop being a duplicate of another. */
 function findCounterpart(change: Change, other: Side): Change | undefined {
-  const removal = isRemoval(change.action) ? other.removals.get(change.live?.id ?? '') : undefined;
+  const removal = isRemovingAction(change.action) ? other.removals.get(change.live?.id ?? '') : undefined;
   return removal ?? other.byAddress.get(formatChangeAddress(change));
 }
 
@@ -135,7 +135,7 @@ function findExtraChange(
       changed: findSideOfWholeChange(own, counterpart),
     };
   const other = { side, change: counterpart };
-  const fields = [...listFields(own, other, context), ...listTraits(own, other)];
+  const fields = [...listComparedFields(own, other, context), ...listTraits(own, other)];
   const dangers = listExtraDangers(own, other, context);
   return fields.length + dangers.length === 0
     ? undefined
@@ -168,9 +168,9 @@ function isRestOfReplace({ change, side }: SideChange, other: Side): boolean {
  * Lists the fields in which a change differs from its counterpart. Compares creates and deletes by their specs, updates
  * by their differences, and replaces by both.
  */
-function listFields(own: SideChange, other: SideChange, context: Context): readonly ExtraField[] {
+function listComparedFields(own: SideChange, other: SideChange, context: Context): readonly ExtraField[] {
   const { action } = own.change;
-  if (isRemoval(action)) return compareSpecs(own, other, fillLiveSpec).map(toDeletedField);
+  if (isRemovingAction(action)) return compareSpecs(own, other, fillLiveSpec).map(toDeletedField);
   const created = isCreateOrReplace(own.change)
     ? compareSpecs(own, other, ({ desired }) => desired).map(toCreatedField)
     : [];
@@ -350,7 +350,7 @@ function toSideOfOrigin(origin: Difference['origin']): ChangedSide | undefined {
  * live. If both plans agree on that, the origins of the differences tell.
  */
 function findSideOfWholeChange({ change }: SideChange, other: Change | undefined): ChangedSide | undefined {
-  const isOther = other === undefined ? isRemoval(change.action) : change.live?.id !== other.live?.id;
+  const isOther = other === undefined ? isRemovingAction(change.action) : change.live?.id !== other.live?.id;
   const side = toChangedSide(hasManifest(change) !== hasManifest(other), isOther);
   if (side !== undefined) return side;
   const origins = change.differences.map(({ origin }) => toSideOfOrigin(origin));
@@ -360,7 +360,7 @@ function findSideOfWholeChange({ change }: SideChange, other: Change | undefined
 }
 
 function hasManifest(change: Change | undefined): boolean {
-  return change !== undefined && !isRemoval(change.action);
+  return change !== undefined && !isRemovingAction(change.action);
 }
 
 /** Removes from `less` each field that both plans change, because its entry in `more` contains both values. */
@@ -377,7 +377,7 @@ function withoutMirrored(less: readonly ExtraChange[], more: readonly ExtraChang
 }
 
 /** Whether the approval of the first file covers the second. An approval of unknown content covers any content. */
-function covers(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
+function coversChange(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
   const isSameText = approved.text === undefined || approved.text === text;
   return isSamePlace(approved, { address, path }) && isSameText && (replaces !== true || approved.replaces === true);
 }

@@ -192,7 +192,7 @@ export function listMemberDifferences(rules: MemberRules, before: object, after:
         ? []
         : listMemberDifferences(rule.of, Object(from ?? {}), Object(to ?? {}));
     if (rule.rule !== 'equal') return [];
-    const [left, right] = [toComparable(rule, from), toComparable(rule, to)];
+    const [left, right] = [toEqualForm(rule, from), toEqualForm(rule, to)];
     return isSameJson(left ?? null, right ?? null) ? [] : [{ name: rule.name, before: left, after: right }];
   });
 }
@@ -201,7 +201,7 @@ function getMember(object: object, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined; // members with this rule are JSON
 }
 
-function toComparable({ unset, isSet }: EqualRule, value: Json | undefined) {
+function toEqualForm({ unset, isSet }: EqualRule, value: Json | undefined) {
   const stated = value ?? unset;
   return isSet === true && isJsonArray(stated)
     ? stated.toSorted((left, right) => (toCanonicalJson(left) < toCanonicalJson(right) ? -1 : 1))

@@ -51,7 +51,7 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
     title: view.title,
     headline: view.headline,
     notes: view.notes,
-    conclusion: listSentences(view),
+    conclusion: listDriftSentences(view),
     next: [],
     blocks: [
       ...(isPart ? [] : [createStateCounts(view), ...listDangersBlocks(view, { findPlace, entries })]),
@@ -66,7 +66,14 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
   };
 }
 
-function listSentences({ summary, compared, coverage, requests, found, dangerCount }: DriftView): readonly Sentence[] {
+function listDriftSentences({
+  summary,
+  compared,
+  coverage,
+  requests,
+  found,
+  dangerCount,
+}: DriftView): readonly Sentence[] {
   const sentences: readonly Sentence[] = [
     { role: 'result', text: summary, tone: 'strong' },
     { role: 'result', text: compared },

@@ -20,7 +20,7 @@ export function html(template: TemplateStringsArray, ...values: readonly HtmlVal
 function renderSource(value: HtmlValue): string {
   if (value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return escapeHtml(value);
+  if (typeof value === 'string') return escapeHtmlText(value);
   return 'source' in value ? value.source : value.map(renderSource).join('');
 }
 
@@ -32,7 +32,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function escapeHtml(text: string): string {
+function escapeHtmlText(text: string): string {
   return toPrintable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 

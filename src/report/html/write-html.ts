@@ -66,7 +66,7 @@ function* listBlocks({ blocks }: Document, { lead = html``, ...page }: Page): Ge
   if (start < 0) yield lead;
   for (const [index, block] of blocks.entries()) {
     if (index === start) yield lead;
-    if (block.block === 'entries') yield* listEntries(block, page);
+    if (block.block === 'entries') yield* renderEntries(block, page);
     else if (block.block === 'part') yield* listPart(block, page);
     else if (block.block === 'table') yield* listTable(block, page);
     // Adjacent messages have one heading.
@@ -104,7 +104,7 @@ function renderBlocks(
       return renderSection(page, { name: 'error', heading: 'What went wrong' }, [renderError(block)]);
     case 'dangers':
       return renderSection(page, { name: 'dangers', heading: block.count }, [
-        renderItems('list dangers', block.dangers.map(renderDanger)),
+        renderItems('list dangers', block.dangers.map(renderDangerLine)),
       ]);
     case 'messages': {
       const note = block.note === undefined ? [] : [html`<p class="note">${block.note}</p>\n`];
@@ -173,7 +173,7 @@ ${counts.map(({ group, label: name, number }) => html`<li class="${group}${numbe
 `;
 }
 
-function renderDanger({ part, group, address, owner, said, place, entry }: DangerLine): Html {
+function renderDangerLine({ part, group, address, owner, said, place, entry }: DangerLine): Html {
   const stack = part === undefined ? '' : html`<a href="#${part.anchor}">${part.title}</a>: `;
   const name = html`<code>${address}</code>`;
   const whose = owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`;
@@ -245,7 +245,7 @@ function renderRemedy(remedy: string | undefined): Html | undefined {
 /** If a list has more entries, the browser lays out only the visible ones: all would take noticeable time. */
 const MAX_WHOLE = 100;
 
-function* listEntries({ heading = 'Changes', entries }: EntriesBlock, page: Page): Generator<Html> {
+function* renderEntries({ heading = 'Changes', entries }: EntriesBlock, page: Page): Generator<Html> {
   const id = createId(page, 'entries');
   yield html`<section class="part" aria-labelledby="${page.within}${id}"><h2 id="${id}">${heading}</h2>
 <div class="items${entries.length > MAX_WHOLE ? ' many' : ''}">

@@ -153,7 +153,7 @@ function createDiagnosticAnnotation(diagnostic: Diagnostic): Annotation {
 
 function createViolationAnnotation({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Annotation {
   const [address, ...others] = addresses;
-  const said = others.length === 0 ? message : `${message} ${formatList(addresses)}`;
+  const said = others.length === 0 ? message : `${message} ${formatAnnotationList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
   // The first place is the resource's manifest. If a policy violation has no resource, its only place is the policy.
   const own = related.length > 1 || rule !== 'policy' ? related.shift() : undefined;
@@ -172,7 +172,7 @@ function createViolationAnnotation({ rule, message, remedy, addresses, places = 
 /** The maximum number of addresses that an annotation lists. The report has all. */
 const MAX_LISTED = 10;
 
-function formatList(addresses: readonly string[]): string {
+function formatAnnotationList(addresses: readonly string[]): string {
   const more = addresses.length > MAX_LISTED ? [`${addresses.length - MAX_LISTED} more`] : [];
   return `They are ${[...addresses.slice(0, MAX_LISTED), ...more].join(', ')}.`;
 }

@@ -66,7 +66,7 @@ function formatAnnotations(placed: readonly PlacedAnnotation[], said: string): s
   const omitted = new Set(notices.slice(MAX_NOTICES));
   const more = omitted.size > 0 ? ` ${formatCount(omitted.size, 'notice')} left out.` : '';
   const shown = placed.filter((one) => !omitted.has(one));
-  const summary = formatCommand('notice', { title: 'edgewise' }, `${said}${more}`);
+  const summary = formatWorkflowCommand('notice', { title: 'edgewise' }, `${said}${more}`);
   return [...shown.map(({ annotation, options }) => formatAnnotation(annotation, options)), summary, ''].join('\n');
 }
 
@@ -76,7 +76,7 @@ const MAX_NOTICES = 9;
 function formatAnnotation(annotation: Annotation, options: FormatOptions): string {
   const { rule, level, message, remedy, place } = annotation;
   const text = [message, ...listRelatedPlaceTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join('\n');
-  return formatCommand(level, { ...createPosition(place, options), title: `edgewise: ${rule}` }, text);
+  return formatWorkflowCommand(level, { ...createPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
 /** Empty if the place is in no file. GitHub then shows the annotation with the run. */
@@ -89,7 +89,7 @@ function createPosition(place: Annotation['place'], options: FormatOptions): Pro
 
 type Properties = Readonly<Record<string, string>>;
 
-function formatCommand(name: string, properties: Properties, text: string): string {
+function formatWorkflowCommand(name: string, properties: Properties, text: string): string {
   const listed = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(value)}`);
   return `::${name} ${listed.join(',')}::${escapeText(text)}`;
 }

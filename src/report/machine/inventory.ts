@@ -83,7 +83,7 @@ export function checkKindHasReadableField(kind: Kind, path: FieldPath): string |
 export function renderValueLinesAtPath(inventory: StackInventory, path: FieldPath, isNamed: boolean): string {
   const lines = redactInventory(inventory).resources.flatMap((resource) => {
     const value = readPath(resource, path);
-    const texts = isJsonArray(value) ? value.map(formatValue) : value === null ? [] : [formatValue(value)];
+    const texts = isJsonArray(value) ? value.map(formatRowValue) : value === null ? [] : [formatRowValue(value)];
     return isNamed ? texts.map((text) => `${formatAddressWithDuplicateId(resource)}\t${text}`) : texts;
   });
   return lines.map((line) => `${line}\n`).join('');
@@ -103,7 +103,7 @@ function readStep(value: Json, step: string | number): Json {
 }
 
 /** Removes a final line break, because the caller adds one. Escapes other unprintable characters. */
-function formatValue(value: Json): string {
+function formatRowValue(value: Json): string {
   if (isConcealed(value)) return toPrintable(formatConcealed(value));
   return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : toCanonicalJson(value));
 }

@@ -27,14 +27,14 @@ export interface EventBody {
 export function renderJsonLinesReport(report: Report, options: FormatOptions): string {
   const { sent = { text: '', count: 0 }, at = new Date(0) } = options;
   const bodies = [
-    ...listEvents(report, sent.count > 0, options),
+    ...listReportEvents(report, sent.count > 0, options),
     { event: 'summary', ...createSummary(report, options) },
   ];
   const lines = bodies.map((body, index) => renderEventLine(body, { seq: sent.count + index + 1, time: at }));
   return `${sent.text}${lines.join('')}`;
 }
 
-function listEvents(report: Report, isSent: boolean, options: FormatOptions): readonly EventBody[] {
+function listReportEvents(report: Report, isSent: boolean, options: FormatOptions): readonly EventBody[] {
   switch (report.about) {
     case 'plan':
       return listDiagnosticEvents(report.plan.diagnostics);

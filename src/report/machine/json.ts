@@ -50,7 +50,7 @@ export function renderJsonReport(report: Report): string {
         format: REPORT_FORMAT,
         command: report.command === 'diff' ? 'diff' : 'apply',
         ok: report.command === 'diff' || isSamePlan(report.comparison),
-        ...createComparisonDocument(report),
+        ...createComparisonJson(report),
       });
     case 'apply':
       return renderApplyJson(report.plan, report.result);
@@ -179,7 +179,7 @@ function createErrorDocument(error: NonNullable<Failure['error']>): object {
 }
 
 /** A comparison of two plans. `same`: they do the same, apart from what is done already. */
-function createComparisonDocument({ comparison, names }: ComparisonReport): object {
+function createComparisonJson({ comparison, names }: ComparisonReport): object {
   const { before, after, members, more, less, done } = redactComparison(comparison);
   return {
     stack: after.stack,

@@ -31,10 +31,10 @@ export function renderJunitDocument(cases: readonly JunitCase[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].sort(([left], [right]) => (left < right ? -1 : 1));
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="edgewise"${renderCounts(cases)}>`,
+    `<testsuites name="edgewise"${renderCountAttributes(cases)}>`,
     ...suites.flatMap(([suite, members]) => [
-      `  <testsuite name="${escapeXml(suite)}"${renderCounts(members)}>`,
-      ...members.flatMap(renderCase),
+      `  <testsuite name="${escapeXml(suite)}"${renderCountAttributes(members)}>`,
+      ...members.flatMap(renderTestCase),
       '  </testsuite>',
     ]),
     '</testsuites>',
@@ -103,7 +103,7 @@ function listAddresses(report: Report): readonly string[] {
   }
 }
 
-function renderCounts(cases: readonly JunitCase[]): string {
+function renderCountAttributes(cases: readonly JunitCase[]): string {
   const counted = Map.groupBy(cases, ({ annotation }) =>
     annotation === undefined ? 'passed' : chooseElement(annotation),
   );
@@ -118,16 +118,16 @@ function chooseElement({ rule, nature }: Annotation): Element {
   return nature === 'failure' ? 'error' : 'failure';
 }
 
-function renderCase({ suite, name, annotation }: JunitCase): readonly string[] {
+function renderTestCase({ suite, name, annotation }: JunitCase): readonly string[] {
   const start = `    <testcase classname="edgewise.${escapeXml(suite)}" name="${escapeXml(name)}" time="0"`;
   if (annotation === undefined) return [`${start}/>`];
   const element = chooseElement(annotation);
   const type = element === 'skipped' ? '' : ` type="${escapeXml(annotation.level)}"`;
-  const body = element === 'skipped' ? '/>' : `>${escapeXml(renderDetails(annotation))}</${element}>`;
+  const body = element === 'skipped' ? '/>' : `>${escapeXml(renderFailureDetails(annotation))}</${element}>`;
   return [`${start}>`, `      <${element} message="${escapeXml(annotation.message)}"${type}${body}`, '    </testcase>'];
 }
 
-function renderDetails(annotation: Annotation): string {
+function renderFailureDetails(annotation: Annotation): string {
   const { message, remedy, place } = annotation;
   const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`, place.excerpt];
   return [message, ...where, ...listRelatedPlaceTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join(

@@ -17,7 +17,7 @@ import type { DriftReport, Report, StacksRunReport } from '../report.ts';
  * new one. Source: OpenMetrics 1.0.
  */
 export function renderDriftMetrics(report: Report): string {
-  if (report.about !== 'drift') return renderFamilies([createSuccessFamily(false, createLabels(report))]);
+  if (report.about !== 'drift') return renderFamilies([createSuccessFamily(false, createMetricLabels(report))]);
   return renderFamilies([...listStackFamilies(report.drift), ...listAccountFamilies(report)]);
 }
 
@@ -52,7 +52,7 @@ function renderFamilies(families: readonly Family[]): string {
 }
 
 /** Labels of the success gauge if the command did not complete. Empty if the stack is unknown. */
-function createLabels(report: Report): Sample['labels'] {
+function createMetricLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
 
@@ -98,7 +98,7 @@ function listStackFamilies(drift: Drift): readonly Family[] {
     {
       name: 'edgewise_health_warnings',
       help: 'Warnings about live resources, by code.',
-      samples: countBy(drift.diagnostics.map(({ code }) => ({ stack, code }))),
+      samples: countByLabel(drift.diagnostics.map(({ code }) => ({ stack, code }))),
     },
     {
       name: 'edgewise_certificate_end_timestamp_seconds',
@@ -193,7 +193,7 @@ function listEnds({ stack, changes }: Drift): readonly Sample[] {
   return [...ends].map(([address, value]) => ({ labels: { stack, address }, value }));
 }
 
-function countBy(labels: readonly Sample['labels'][]): readonly Sample[] {
+function countByLabel(labels: readonly Sample['labels'][]): readonly Sample[] {
   const groups = Map.groupBy(labels, (one) => JSON.stringify(one));
   return [...groups.values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [{ labels: first, value: more.length + 1 }],

@@ -125,7 +125,7 @@ export interface Summary {
 
 /** The start of a fold, which opens on a click. */
 export function renderDetailsStart({ code, rest }: Summary): string {
-  return `<details>\n<summary><code>${escapeHtml(toPrintable(shortenText(code)))}</code> ${escapeReferences(rest)}</summary>\n\n`;
+  return `<details>\n<summary><code>${escapeAsEntities(toPrintable(shortenText(code)))}</code> ${escapeReferences(rest)}</summary>\n\n`;
 }
 
 /**
@@ -148,12 +148,12 @@ function escapeMarkerWord(text: string): string {
   );
 }
 
-function escapeHtml(text: string): string {
+function escapeAsEntities(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function escapeReferences(text: string): string {
-  return escapeHtml(toPrintable(text).replace(REFERRING, '$&\u0000')).replaceAll('\u0000', GAP);
+  return escapeAsEntities(toPrintable(text).replace(REFERRING, '$&\u0000')).replaceAll('\u0000', GAP);
 }
 
 function countBackticks(text: string): number {

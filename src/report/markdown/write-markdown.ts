@@ -101,7 +101,7 @@ function listBlockSections(
     case 'list':
       return listListSections(block);
     case 'table':
-      return block.isDetail && !options.verbose ? [] : listTableSections(block, options);
+      return block.isDetail && !options.verbose ? [] : listTableBlockSections(block, options);
     // The headline has them.
     case 'counts':
       return [];
@@ -136,11 +136,11 @@ function createErrorSection({ lines, remedy }: ErrorBlock): Section {
 
 function* listDangerSections({ count, dangers }: DangersBlock): Generator<Section> {
   yield { text: `> [!CAUTION]\n> **${toShortProse(count)}**\n>\n`, weight: 'always' };
-  for (const danger of dangers) yield { text: renderDanger(danger), weight: 'loss', names: ['danger', 'dangers'] };
+  for (const danger of dangers) yield { text: renderDangerItem(danger), weight: 'loss', names: ['danger', 'dangers'] };
   yield { text: '\n', weight: 'always' };
 }
 
-function renderDanger({ part, group, address, owner, said, place, anchor }: DangerLine): string {
+function renderDangerItem({ part, group, address, owner, said, place, anchor }: DangerLine): string {
   const whose = owner === undefined ? '' : ` (${toShortProse(owner)})`;
   const lead = part === undefined ? '' : `**${toShortProse(part.title)}**${whose}: `;
   const name = `${renderCodeSpan(address)}${part === undefined ? whose : ''}`;
@@ -176,7 +176,7 @@ function createListEnd(note: string | undefined): Section {
   return { text: note === undefined ? '\n' : `\n${toShortProse(note)}\n\n`, weight: 'always' };
 }
 
-function listTableSections(
+function listTableBlockSections(
   { heading, columns, size, rows, weight, isFolded }: TableBlock,
   { parts }: PartsOptions,
 ): Iterable<Section> {

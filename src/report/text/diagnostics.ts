@@ -15,14 +15,14 @@ export function renderDiagnosticTextLines(
   style: TextRole,
   options: TextStyleOptions,
 ): readonly string[] {
-  return lines.flatMap((line) => renderLine(line, style, options));
+  return lines.flatMap((line) => renderExcerptLine(line, style, options));
 }
 
 /**
  * Never wraps positions and excerpts. A terminal can open an unbroken position, and wrapping would misplace the caret
  * of an excerpt.
  */
-function renderLine(line: DiagnosticTextLine, style: TextRole, options: TextStyleOptions): readonly string[] {
+function renderExcerptLine(line: DiagnosticTextLine, style: TextRole, options: TextStyleOptions): readonly string[] {
   const { role, label, text } = line;
   const paint = createPainter(options.color);
   switch (role) {

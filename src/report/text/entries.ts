@@ -40,7 +40,7 @@ const MIN_LABEL_COLUMNS = 24;
  * The entries of a block below its heading, as sections. An entry with fields has its own section; adjacent entries
  * without fields share one.
  */
-export function* listEntriesSections(
+export function* listEntryLines(
   { heading, hasLabels, entries }: EntriesBlock,
   { entries: all, ...options }: EntriesLayout,
 ): Generator<readonly string[]> {

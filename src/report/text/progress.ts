@@ -117,7 +117,7 @@ export function createLiveProgress({ total, rateLimit }: PlannedWrites, options:
       const bad = [...(failed === 0 ? [] : [`${failed} failed`]), ...(skipped === 0 ? [] : [`${skipped} skipped`])];
       const waitMs = Math.max(0, (pending?.until ?? now) - now);
       const left = formatRemaining(total - done, rateLimit, waitMs);
-      const awaited = pending !== undefined && waitMs > 0 ? [formatWaitClause(pending, now)] : listAnswers(running);
+      const awaited = pending !== undefined && waitMs > 0 ? [formatProgressWait(pending, now)] : listAnswers(running);
       const line = [`${done} of ${total} done`, ...bad, ...left, ...awaited, ...listConflicts(waiting)].join(', ');
       return clipToColumns(line, options.width);
     },
@@ -125,7 +125,7 @@ export function createLiveProgress({ total, rateLimit }: PlannedWrites, options:
 }
 
 /** Returns a clause such as `waiting 45 s: the limit is 120/60s`. */
-export function formatWaitClause({ until, reason }: PendingWait, now: number): string {
+export function formatProgressWait({ until, reason }: PendingWait, now: number): string {
   return `waiting ${formatWaitTime(until - now)}: ${toPrintable(reason)}`;
 }
 

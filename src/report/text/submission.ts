@@ -1,5 +1,5 @@
 import type { DecidedPartsField, SubmissionPartDecision, SubmittedKind } from '../../kinds/kind.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, toJsonList, toJsonText } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextStyleOptions } from '../report.ts';
 import { countColumns, quoteIfNeeded } from '../view/escape.ts';
@@ -29,20 +29,20 @@ interface PartView {
 export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): SubmissionView {
   const { status, parts } = kind.submission;
   return {
-    id: quoteIfNeeded(toText(shown['id'])),
-    status: quoteIfNeeded(toText(shown[status.field])),
+    id: quoteIfNeeded(toJsonText(shown['id'])),
+    status: quoteIfNeeded(toJsonText(shown[status.field])),
     isDecided: shown[status.field] === status.decided,
-    createdAt: quoteIfNeeded(toText(shown['created_at'])),
+    createdAt: quoteIfNeeded(toJsonText(shown['created_at'])),
     stated: kind.specFields.map(([name]) => [name, listLines(shown[name])]),
     partTitle: parts.title,
-    parts: toList(shown[parts.field]).flatMap((part) => (isJsonObject(part) ? createPartView(parts, part) : [])),
+    parts: toJsonList(shown[parts.field]).flatMap((part) => (isJsonObject(part) ? createPartView(parts, part) : [])),
   };
 }
 
 function createPartView({ name, status, decisions }: DecidedPartsField, part: JsonObject): PartView {
-  const shown = toText(part[status]);
+  const shown = toJsonText(part[status]);
   const decision = Object.hasOwn(decisions, shown) ? decisions[shown] : undefined;
-  return { name: quoteIfNeeded(toText(part[name])), status: quoteIfNeeded(shown), decision };
+  return { name: quoteIfNeeded(toJsonText(part[name])), status: quoteIfNeeded(shown), decision };
 }
 
 /** The state of a submission on one line: `abrp_2ab: PENDING, 0 of 2 host names decided`. */
@@ -57,12 +57,12 @@ export function renderSubmissionText(view: SubmissionView, options: TextStyleOpt
   return [
     createPainter(options.color)('strong', renderSubmissionState(view)),
     ...facts.flatMap(([label, lines]) => lines.map((line, row) => `  ${(row === 0 ? label : '').padEnd(9)}  ${line}`)),
-    ...renderTable(view, options),
+    ...renderSubmissionTable(view, options),
     '',
   ].join('\n');
 }
 
-function renderTable({ parts, partTitle }: SubmissionView, { color }: TextStyleOptions): readonly string[] {
+function renderSubmissionTable({ parts, partTitle }: SubmissionView, { color }: TextStyleOptions): readonly string[] {
   if (parts.length === 0) return [];
   const paint = createPainter(color);
   const heading = partTitle.toUpperCase();
@@ -83,13 +83,7 @@ const STYLES: Readonly<Record<SubmissionPartDecision, TextRole>> = {
 
 /** Returns one line for a text, or one line for each member of a list. Omits empty texts. */
 function listLines(value: Json | undefined): readonly string[] {
-  return (isJsonArray(value) ? value : [value]).map((one) => toPrintable(toText(one))).filter((line) => line !== '');
-}
-
-function toList(value: Json | undefined): readonly Json[] {
-  return isJsonArray(value) ? value : [];
-}
-
-function toText(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
+  return (isJsonArray(value) ? value : [value])
+    .map((one) => toPrintable(toJsonText(one)))
+    .filter((line) => line !== '');
 }

@@ -19,7 +19,7 @@ import { formatRemedyLines, listRelatedLines, listSourcePlaceLines } from '../vi
 import { countColumns } from '../view/escape.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
 import { renderDiagnosticLines, renderDiagnosticTextLines } from './diagnostics.ts';
-import { listEntriesSections } from './entries.ts';
+import { listEntryLines } from './entries.ts';
 import { createPainter, isTooWide, padToWidth, wrapWithPrefix } from './layout.ts';
 
 /**
@@ -40,14 +40,14 @@ function* listSections(document: Document, options: FormatOptions): Generator<re
   if (head.length > 0) yield head;
   const layout = { ...options, entries: listEntries(document) };
   for (const block of document.blocks) {
-    if (block.block === 'entries') yield* listEntriesSections(block, layout);
+    if (block.block === 'entries') yield* listEntryLines(block, layout);
     else if (block.block === 'part') yield* listPartSections(block, options);
     else {
       const lines = renderBlock(block, options);
       if (lines.length > 0) yield lines;
     }
   }
-  for (const lines of [listDangers(document, options), listEnd(document, options), listNext(document, options)])
+  for (const lines of [listDangerLines(document, options), listEnd(document, options), listNext(document, options)])
     if (lines.length > 0) yield lines;
 }
 
@@ -194,7 +194,7 @@ function* listPartSections({ title, document }: PartBlock, options: FormatOption
 }
 
 /** The dangers that no entry shows, and in a report on many stacks all of them. */
-function listDangers({ blocks }: Document, { color, width }: TextStyleOptions): readonly string[] {
+function listDangerLines({ blocks }: Document, { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
   const found = blocks.filter((block): block is DangersBlock => block.block === 'dangers');
   return found.flatMap(({ count, dangers }) => {
@@ -215,7 +215,7 @@ function formatDangerLine({ part, group, address, owner, said }: DangerLine): st
 function listEnd({ conclusion, applyCommand }: Document, { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
   const lines = conclusion.flatMap((sentence) => {
-    const wrapped = wrapWithPrefix('', formatSentence(sentence), { width, rest: 0 });
+    const wrapped = wrapWithPrefix('', formatTextSentence(sentence), { width, rest: 0 });
     const { tone } = sentence;
     return tone === undefined ? wrapped : wrapped.map((line) => paint(tone, line));
   });
@@ -223,7 +223,7 @@ function listEnd({ conclusion, applyCommand }: Document, { color, width }: TextS
   return command === undefined ? lines : [...lines, command];
 }
 
-function formatSentence({ role, to, text }: Sentence): string {
+function formatTextSentence({ role, to, text }: Sentence): string {
   if (role !== 'pointer') return text;
   return to === 'dangers' ? `${text}.` : `${text}: see above.`;
 }

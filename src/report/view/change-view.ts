@@ -61,7 +61,7 @@ export interface ChangeShare {
  */
 export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
   const shares = CHANGE_ACTIONS.flatMap((action) =>
-    changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
+    changes.filter((change) => change.action === action).flatMap((change) => divideByOrigin(change, action)),
   );
   if (shares.length === 0) return [];
   if (!shares.some(({ part }) => part === 'drift')) return [{ part: 'change', heading: undefined, changes: shares }];
@@ -79,7 +79,7 @@ interface Share extends ChangeShare {
  * Assigns a change to one or two parts. A change with a `reason` is also in the part `change`, even if all its
  * differences are drift.
  */
-function divide(change: Change, action: ChangingAction): readonly Share[] {
+function divideByOrigin(change: Change, action: ChangingAction): readonly Share[] {
   const { differences, reason } = change;
   const whole = { change, action, differences, isContinued: false };
   if (action === 'delete' || action === 'replace') return [{ ...whole, part: 'losses' }];

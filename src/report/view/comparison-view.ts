@@ -56,7 +56,7 @@ interface OneSidedChanges {
 }
 
 /** What the user must do if the plan is not as approved or as shown. */
-function formatRemedy(command: 'apply' | 'question', members: readonly MemberDifference[]): string {
+function formatComparisonRemedy(command: 'apply' | 'question', members: readonly MemberDifference[]): string {
   if (command === 'question') return 'Nothing was written. Run the command again to see the new plan.';
   const hasOption = members.some(({ name }) => name.startsWith('--'));
   return hasOption
@@ -80,8 +80,8 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
         ? `Plans for ${formatReportSubject(after)} compared`
         : `Plan for ${formatReportSubject(after)} against ${words.names.before}`,
     summary: formatSummary(redacted, words),
-    ...(command !== 'diff' && !isSame && { remedy: formatRemedy(command, members) }),
-    members: members.map((member) => formatMember(member, words)),
+    ...(command !== 'diff' && !isSame && { remedy: formatComparisonRemedy(command, members) }),
+    members: members.map((member) => formatComparedMember(member, words)),
     parts: parts.filter(({ changes, files }) => changes.length + files.length > 0),
     diagnostics: after.diagnostics.filter(({ severity }) => severity === 'error').map(toPrintableDiagnostic),
     isRefused: command !== 'diff' && !isSame,
@@ -159,7 +159,7 @@ function listSideNotes(changed: ChangedSide | undefined): readonly string[] {
   return changed === undefined ? [] : [SIDES[changed]];
 }
 
-function formatMember({ name, before: from, after: to }: MemberDifference, { before, after }: Words): string {
+function formatComparedMember({ name, before: from, after: to }: MemberDifference, { before, after }: Words): string {
   return `${toPrintable(name)}: ${before}: ${formatMemberValue(from)}; ${after}: ${formatMemberValue(to)}`;
 }
 

@@ -231,7 +231,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
   const owner = quoteIfNeeded(String(danger.from));
   const clause = (
     [planned, happened]: readonly [string, string],
-    values = `${path} ${formatSides(kind, danger, names)}`,
+    values = `${path} ${formatDangerSides(kind, danger, names)}`,
   ): Clause => ({ lead: tense === 'planned' ? `will ${planned}` : happened, values });
   switch (danger.danger) {
     case 'restriction-disabled':
@@ -253,7 +253,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
       const lead = kind?.fields[danger.path ?? '']?.summary?.unset ?? `is not restricted by ${path}`;
       return danger.from === undefined
         ? { lead, values: '' }
-        : { lead: `${lead}:`, values: `${path} ${formatSides(kind, danger, names)}` };
+        : { lead: `${lead}:`, values: `${path} ${formatDangerSides(kind, danger, names)}` };
     }
     case 'access-widened':
       return clause(['widen access:', 'widens access:']);
@@ -356,12 +356,13 @@ function listRuleParts(
   { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
   names: ResourceNames,
 ): readonly string[] {
-  if (type?.type !== 'object') return [`${formatValue(type, from, names)} → ${formatValue(type, to, names)}`];
+  if (type?.type !== 'object')
+    return [`${formatDangerValue(type, from, names)} → ${formatDangerValue(type, to, names)}`];
   const [before, after] = [from, to].map((side) => (isJsonObject(side) ? side : {}));
   return Object.entries(type.fields).flatMap(([name, field]) => {
     const [left, right] = [before?.[name] ?? null, after?.[name] ?? null];
     if (field.isCaption || isSameJson(left, right)) return [];
-    const sides = [left, right].map((side) => formatValue(field.type, side, names));
+    const sides = [left, right].map((side) => formatDangerValue(field.type, side, names));
     return sides[0] === sides[1] ? [] : [`${name} ${sides[0]} → ${sides[1]}`];
   });
 }
@@ -371,9 +372,13 @@ function listRuleParts(
  */
 const MAX_VALUE = 240;
 
-function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: ResourceNames): string {
+function formatDangerSides(
+  kind: Kind | undefined,
+  { danger, path = '', from, to }: Danger,
+  names: ResourceNames,
+): string {
   const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const [before, after] = [from, to].map((side) => formatValue(type, side, names));
+  const [before, after] = [from, to].map((side) => formatDangerValue(type, side, names));
   if (danger === 'access-widened') return `+ ${after}`;
   if (danger === 'address-removed') return `${before}`;
   // A disabled field keeps its values, so show the same values only once.
@@ -383,7 +388,7 @@ function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Da
 
 const NOTHING = '(none)';
 
-function formatValue(type: OptionalFieldType, value: Json | undefined, names: ResourceNames): string {
+function formatDangerValue(type: OptionalFieldType, value: Json | undefined, names: ResourceNames): string {
   const text = formatWholeValue(type, value ?? null, names);
   if (text === '') return NOTHING;
   return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
@@ -395,7 +400,7 @@ function formatWholeValue(type: OptionalFieldType, value: Json, names: ResourceN
   if (value === null) return '';
   if (type?.type === 'json') return toPrintable(toCanonicalJson(value));
   if (type?.type === 'list' && isJsonArray(value) && type.of.type === 'object')
-    return value.map((member) => formatMember(type.of, member, names)).join(', ');
+    return value.map((member) => formatDangerMember(type.of, member, names)).join(', ');
   if (type?.type !== 'object' || !isJsonObject(value)) return listScalarTexts(type, value, names).join(', ');
   return Object.entries(value)
     .filter(([, member]) => typeof member !== 'boolean')
@@ -404,7 +409,7 @@ function formatWholeValue(type: OptionalFieldType, value: Json, names: ResourceN
     .join(' ');
 }
 
-function formatMember(type: OptionalFieldType, member: Json, names: ResourceNames): string {
+function formatDangerMember(type: OptionalFieldType, member: Json, names: ResourceNames): string {
   const isRule = type?.type === 'object' && Object.values(type.fields).some(({ isCaption }) => isCaption);
   return isRule ? formatRuleName(type, member) : formatWholeValue(type, member, names);
 }

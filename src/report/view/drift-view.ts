@@ -291,7 +291,7 @@ function createDriftedDetails(change: DriftedChange, { names, refused }: DriftSc
     ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
     dangers: listDriftDangerViews([change], names),
     fields: differences.filter(isOfService).map((one) => createHappenedFieldView(one, context)),
-    traits: listTraits(change, planned),
+    traits: listExpectedTraits(change, planned),
     ...(next !== undefined && { next }),
     ...(planned !== undefined && {
       planned: { ...planned, fields: planned.fields.map((field) => withProtectionDoubt(field, change)) },
@@ -299,7 +299,7 @@ function createDriftedDetails(change: DriftedChange, { names, refused }: DriftSc
   };
 }
 
-function listTraits({ action }: DriftedChange, planned: ChangeView | undefined): readonly SummaryClauseView[] {
+function listExpectedTraits({ action }: DriftedChange, planned: ChangeView | undefined): readonly SummaryClauseView[] {
   const [first, ...more] = planned?.traits ?? [];
   if (first === undefined || action !== 'create') return planned?.traits ?? [];
   return [{ ...first, said: `expected: ${first.said}` }, ...more];

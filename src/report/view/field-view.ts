@@ -62,7 +62,7 @@ export function createDifferenceView(
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
   const manifestPath = formatPathWithTargetName(path, { kind, names });
-  const base = { path: label, manifestPath, notes: listNotes(difference, type, origins), forcesReplace, origin };
+  const base = { path: label, manifestPath, notes: listFieldNotes(difference, type, origins), forcesReplace, origin };
   const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
   const inline = {
     from: renderScalar(type, from, names),
@@ -104,18 +104,19 @@ export function createHappenedFieldView(difference: Difference, { kind, names }:
  * says only that the field was changed or removed.
  */
 function formatServiceChange({ from: live, to: expected, origin }: Difference, type: OptionalFieldType): string {
-  const isGone = isNothing(live);
+  const isGone = isEmptyValue(live);
   if (origin === 'both') return `${isGone ? 'removed' : 'changed'} at the service, and in its manifest`;
-  if (origin === 'unknown') return isGone ? 'not at the service' : UNKNOWN[isNothing(expected) ? 'added' : 'changed'];
+  if (origin === 'unknown')
+    return isGone ? 'not at the service' : UNKNOWN[isEmptyValue(expected) ? 'added' : 'changed'];
   if (isGone) return 'removed at the service';
-  if (isNothing(expected)) return 'added at the service';
+  if (isEmptyValue(expected)) return 'added at the service';
   const isShort = typeof live === 'number' || typeof live === 'boolean' || type?.type === 'enum';
   return isShort ? `set to ${renderScalar(type, live, new Map())} at the service` : 'changed at the service';
 }
 
 const UNKNOWN = { added: 'only at the service', changed: 'different at the service' } as const;
 
-function isNothing(value: Json | undefined): boolean {
+function isEmptyValue(value: Json | undefined): boolean {
   return isAbsentOrEmptyCollection(value) || value === '';
 }
 
@@ -133,7 +134,7 @@ export function listNonDefaultFieldViews(
       const text = renderScalar(type, value, names);
       return { ...base, inline: role === 'added' ? { to: text } : { from: text }, lines: [] };
     }
-    return { ...base, lines: renderLines(value, { type, names }).map((text) => ({ role, text })) };
+    return { ...base, lines: renderFieldLines(value, { type, names }).map((text) => ({ role, text })) };
   });
 }
 
@@ -172,13 +173,17 @@ function compareValues({ from, to }: Sides, type: OptionalFieldType, names: Reso
     if (side === undefined || isAbsentOrEmptyCollection(side)) return [];
     if (isText && typeof side === 'string') return toPrintableLines(side);
     const ordered = orderMembers(type, side);
-    return renderLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
+    return renderFieldLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
   });
   const isOfMembers = [from, to].every((side) => isAbsentOrEmptyCollection(side) || isPlainList(side));
   return foldUnchanged(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
 }
 
-function listNotes(difference: Difference, type: OptionalFieldType, origins: DifferenceCauseNotes): readonly string[] {
+function listFieldNotes(
+  difference: Difference,
+  type: OptionalFieldType,
+  origins: DifferenceCauseNotes,
+): readonly string[] {
   const { from, to, origin, forcesReplace, isHidden } = difference;
   if (isHidden) return ['cannot be compared: the service does not show it'];
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
@@ -221,7 +226,7 @@ function formatKeyName(path: FieldPath, { kind, names }: ValueRenderingContext):
 }
 
 /** Renders long text line by line, and members of a plain list without bullets. */
-function renderLines(
+function renderFieldLines(
   value: Json,
   { type, names }: { type: OptionalFieldType; names: ResourceNames },
 ): readonly string[] {
@@ -252,12 +257,12 @@ function formatBriefValues({ inline, lines }: FieldView, room: number): string {
   const there = from === undefined && to === undefined ? (is ?? listed('same')) : undefined;
   if (there !== undefined) return cutText(there, room);
   const sides = [from, to].map((side) => (side === undefined ? undefined : cutText(side, room)));
-  return formatSides(sides[0], sides[1]);
+  return formatFieldSides(sides[0], sides[1]);
 }
 
 /** The values of a field without bullets, keys and ids, so that another text can be searched for them. */
 export function listFieldValuesForSearch({ inline, lines }: FieldView): readonly string[] {
-  const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
+  const values = inline === undefined ? lines.filter(isChangedLine).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {
     const bare = removeIdsBeforeNames(value ?? '')
       .replace(/^(?:\s|• )*/, '')
@@ -266,7 +271,7 @@ export function listFieldValuesForSearch({ inline, lines }: FieldView): readonly
   });
 }
 
-function isChanged({ role }: FieldValueLine): boolean {
+function isChangedLine({ role }: FieldValueLine): boolean {
   return role === 'added' || role === 'removed';
 }
 
@@ -277,7 +282,7 @@ function joinLines(texts: readonly string[]): string {
     .join('');
 }
 
-function formatSides(from: string | undefined, to: string | undefined): string {
+function formatFieldSides(from: string | undefined, to: string | undefined): string {
   if (from === undefined) return to === undefined ? '…' : `+ ${to}`;
   return to === undefined ? `- ${from}` : `${from} → ${to}`;
 }
@@ -424,14 +429,14 @@ export function listNonDefaultLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
 function orderMembers(type: OptionalFieldType, value: Json): Json {
   if (isJsonArray(value)) return value.map((member, index) => orderMembers(findMemberType(type, index), member));
   if (!isJsonObject(value)) return value;
-  const names = listInOrder(type, value);
+  const names = listLinesInOrder(type, value);
   const members = names.map((name): [string, Json] => {
     return [name, orderMembers(findMemberType(type, name), value[name] ?? null)];
   });
   return Object.fromEntries(members);
 }
 
-function listInOrder(type: OptionalFieldType, value: JsonObject): readonly string[] {
+function listLinesInOrder(type: OptionalFieldType, value: JsonObject): readonly string[] {
   const known = Object.keys(type?.type === 'object' ? type.fields : {});
   const others = Object.keys(value).filter((name) => !known.includes(name));
   return [...known.filter((name) => Object.hasOwn(value, name)), ...others.sort()];
@@ -494,7 +499,7 @@ const NO_VALUE = '(none)';
 
 /** A value on one line: a scalar, or an empty list or object. */
 export function renderScalar(type: OptionalFieldType, value: Json | undefined, names: ResourceNames): string {
-  if (typeof value === 'string') return renderText(type, value, names);
+  if (typeof value === 'string') return renderFieldText(type, value, names);
   if (isConcealed(value)) return toPrintable(formatConcealed(value));
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : NO_VALUE;
 }
@@ -511,7 +516,7 @@ function renderValueLines(type: OptionalFieldType, value: Json, names: ResourceN
   return isMultilineText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
 }
 
-function renderText(type: OptionalFieldType, text: string, names: ResourceNames): string {
+function renderFieldText(type: OptionalFieldType, text: string, names: ResourceNames): string {
   if (type?.type === 'reference') return renderReference(text, names);
   const isWord = type?.type === 'enum' || type?.type === 'timestamp' || (type?.type === 'text' && type.format);
   return isWord ? quoteIfNeeded(text) : quoteText(text);

@@ -56,7 +56,7 @@ export function createInventoryView(inventory: StackInventory, scope: InventoryS
   const owned = resources.map((one) => [one.live.id, formatAddressWithDuplicateId(one)] as const);
   const names = new Map([...named, ...owned]);
   return {
-    rows: resources.map((one) => createRow(one, { ...scope, names })),
+    rows: resources.map((one) => createInventoryRow(one, { ...scope, names })),
     summary: `${formatCount(resources.length, 'resource')} of ${formatReportSubject(inventory)}`,
   };
 }
@@ -66,7 +66,7 @@ export function formatAddressWithDuplicateId({ address, isShared, live: { id } }
   return toPrintable(formatAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
 }
 
-function createRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
+function createInventoryRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
   const { live } = resource;
   const kind = getKind(live.kind);
   return {
@@ -74,7 +74,7 @@ function createRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
     id: quoteIfNeeded(live.id),
     createdAt: live.createdAt === '' ? '' : quoteIfNeeded(live.createdAt),
     state: listStates(kind, resource, scope.now),
-    fields: [...listFields(kind, live, scope), ...(scope.inDetail ? listStoredOtherwise(live) : [])],
+    fields: [...listInventoryFields(kind, live, scope), ...(scope.inDetail ? listStoredOtherwise(live) : [])],
     findings: kind.checkHealth(live.computed).map(({ message, remedy }) => toPrintable(`${message}. ${remedy}`)),
   };
 }
@@ -109,7 +109,7 @@ function listValidityStates({ after, until }: ShownValidity, now: Date): readonl
  * The fields below a row. In a detailed view, all fields that the row does not contain; otherwise the identifying
  * fields, the end of the validity, and the kind's own computed fields, except one that is written to a file.
  */
-function listFields(
+function listInventoryFields(
   kind: Kind,
   { spec, computed }: LiveResource,
   { inDetail, names }: NamedScope,
@@ -122,7 +122,7 @@ function listFields(
   return leaves.map(({ type, path, value }) => ({
     path: formatNamedPath(path, names),
     text: isJsonArray(value)
-      ? value.map((one) => formatValue(one, names)).join(', ')
+      ? value.map((one) => formatInventoryValue(one, names)).join(', ')
       : renderScalar(type, value, names),
   }));
 }
@@ -141,7 +141,7 @@ function formatNamedPath(path: FieldPath, names: NamedScope['names']): string {
   return toPrintable(formatPath(path)).concat(name === undefined ? '' : ` (${name})`);
 }
 
-function formatValue(value: Json, names: NamedScope['names']): string {
+function formatInventoryValue(value: Json, names: NamedScope['names']): string {
   if (typeof value !== 'string') return toPrintable(JSON.stringify(value));
   const name = names.get(value);
   return name === undefined ? quoteIfNeeded(value) : `${quoteIfNeeded(value)} (${name})`;

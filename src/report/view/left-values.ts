@@ -20,7 +20,7 @@ export function listLeftNotes(
   const said = [
     ...equal.map((path) => formatIgnoredPath(path, names)),
     ...leftToOthers.map(({ path, from, to }) => {
-      const sides = `live: ${formatValue(from)}, in the manifest: ${formatValue(to)}`;
+      const sides = `live: ${formatLeftValue(from)}, in the manifest: ${formatLeftValue(to)}`;
       return `${formatPathOfValue(path, names)} (${sides})`;
     }),
   ];
@@ -54,7 +54,7 @@ function formatPathOfValue(path: string, names: ResourceNames): string {
   return isMember ? formatIgnoredPath(`${field}.${member}`, names) : toPrintable(path);
 }
 
-function formatValue(value: LeftValue['from']): string {
+function formatLeftValue(value: LeftValue['from']): string {
   if (value === undefined) return 'not set';
   const text = toCanonicalJson(mapConcealed(value, formatConcealed));
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;

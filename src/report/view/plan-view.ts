@@ -112,7 +112,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
   return {
     title: formatPlanOrApplyTitle('plan', plan),
     headline: formatPlanHeadline(redacted, isEmpty),
-    notes: listNotes(redacted),
+    notes: listViewNotes(redacted),
     violations: violations.map(createViolationView),
     dangers: listDangerViews(changes, names),
     dangerCount: formatDangerCountsOfChanges(changes),
@@ -147,7 +147,7 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
 }
 
 /** A release needs no note on its targets, because it is always limited to some addresses. */
-function listNotes(plan: Plan): readonly string[] {
+function listViewNotes(plan: Plan): readonly string[] {
   return plan.mode === 'release' ? [] : listLimitNotes(plan);
 }
 

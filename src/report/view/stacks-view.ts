@@ -125,7 +125,7 @@ export function createStacksView({ root, parts, selection, requests }: StacksRun
   const rows = parts.map((part) => {
     const earlier = part.repeated === undefined ? undefined : parts[part.repeated.index];
     const title = earlier && (hasOwnName(earlier) ? quoteIfNeeded(earlier.name) : formatStackTitle(earlier));
-    return createRow(part, { isOnly: hasOwnName(part), earlier: title });
+    return createStackRow(part, { isOnly: hasOwnName(part), earlier: title });
   });
   const bad = rows.filter(({ isBad }) => isBad).length;
   const counts = [
@@ -151,7 +151,7 @@ export function createStacksView({ root, parts, selection, requests }: StacksRun
 /** The numbers of stacks that have changes, differences or findings. */
 function listContentCounts(parts: readonly StackReportPart[]): readonly string[] {
   const found = Map.groupBy(
-    parts.flatMap(({ report }) => (hasContent(report) ? [CONTENTS[report.about]] : [])),
+    parts.flatMap(({ report }) => (hasReportContent(report) ? [CONTENTS[report.about]] : [])),
     (content) => content,
   );
   return [...found].map(([content, { length }]) => `${length} with ${content}`);
@@ -167,7 +167,7 @@ const CONTENTS = {
   failure: 'results',
 } as const satisfies Record<Report['about'], string>;
 
-function hasContent(report: Report): boolean {
+function hasReportContent(report: Report): boolean {
   switch (report.about) {
     case 'plan':
       return !isEmptyPlan(report.plan);
@@ -308,7 +308,7 @@ interface RowContext {
   readonly earlier: string | undefined;
 }
 
-function createRow(part: StackReportPart, { isOnly, earlier }: RowContext): StackRow {
+function createStackRow(part: StackReportPart, { isOnly, earlier }: RowContext): StackRow {
   const { name, folder, exitCode } = part;
   const shown = {
     name: name === '' ? '(no name)' : quoteIfNeeded(name),
@@ -330,7 +330,7 @@ export function isShownWithEarlierStack({ report, repeated }: StackReportPart): 
 }
 
 /** Such as `the same error as a`. Empty if all errors of the stack are its own. */
-function listRepeated({ repeated }: StackReportPart, earlier: string | undefined): readonly string[] {
+function listRepeatedErrors({ repeated }: StackReportPart, earlier: string | undefined): readonly string[] {
   if (repeated === undefined || earlier === undefined) return [];
   return [`the same ${repeated.count === 1 ? 'error' : `${repeated.count} errors`} as ${earlier}`];
 }
@@ -340,7 +340,7 @@ function describeReport(
   earlier: string | undefined,
 ): Pick<StackRow, 'said' | 'isQuiet'> & Partial<StackRow> {
   const { report } = part;
-  const repeated = listRepeated(part, earlier);
+  const repeated = listRepeatedErrors(part, earlier);
   switch (report.about) {
     case 'plan':
       return describePlan(report);

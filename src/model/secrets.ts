@@ -94,25 +94,26 @@ interface KnownSecret {
 
 export function createSecretRegistry(): SecretRedactor {
   const known = new Map<string, KnownSecret>();
+  const addParts = (value: string, secret: Omit<KnownSecret, 'matcher'>): void => {
+    for (const part of listSecretParts(value))
+      if (!known.has(part)) known.set(part, { ...secret, matcher: createSecretMatcher(part) });
+  };
   return {
     ...createValueConcealer(),
     add: (name, given) => {
       const value = given.trim();
-      if (value.length < MIN_LENGTH) return;
-      for (const part of listSecretParts(value))
-        if (!known.has(part)) known.set(part, { name, standIn: STAND_INS[name], matcher: createSecretMatcher(part) });
+      if (value.length >= MIN_LENGTH) addParts(value, { name, standIn: STAND_INS[name] });
     },
     addVariable: (variable, value) => {
-      if (value.length < MIN_WORD_LENGTH) return;
-      for (const part of listSecretParts(value))
-        if (!known.has(part)) known.set(part, { standIn: `(secret ${variable})`, matcher: createSecretMatcher(part) });
+      if (value.length >= MIN_WORD_LENGTH) addParts(value, { standIn: `(secret ${variable})` });
     },
     redact: (text, given) =>
       [...known.values()].reduce((left, { standIn, matcher }) => left.replace(matcher, () => given ?? standIn), text),
     find: (text) => {
       for (const { name, matcher } of known.values()) {
-        const index = name === undefined ? -1 : text.search(matcher);
-        if (name !== undefined && index >= 0) return { name, index };
+        if (name === undefined) continue;
+        const index = text.search(matcher);
+        if (index >= 0) return { name, index };
       }
       return undefined;
     },

@@ -273,22 +273,32 @@ function listIgnoredMemberFindings(document: ManifestDocument, ignored: readonly
   if (kind === undefined || !document.isValid) return [];
   return ignored.flatMap((path, index): readonly DocumentFinding[] => {
     const { field, member } = parseIgnoredPart(path);
-    const value = spec[field] ?? undefined;
-    const type = kind.fields[field]?.type.type;
-    const isText = typeof value === 'string' && value !== '';
-    const isMark = type === 'metadata' && member === MARK_KEY;
-    if (member === undefined || (!isText && !isMark && (value !== undefined || type !== 'object'))) return [];
-    const why = isText ? 'is a text, which has no members' : isMark ? `has the mark under ${MARK_KEY}` : 'is not set';
-    const first = isText ? 'Write it as a mapping' : isMark ? 'Name another key' : `Set spec.${field}`;
+    if (member === undefined) return [];
+    const refusal = refuseIgnoredMember({ field, member, type: kind.fields[field]?.type.type }, spec[field]);
+    if (refusal === undefined) return [];
     const finding: ManifestFinding = {
       code: 'bad-value',
-      message: `lifecycle.ignore[${index}] is \`${path}\`, but spec.${field} ${why}`,
-      remedy: `${first}, or ignore it as a whole: \`${field}\`.`,
+      message: `lifecycle.ignore[${index}] is \`${path}\`, but spec.${field} ${refusal.why}`,
+      remedy: `${refusal.otherwise}, or ignore it as a whole: \`${field}\`.`,
       path: ['lifecycle', 'ignore', index],
       target: 'value',
     };
     return [{ document, finding }];
   });
+}
+
+/** Returns why a member cannot be ignored, and what the user can do instead. `undefined` if it can be ignored. */
+function refuseIgnoredMember(
+  { field, member, type }: { readonly field: string; readonly member: string; readonly type: string | undefined },
+  value: Json | undefined,
+): { readonly why: string; readonly otherwise: string } | undefined {
+  if (typeof value === 'string' && value !== '')
+    return { why: 'is a text, which has no members', otherwise: 'Write it as a mapping' };
+  if (type === 'metadata' && member === MARK_KEY)
+    return { why: `has the mark under ${MARK_KEY}`, otherwise: 'Name another key' };
+  if (type === 'object' && (value ?? undefined) === undefined)
+    return { why: 'is not set', otherwise: `Set spec.${field}` };
+  return undefined;
 }
 
 function readFormerName(former: Json | undefined): Pick<ResourceLifecycle, 'renamedFrom' | 'takenFrom'> {

@@ -62,20 +62,24 @@ function orderLastPass(late: LateWrites): readonly PassStep[] {
   for (;;) {
     const before = steps.length;
     for (const [plan, writes] of late) {
-      const waiting = new Set<string>();
-      const ready: Write[] = [];
-      for (const write of [...writes].filter((one) => left.has(one))) {
-        const waits =
-          write.dependsOn.some((id) => waiting.has(id)) || followed.get(write)?.some((one) => left.has(one));
-        if (waits === true) waiting.add(write.id);
-        else ready.push(write);
-      }
+      const ready = listReady(
+        [...writes].filter((write) => left.has(write)),
+        (write) => followed.get(write)?.some((one) => left.has(one)) === true,
+      );
       if (ready.length > 0) steps.push({ plan, writes: ready });
       for (const write of ready) left.delete(write);
     }
-    if (steps.length === before) break;
+    if (steps.length === before) return [...steps, ...listSteps(late, left)];
   }
-  return [...steps, ...listSteps(late, left)];
+}
+
+/** Lists the writes of a plan that neither wait for other plans nor depend on a write that does. */
+function listReady(writes: readonly Write[], waitsForOthers: (write: Write) => boolean): readonly Write[] {
+  const waiting = new Set<string>();
+  // One pass is enough, because a write depends only on earlier writes.
+  for (const write of writes)
+    if (waitsForOthers(write) || write.dependsOn.some((id) => waiting.has(id))) waiting.add(write.id);
+  return writes.filter(({ id }) => !waiting.has(id));
 }
 
 function listSteps(late: LateWrites, left: ReadonlySet<Write>): readonly PassStep[] {

@@ -150,22 +150,24 @@ function findHeredocEnd(text: string, at: number, word: string): number | undefi
   return undefined;
 }
 
+/** What has a meaning in a text: escapes, which stand for themselves, the start of a template, and the end. */
+const IN_TEXT = /\\[\s\S]|\$\$|%%|[$%]\{|["\n]/g;
+
+/** What has a meaning in a template. */
+const IN_TEMPLATE = /[{}"]/g;
+
 /** Returns the position after the quote that ends a text. A template in it, `${…}`, may contain braces and texts. */
 function findTextEnd(text: string, at: number): number | undefined {
-  const open = ['"'];
-  for (let index = at; index < text.length; index += 1) {
-    const [unit, next] = [text[index], text[index + 1]];
-    const isInText = open.at(-1) === '"';
-    if (isInText && unit === '\n') return undefined;
-    // `\"` and `$${` stand for themselves.
-    if (isInText && (unit === '\\' || ((unit === '$' || unit === '%') && next === unit))) index += 1;
-    else if (isInText ? (unit === '$' || unit === '%') && next === '{' : unit === '{') {
-      open.push('}');
-      index += isInText ? 1 : 0;
-    } else if (unit === open.at(-1)) {
-      open.pop();
-      if (open.length === 0) return index + 1;
-    } else if (!isInText && unit === '"') open.push('"');
+  const ends = ['"'];
+  for (let index = at; ; ) {
+    const pattern = ends.at(-1) === '"' ? IN_TEXT : IN_TEMPLATE;
+    pattern.lastIndex = index;
+    const [part] = pattern.exec(text) ?? [];
+    if (part === undefined || part === '\n') return undefined;
+    index = pattern.lastIndex;
+    if (part === ends.at(-1)) ends.pop();
+    else if (part === '"') ends.push('"');
+    else if (/^[$%]?\{$/.test(part)) ends.push('}');
+    if (ends.length === 0) return index;
   }
-  return undefined;
 }

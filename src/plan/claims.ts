@@ -47,40 +47,58 @@ interface CheckedClaims {
 export function checkClaimsAgainstLive(
   decisions: readonly ChangeDecision[],
   live: LiveState,
-  { stack, suppressedDeletes, isInRun = () => false, findTaker, kept: keptPrunes = new Set() }: ConflictContext,
+  context: ConflictContext,
 ): CheckedClaims {
-  // An account may have thousands of other resources, so resources without a claimed value are skipped.
-  const claimed = new Map(
-    decisions.flatMap((decision) => listClaimed(decision).map(({ key }) => [key, decision.pair])),
-  );
-  const kept = new Set(suppressedDeletes.map(({ id }) => id));
-  const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
-  const owners = new Map<string, ClaimOwner>();
-  for (const { kind } of new Map([...claimed.values()].map((pair) => [pair.kind.name, pair])).values()) {
-    for (const resource of live.resources.get(kind.name) ?? []) {
-      const held = listClaims(kind, resource.spec).flatMap(({ key }) => (claimed.has(key) ? [key] : []));
-      if (held.length === 0) continue;
-      const isOurs = isOwnedBy(resource, stack);
-      const isOutsideTargets = isOurs && !byId.has(resource.id);
-      const taker = isOutsideTargets ? findTaker?.(toAddress(kind.name, resource.mark?.name ?? ''))?.stack : undefined;
-      const keeps = pickFinalSpec(resource, byId.get(resource.id));
-      const keys = new Set(listClaims(kind, keeps).map(({ key }) => key));
-      for (const key of held)
-        if (keys.has(key))
-          owners.set(key, {
-            resource,
-            isOurs,
-            isOutsideTargets,
-            taker,
-            isWithheld: kept.has(resource.id),
-            isByKept: keptPrunes.has(resource.id),
-          });
-    }
-  }
+  const owners = findClaimOwners(decisions, live, context);
+  const { isInRun = () => false } = context;
   const found = decisions.flatMap((decision) => listConflictsOf(decision, owners, isInRun));
   return {
     conflicts: found.filter(({ isLate }) => !isLate),
     diagnostics: found.filter(({ isLate }) => isLate).map(createLateWarning),
+  };
+}
+
+/** Finds, by claimed value, the live resource that still has the value after this plan. */
+function findClaimOwners(
+  decisions: readonly ChangeDecision[],
+  live: LiveState,
+  context: ConflictContext,
+): ReadonlyMap<string, ClaimOwner> {
+  const claimed = new Map(decisions.flatMap((one) => listClaimed(one).map(({ key }) => [key, one.pair.kind])));
+  const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
+  const withheld = new Set(context.suppressedDeletes.map(({ id }) => id));
+  const owners = new Map<string, ClaimOwner>();
+  for (const kind of new Set(claimed.values()))
+    for (const resource of live.resources.get(kind.name) ?? []) {
+      const held = listKeys(kind, resource.spec).filter((key) => claimed.has(key));
+      // An account may have thousands of other resources.
+      if (held.length === 0) continue;
+      const decision = byId.get(resource.id);
+      const kept = new Set(listKeys(kind, pickFinalSpec(resource, decision)));
+      const owner = createClaimOwner(resource, decision, { ...context, withheld });
+      for (const key of held) if (kept.has(key)) owners.set(key, owner);
+    }
+  return owners;
+}
+
+function listKeys(kind: Kind, spec: Spec): readonly string[] {
+  return listClaims(kind, spec).map(({ key }) => key);
+}
+
+function createClaimOwner(
+  resource: LiveResource,
+  decision: ChangeDecision | undefined,
+  { stack, withheld, findTaker, kept }: ConflictContext & { readonly withheld: ReadonlySet<string> },
+): ClaimOwner {
+  const isOurs = isOwnedBy(resource, stack);
+  const isOutsideTargets = isOurs && decision === undefined;
+  return {
+    resource,
+    isOurs,
+    isOutsideTargets,
+    taker: isOutsideTargets ? findTaker?.(toAddress(resource.kind, resource.mark?.name ?? ''))?.stack : undefined,
+    isWithheld: withheld.has(resource.id),
+    isByKept: kept?.has(resource.id) === true,
   };
 }
 

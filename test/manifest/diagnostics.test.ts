@@ -23,6 +23,7 @@ const ELSEWHERE: readonly string[] = [
   'no-stack',
   'path-refused',
   'render-failed',
+  'stack-unreadable',
   'untrusted-setting',
   'used-elsewhere',
 ];

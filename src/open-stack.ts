@@ -87,7 +87,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const notices = {
     ...(onRetry !== undefined && { onRetry }),
     ...(onWait !== undefined && { onWait }),
-    ...(onRequest !== undefined && { onRequest }),
+    onRequest,
   };
   const account = createAccount({ settings, given: { transport, apiKey }, notices }, host);
   const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, host);

@@ -38,7 +38,7 @@ export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCo
 
 interface CommandErrorOptions extends ErrorOptions {
   readonly exitCode: ExitCode;
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   readonly refusedOutputs?: readonly string[];
 }
 

@@ -40,7 +40,7 @@ export interface ExportOptions {
    * The stack that will own the exported resources. Resources that this stack owns already are exported too. Absent:
    * only unmanaged resources are exported, without a `Stack` document.
    */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   /** `spec.api` of the `Stack` document. Absent: the document has no `spec.api`. */
   readonly api?: JsonObject;
   /** `spec.kinds` of the `Stack` document: the kinds that the stack may use. Absent: every kind. */
@@ -49,9 +49,9 @@ export interface ExportOptions {
    * Exports only what this state has too, besides what `stack` owns already, with the names from there. Absent: exports
    * everything.
    */
-  readonly names?: TerraformState;
+  readonly names?: TerraformState | undefined;
   /** Blocks of `names` whose resources get `lifecycle.protect`: `StateInstance.block`. Absent: none. */
-  readonly protectedBlocks?: ReadonlySet<string>;
+  readonly protectedBlocks?: ReadonlySet<string> | undefined;
 }
 
 /** A manifest that describes one live resource. */

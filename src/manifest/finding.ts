@@ -85,7 +85,7 @@ export function createDiagnostic(
     severity: 'error',
     message: shortenMessage(whose === undefined ? message : `${whose}: ${message}`),
     ...(remedy !== undefined && { remedy: shortenMessage(remedy) }),
-    ...(address !== undefined && { address }),
+    address,
     place,
     ...(related.length > 0 && { related }),
   };

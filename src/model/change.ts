@@ -73,13 +73,13 @@ export interface LiveBeforeChange {
 export interface Change {
   readonly address: Address;
   /** Only for a duplicate: the id of the resource that keeps the address. */
-  readonly duplicateOf?: string;
+  readonly duplicateOf?: string | undefined;
   /** Only for a duplicate: it may be the protected original, so its delete needs consent. */
   readonly isOriginal?: true;
   readonly kind: string;
   readonly action: Action;
   /** The reason, if the differences do not show it, such as "not in the manifests any more". */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** The fields that differ. Empty for a create: `desired` has all fields of the new resource. */
   readonly differences: readonly Difference[];
   /**
@@ -88,7 +88,7 @@ export interface Change {
    */
   readonly dangers?: readonly Danger[];
   /** The sink that receives the new token. Absent if the change creates no token, or no sink is set. */
-  readonly token?: PlannedTokenSink;
+  readonly token?: PlannedTokenSink | undefined;
   /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. */
   readonly notes?: readonly string[];
   /** Live values that differ from the manifest and that `lifecycle.ignore` leaves alone. Absent if there are none. */
@@ -106,7 +106,7 @@ export interface Change {
    */
   readonly ignored?: readonly string[];
   /** How long the created resource is valid, from its creation, in milliseconds. */
-  readonly validForMs?: number;
+  readonly validForMs?: number | undefined;
   /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. */
   readonly protect?: boolean;
   /** The former name of the resource. The mark will record it. */
@@ -125,7 +125,7 @@ export interface Change {
 
 /** Formats the address of the changed resource: `Kind/name`, or `Kind/name@id` for a duplicate. */
 export function formatChangeAddress({ address, duplicateOf, live }: Change): string {
-  return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
+  return formatAddress({ address, id: live?.id, duplicateOf });
 }
 
 /** Whether a change only writes fields that cannot be compared, because the service does not show them. */

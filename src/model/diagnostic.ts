@@ -126,7 +126,7 @@ export interface Diagnostic {
   readonly message: string;
   readonly remedy?: string;
   /** The address of the resource that has the problem. */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** The field of the resource's spec that has the problem. */
   readonly field?: string;
   /**
@@ -225,7 +225,7 @@ function markCausedWithoutPlace({ code, severity, message, address, field }: Dia
     code,
     severity,
     message,
-    ...(address !== undefined && { address }),
+    address,
     ...(field !== undefined && { field }),
     isOfChange: true,
   };

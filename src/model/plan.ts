@@ -25,7 +25,7 @@ export interface PlannedFile {
 export interface SuppressedDelete {
   readonly address: Address;
   /** Only for a duplicate: the id of the resource that keeps the address. */
-  readonly duplicateOf?: string;
+  readonly duplicateOf?: string | undefined;
   readonly kind: string;
   readonly id: string;
   /** Why the resource would be deleted without `--no-delete`. */
@@ -37,7 +37,7 @@ export interface MissingManifests {
   /** Files that a sparse checkout leaves out, and folders of submodules that are not there. */
   readonly files: readonly string[];
   /** Why more may be missing. Absent if the list is complete. */
-  readonly doubt?: string;
+  readonly doubt?: string | undefined;
 }
 
 /** A safety rule that the plan breaks. */
@@ -72,10 +72,10 @@ export interface RequestSettings {
 /** The settings of the run that created a plan. */
 export interface PlanSettings extends RequestSettings {
   /** The environment variable of the API key. Absent if the Stack names none. */
-  readonly keyEnv?: string;
+  readonly keyEnv?: string | undefined;
   readonly guard: GuardSettings;
   /** The kinds that the stack uses. Other kinds are not read. Absent: all kinds. */
-  readonly kinds?: readonly string[];
+  readonly kinds?: readonly string[] | undefined;
 }
 
 /** The options of the run that created a plan, besides its targets and the stacks to take over from. */
@@ -133,21 +133,21 @@ export interface Plan {
   /** The addresses to which the plan is limited. Empty if it is not limited. */
   readonly targets: readonly string[];
   /** The addresses that the plan leaves out, together with everything that depends on them. Absent if there are none. */
-  readonly exclusions?: readonly string[];
+  readonly exclusions?: readonly string[] | undefined;
   /** Names of other stacks whose resources the plan may take over. */
   readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestFileDigest[];
   /** The manifest paths, as the user gave them. An apply uses them by default. Absent: the manifests were not files. */
-  readonly manifests?: readonly string[];
+  readonly manifests?: readonly string[] | undefined;
   /** Maps the address of an `External` to the id that it names. For readers of the plan. */
   readonly externals: Readonly<Record<string, string>>;
   /**
    * Maps the address of an `External` to a resource of another stack. The id of that resource is known only after the
    * other stack is applied. Absent if there is no such `External`.
    */
-  readonly crossStackReferences?: Readonly<Record<Address, CrossStackReference>>;
+  readonly crossStackReferences?: Readonly<Record<Address, CrossStackReference>> | undefined;
   /** The name of the label or annotation whose value is a resource's owner. */
-  readonly ownerLabel?: string;
+  readonly ownerLabel?: string | undefined;
   /** Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */
   readonly changes: readonly Change[];
   /** Deletes that the plan omits because of `--no-delete`. Absent if there are none. */

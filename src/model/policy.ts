@@ -74,7 +74,7 @@ export interface PolicyCaseResult {
   readonly name: string;
   readonly place: SourcePlace;
   /** Why the case failed. Absent if it passed. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
 export interface PolicyTestResults {

@@ -54,10 +54,10 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     baseUrl,
     made: made ?? { at: now.toISOString() },
     targets,
-    ...(exclusions !== undefined && { exclusions }),
+    exclusions,
     externals,
-    ...(crossStackReferences !== undefined && { crossStackReferences }),
-    ...(ownerLabel !== undefined && { ownerLabel }),
+    crossStackReferences,
+    ownerLabel,
     changes,
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known: new Set(ours.map((change) => change.live?.id)) }, live),
@@ -108,7 +108,7 @@ function describeState(change: Change, facts: DriftFacts): Pick<DriftedChange, '
     return { state: 'unowned', reason: `${describeUnownedReason(found)}; its manifest ${how}` };
   }
   const state = computeState(isHiddenChange(change) ? 'no-op' : action, change.differences);
-  if (file === undefined) return { state, ...(reason !== undefined && { reason }) };
+  if (file === undefined) return { state, reason };
   const finding = `${file.path} ${file.replaces === true ? 'has other content' : 'is missing'}`;
   return {
     state: state === 'in-sync' ? 'file-differs' : state,

@@ -31,13 +31,13 @@ export function createChange(
   const owner = isTouched && ownerLabel !== undefined ? findOwner(pair, ownerLabel) : undefined;
   return {
     address,
-    ...(duplicateOf !== undefined && { duplicateOf }),
+    duplicateOf,
     ...(pair.isOriginal === true && { isOriginal: true }),
     kind: kind.name,
     action,
-    ...(reason !== undefined && { reason }),
+    reason,
     differences,
-    ...(token !== undefined && { token }),
+    token,
     ...(notes.length > 0 && { notes }),
     ...(decision.leftToOthers.length > 0 && { leftToOthers: decision.leftToOthers }),
     ...(decision.kept.length > 0 && { kept: decision.kept }),
@@ -87,7 +87,7 @@ function pickDesired(decision: ChangeDecision): Pick<Change, 'desired' | 'sent' 
     desired: form.normal,
     ...(Object.keys(sent).length > 0 && { sent }),
     ...(ignored.length > 0 && { ignored }),
-    ...(validForMs !== undefined && { validForMs }),
+    validForMs,
   };
 }
 

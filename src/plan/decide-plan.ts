@@ -464,7 +464,7 @@ function explainKeptDuplicates(
 function toSuppressedDelete({ pair, reason = '' }: ChangeDecision): SuppressedDelete {
   const { address, duplicateOf, kind, live } = pair;
   const id = live?.id ?? '';
-  return { address, ...(duplicateOf !== undefined && { duplicateOf }), kind: kind.name, id, reason };
+  return { address, duplicateOf, kind: kind.name, id, reason };
 }
 
 interface ComparableLiveSpec {

@@ -11,7 +11,7 @@ interface InventoryQuery {
   /** Addresses and names of kinds. Empty: all resources. */
   readonly names: readonly string[];
   /** Whether the query can match resources of a kind. Other kinds are not read. Default: all kinds are read. */
-  readonly mayRead?: (kind: Kind) => boolean;
+  readonly mayRead?: ((kind: Kind) => boolean) | undefined;
 }
 
 /** Returns the kinds to list and the modules to read, in order to find the resources that `names` selects. */

@@ -69,7 +69,7 @@ function listReferenceTies({ resources }: DesiredState): readonly Tie[] {
 }
 
 export function formatDecidedAddress({ pair: { address, duplicateOf, live } }: ChangeDecision): string {
-  return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
+  return formatAddress({ address, id: live?.id, duplicateOf });
 }
 
 /** What `--exclude` leaves out of a plan. */

@@ -55,7 +55,7 @@ function runCase(
 ): PolicyCaseResult {
   const failure = findUnknownGiven(one.given) ?? findCaseFailure(policy, one);
   const place = locate(['spec', 'cases', index, 'name']);
-  return { policy: name, name: one.name, place, ...(failure !== undefined && { failure }) };
+  return { policy: name, name: one.name, place, failure };
 }
 
 /**

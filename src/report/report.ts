@@ -67,11 +67,11 @@ export interface Validation {
 
 /** The known facts about a command that did not complete. */
 export interface Failure {
-  readonly command?: string;
+  readonly command?: string | undefined;
   /** The name of the stack. Absent if the command failed before it knew the stack. */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   readonly diagnostics?: readonly Diagnostic[];
-  readonly error?: Error | { readonly message: string; readonly remedy?: string };
+  readonly error?: Error | { readonly message: string; readonly remedy?: string | undefined };
   readonly plan?: Plan;
 }
 
@@ -145,7 +145,7 @@ export interface FormatOptions extends TextStyleOptions {
   /** The time at which the report is made. */
   readonly at?: Date;
   /** For a stream of events: the events that were already sent. */
-  readonly sent?: WrittenEvents;
+  readonly sent?: WrittenEvents | undefined;
   /** Facts about the CI pipeline, for links to its pages. */
   readonly pipeline?: CiJobLinks;
   /** Whether the report is part of a longer report, which shows shared facts once. */
@@ -184,7 +184,7 @@ export interface StackReportPart {
   readonly name: string;
   readonly folder: string;
   /** The environment variable with the API key of the account. Absent if the Stack names no variable. */
-  readonly keyEnv?: string;
+  readonly keyEnv?: string | undefined;
   /** The exit code that the command would have for this stack alone. */
   readonly exitCode: number;
   readonly report: Report;

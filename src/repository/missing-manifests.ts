@@ -23,7 +23,7 @@ export const listMissingManifests: ListMissingManifests = async (state, host) =>
   const found: MissingManifests[] = [];
   for (const folder of listSearchedFolders(state, host)) found.push(await listMissingIn(folder, { isRendered, host }));
   const doubt = found.find((one) => one.doubt !== undefined)?.doubt;
-  return { files: [...new Set(found.flatMap(({ files }) => files))], ...(doubt !== undefined && { doubt }) };
+  return { files: [...new Set(found.flatMap(({ files }) => files))], doubt };
 };
 
 /** Lists the folders that the manifests were read from, and that are in a repository. */

@@ -12,7 +12,7 @@ export interface SchemaFinding {
   readonly at: 'key' | 'value' | 'parent';
   /** The text after the path in a message, such as `is missing`. */
   readonly message: string;
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** True: the remedy is to put the value into quotes, as the manifest writes it. */
   readonly needsQuotes?: true;
   /** Path of the earlier key that this key repeats. */
@@ -174,7 +174,7 @@ function createWrongType({ schema, value }: Scope, path: FieldPath, expected: re
     path,
     at: 'value',
     message: `must be ${wanted}, but is ${describeValue(input)}`,
-    ...(remedy !== undefined && { remedy }),
+    remedy,
     ...(needsQuotes(input, expected) && { needsQuotes: true }),
   };
 }

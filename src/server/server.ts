@@ -41,9 +41,9 @@ export interface ServerOptions {
   /** Name of the request header that contains the API version. Default: DEFAULT_VERSION_HEADER_NAME. */
   readonly versionHeader?: string;
   /** The limit for all keys together. Default: no limit. */
-  readonly rateLimit?: RateLimit;
+  readonly rateLimit?: RateLimit | undefined;
   /** The initial content: a seed, or the snapshot of another server. Default: empty. */
-  readonly seed?: ServerSeed;
+  readonly seed?: ServerSeed | undefined;
   /** Resources imported from another service, oldest first. They are loaded without the checks of requests. */
   readonly existing?: readonly ImportedResource[];
   /** Called after each response. */
@@ -63,7 +63,7 @@ export interface RequestLogEntry {
    * The cause of an error response: a bug in the server, or the error that interrupted the body of the request. Absent
    * for all other responses.
    */
-  readonly error?: Error;
+  readonly error?: Error | undefined;
 }
 
 /** A server in memory: functions from request to response, and access to its state. */
@@ -187,7 +187,7 @@ async function respond(
     status: response.status,
     durationMs: performance.now() - start,
     operationId,
-    ...(bug !== undefined && { error: bug }),
+    error: bug,
   });
   return { ...response, headers: { ...response.headers, date: service.now().toUTCString() } };
 }

@@ -69,7 +69,7 @@ export function createServiceClient(
       pageSize,
       concurrency,
       requestTimeoutMs: timeouts.requestMs,
-      ...(rateLimit !== undefined && { rateLimit }),
+      rateLimit,
       ...more,
     });
   } catch (error) {

@@ -72,7 +72,7 @@ async function startEmbeddedServer({ file, host, versionHeader }: EmbeddedOption
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
       now: host.now,
       versionHeader,
-      ...(keeper.seed !== undefined && { seed: keeper.seed }),
+      seed: keeper.seed,
     }),
   );
   // Ignore a failed write here: `keep` writes again at the end, and rejects if that fails too.

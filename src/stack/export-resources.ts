@@ -58,11 +58,11 @@ export async function exportResources(
   const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
   if (names !== undefined) requireSameAccount(names, live, settings);
   return exportLive(live, {
-    ...(stack !== undefined && { stack }),
+    stack,
     api: createApiSettings(settings),
     ...(kinds.length > 0 && { kinds: listUsedKinds(request) }),
-    ...(names !== undefined && { names }),
-    ...(protectedBlocks !== undefined && { protectedBlocks }),
+    names,
+    protectedBlocks,
   });
 }
 

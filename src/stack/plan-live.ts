@@ -35,24 +35,24 @@ export interface PlanOptions {
    */
   readonly mode?: Plan['mode'];
   /** Addresses to plan, together with their dependencies. Default: all addresses. */
-  readonly targets?: readonly string[];
+  readonly targets?: readonly string[] | undefined;
   /** Addresses to leave out, together with everything that depends on them. Default: no addresses. */
-  readonly exclusions?: readonly string[];
+  readonly exclusions?: readonly string[] | undefined;
   /** Addresses to replace even if nothing differs. Default: no addresses. */
-  readonly rotate?: readonly string[];
+  readonly rotate?: readonly string[] | undefined;
   /** Names of other stacks whose resources this stack may take over. Default: no stacks. */
-  readonly takeOver?: readonly string[];
+  readonly takeOver?: readonly string[] | undefined;
   /** If false, the plan does not change a field that differs only because the live value drifted. Default: true. */
-  readonly revertDrift?: boolean;
+  readonly revertDrift?: boolean | undefined;
   /** If false, nothing is deleted, except by a replace. Default: true. */
-  readonly delete?: boolean;
+  readonly delete?: boolean | undefined;
   /** If false, the plan is not rehearsed. Default: true. */
-  readonly rehearsal?: boolean;
+  readonly rehearsal?: boolean | undefined;
   /**
    * If true, omits changes that the service would reject according to the rehearsal, and changes that depend on such
    * changes. Default: false, so that such changes block the plan.
    */
-  readonly skipRejected?: boolean;
+  readonly skipRejected?: boolean | undefined;
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
   readonly findPlanned?: FindPlannedOutcome;
   /**
@@ -121,9 +121,9 @@ export async function createLivePlanWithInput(client: ReadingClient, request: Pl
       pageSize,
       concurrency,
       rateLimit,
-      ...(keyEnv !== undefined && { keyEnv }),
+      keyEnv,
       guard,
-      ...(kinds !== undefined && { kinds }),
+      kinds,
     },
     tokens: request.tokens,
     version: request.version,

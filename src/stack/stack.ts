@@ -388,7 +388,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       return computeDrift(plan, input);
     },
     get: async ({ names = [], mayRead, signal } = {}) => {
-      const request = createInventoryRequest(state, { names, ...(mayRead !== undefined && { mayRead }) });
+      const request = createInventoryRequest(state, { names, mayRead });
       const client = await account.open();
       const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
       return { ...createStackInventory(state, live, { names, baseUrl: settings.baseUrl }), clock: client.clockSkew() };
@@ -492,7 +492,7 @@ function createPlanner({ parts, account, host }: Run): Planner {
     plan: async (options) => remember((await make(options)).plan, options),
     compareApproved: async (approved, options) => {
       const { baseUrl, versionHeader, keyEnv } = settings;
-      const place = { baseUrl, settings: { versionHeader, ...(keyEnv !== undefined && { keyEnv }) } };
+      const place = { baseUrl, settings: { versionHeader, keyEnv } };
       refuseUnusableApproval(approved, { stack: state.stack.name, version, ...place });
       return compare(approved.plan, options);
     },
@@ -518,14 +518,14 @@ function selectPlanOptions({
   ...rest
 }: ApplyOptions): PlanOptions {
   return {
-    ...(targets !== undefined && { targets }),
-    ...(exclusions !== undefined && { exclusions }),
-    ...(rotate !== undefined && { rotate }),
-    ...(takeOver !== undefined && { takeOver }),
-    ...(revertDrift !== undefined && { revertDrift }),
-    ...(skipRejected !== undefined && { skipRejected }),
-    ...(rest.delete !== undefined && { delete: rest.delete }),
-    ...(rehearsal !== undefined && { rehearsal }),
+    targets,
+    exclusions,
+    rotate,
+    takeOver,
+    revertDrift,
+    skipRejected,
+    delete: rest.delete,
+    rehearsal,
     ...(signal !== undefined && { signal }),
   };
 }

@@ -74,7 +74,7 @@ async function explainTopic(
   if ('message' in page)
     throw new CommandError(page.message, {
       exitCode: EXIT.invalid,
-      ...(page.remedy !== undefined && { remedy: page.remedy }),
+      remedy: page.remedy,
     });
   const options = getTextOptions(context.stdout, context, flags);
   context.stdout.write(flags.format === 'json' ? renderPageJson(page) : renderPageText(page, options));

@@ -39,7 +39,7 @@ export function configureShowCommand(command: Command, act: CommandBodyRunner): 
       const applyCommand = findPlanFileApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });
       const report = { about: 'plan', plan, blocking: plan.violations } as const;
       const publication = { flags, exitCode: EXIT.success, locate: createLocateAtPlanFileStart(file) };
-      return outputReport(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
+      return outputReport(report, { ...publication, applyCommand }, context);
     }),
   );
 }

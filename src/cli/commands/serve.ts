@@ -106,8 +106,8 @@ async function serveKept(
     apiKeys,
     now: context.now,
     versionHeader: flags.versionHeader,
-    ...(flags.rateLimit !== undefined && { rateLimit: flags.rateLimit }),
-    ...(keeper.seed !== undefined && { seed: keeper.seed }),
+    rateLimit: flags.rateLimit,
+    seed: keeper.seed,
     onRequest: (entry) => logger[entry.error !== undefined || entry.status >= 500 ? 'error' : 'info'](entry, 'request'),
   };
   const server: Server = await withServerFileErrors(keeper.source, () => createServer(options));

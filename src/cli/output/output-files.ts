@@ -70,7 +70,7 @@ async function isOfCommit(file: string, real: string, context: OutputFileContext
     throw new CommandError(`Whether git tracks ${file} is unknown: ${message}`, {
       exitCode: EXIT[reason],
       refusedOutputs: [file],
-      ...(remedy !== undefined && { remedy }),
+      remedy,
       cause: error,
     });
   }

@@ -24,7 +24,7 @@ interface Publication {
   /** The command line that applies the plan. */
   readonly applyCommand?: FormatOptions['applyCommand'] | undefined;
   /** The events of an apply that were sent so far. With `--format json-lines`, these events are on stdout already. */
-  readonly sent?: WrittenEvents;
+  readonly sent?: WrittenEvents | undefined;
   /** The exit code of the command. If a report cannot be written, a success becomes a failure. */
   readonly exitCode: ExitCode;
   /** Finds where the manifest of an address starts. Absent: there are no manifests. */
@@ -99,9 +99,9 @@ function createReportOptions(
     version: VERSION,
     at: now(),
     pipeline: readCiJobLinks(env),
-    ...(sent !== undefined && { sent }),
-    ...(applyCommand !== undefined && { applyCommand }),
-    ...(locate !== undefined && { locate }),
+    sent,
+    applyCommand,
+    locate,
     toRepositoryPath: (file) => makeRelative(root, file, cwd),
     toOriginPath: (path, stack) => makeRelative(root, resolveOrigin(path, stack, context), cwd),
   };
@@ -183,8 +183,8 @@ export async function outputFailure(
   const targets = planFile === undefined ? named : [...named, { format: 'json', file: planFile } as const];
   const flags = { ...given, report: targets.filter(({ file }) => !refused.includes(file)) };
   const failure: Failure = {
-    ...(command !== undefined && { command }),
-    ...(stack !== undefined && { stack }),
+    command,
+    stack,
     ...getReportedErrorPart(error),
   };
   const isShown = flags.format === 'text';
@@ -194,8 +194,8 @@ export async function outputFailure(
       flags,
       isShown,
       exitCode: exitCodeOfError(error),
-      ...(sent !== undefined && { sent }),
-      ...(locate !== undefined && { locate }),
+      sent,
+      locate,
     },
     context,
   );
@@ -217,5 +217,5 @@ export function getReportedErrorPart(error: unknown): Pick<Failure, 'diagnostics
   if (!(error instanceof CommandError || error instanceof StackError))
     return { error: error instanceof Error ? error : new Error(String(error)) };
   const { message, remedy } = error;
-  return { error: { message, ...(remedy !== undefined && { remedy }) } };
+  return { error: { message, remedy } };
 }

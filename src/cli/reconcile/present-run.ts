@@ -81,7 +81,7 @@ export function createPresenter(run: StacksRun): RunPresenter {
       const isShown = isMany ? shown.size > 0 : isText && (ended.length === 0 || sent !== undefined);
       const isEnded = isShown && ended.length > 0 && sent !== undefined;
       if (isEnded) context.stdout.write(renderEnds(run, parts, (part) => shown.has(part)));
-      return reportStacksRun(run, parts, { isShown, ...(sent !== undefined && { sent }) });
+      return reportStacksRun(run, parts, { isShown, sent });
     },
   };
 }

@@ -62,7 +62,7 @@ function readResult(
     return {
       name: stack,
       folder,
-      ...(keyEnv !== undefined && { keyEnv }),
+      keyEnv,
       exitCode,
       report: parseReport(report, `${file}: ${folder}`, exitCode).report,
       options: {},

@@ -201,7 +201,7 @@ export function createStackReportPart(
   { name, folder, keyEnv }: StackFolder,
   { report, exitCode, options = {} }: StackResult,
 ): StackReportPart {
-  return { name, folder, ...(keyEnv !== undefined && { keyEnv }), report, exitCode, options };
+  return { name, folder, keyEnv, report, exitCode, options };
 }
 
 export function createFailedStack(error: unknown, { name, file }: StackFolder, command: string): StackResult {
@@ -434,7 +434,7 @@ function addConflicts(
     ...part,
     report: withErrors(part.report, errors),
     exitCode: computeWorstExitCode([part.exitCode, EXIT.invalid]),
-    options: { ...(locate !== undefined && { locate }) },
+    options: { locate },
   };
 }
 

@@ -275,7 +275,7 @@ const NO_NAMES: IdNames = new Map();
 
 function toDone(change: Change, paths?: readonly string[]): DoneChange {
   const action = change.action as ChangingAction; // a no-op is never missing
-  return { address: formatChangeAddress(change), action, ...(paths !== undefined && { paths }) };
+  return { address: formatChangeAddress(change), action, paths };
 }
 
 /** Whether two paths are the same, or one is a part of the other. */

@@ -42,7 +42,7 @@ export interface Annotation {
   readonly remedy?: string;
   /** The group of the danger. Present only for the rules `danger` and `drift-danger`. */
   readonly group?: DangerGroup;
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** The path of the manifest field that the annotation is about. */
   readonly field?: string;
   readonly place?: SourcePlace;
@@ -163,7 +163,7 @@ function createViolationAnnotation({ rule, message, remedy, addresses, places = 
     nature: 'finding',
     message: toPrintable(said),
     remedy: toPrintableLines(remedy).join('\n'),
-    ...(address !== undefined && { address }),
+    address,
     ...(own !== undefined && { place: own.place }),
     ...(related.length > 0 && { related }),
   };

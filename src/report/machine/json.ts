@@ -86,7 +86,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     tokens: result.tokens,
     files: result.files,
     lookUps: result.lookUps,
-    ...(result.waited !== undefined && { waited: result.waited }),
+    waited: result.waited,
     next: createApplyView(plan, result).next,
     diagnostics: [...result.diagnostics, ...diagnostics],
     ...(error !== undefined && { error: createErrorDocument(error) }),
@@ -117,7 +117,7 @@ export function renderValidationJson(
     format: REPORT_FORMAT,
     command,
     ok: !hasErrors(diagnostics),
-    ...(stack !== undefined && { stack }),
+    stack,
     files,
     resources,
     diagnostics,
@@ -144,7 +144,7 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
     format: REPORT_FORMAT,
     command: command ?? null,
     ok: false,
-    ...(stack !== undefined && { stack }),
+    stack,
     diagnostics,
     ...(error !== undefined && { error: createErrorDocument(error) }),
     ...(plan !== undefined && {
@@ -211,7 +211,7 @@ function createChangeDocument({ change, other, fields, dangers, changed }: Extra
       fields: fields.map(createFieldDocument),
     }),
     ...(dangers.length > 0 && { dangers }),
-    ...(changed !== undefined && { changed }),
+    changed,
     change,
   };
 }
@@ -223,10 +223,10 @@ function createFieldDocument({
 }: ExtraChange['fields'][number]): object {
   return {
     path,
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(other !== undefined && { other }),
-    ...(changed !== undefined && { changed }),
+    from,
+    to,
+    other,
+    changed,
   };
 }
 
@@ -241,7 +241,7 @@ export function renderPolicyTestsJson({ cases, untested }: PolicyTestResults): s
     cases: cases.map(({ failure, ...one }) => ({
       ...one,
       ok: failure === undefined,
-      ...(failure !== undefined && { failure }),
+      failure,
     })),
     untested,
   });

@@ -84,7 +84,7 @@ export function renderStacksReportJson(run: StacksRunReport, { exitCode = 0 }: F
     stacks: run.parts.map(({ name, folder, keyEnv, exitCode: own, report }, index) => ({
       stack: name,
       folder,
-      ...(keyEnv !== undefined && { keyEnv }),
+      keyEnv,
       exitCode: own,
       summary: rows[index]?.said ?? '',
       dangers: countDangersInReports([report]),

@@ -52,7 +52,7 @@ export interface AppliedWriteView {
   readonly name: string;
   readonly id?: string;
   /** How Edgewise knows that the write was applied. Absent if the response said so. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /** A write that the service rejected, or whose effect is unknown. */
@@ -122,7 +122,7 @@ function createAppliedView(one: Applied): AppliedWriteView {
   return {
     name: formatWriteName(one.write),
     ...(one.id !== undefined && { id: quoteIfNeeded(one.id) }),
-    ...(note !== undefined && { note }),
+    note,
   };
 }
 

@@ -115,7 +115,7 @@ export interface DriftedDetails {
   /** Clauses that describe a missing or a deleted resource, such as `expected: listens on …`. */
   readonly traits: readonly SummaryClauseView[];
   /** What the next apply does, in one clause. Absent if it does nothing. */
-  readonly next?: string;
+  readonly next?: string | undefined;
   /** The change of the next apply, as a plan shows it. Absent if it changes nothing but a file. */
   readonly planned?: ChangeView;
 }
@@ -292,7 +292,7 @@ function createDriftedDetails(change: DriftedChange, { names, refused }: DriftSc
     dangers: listDriftDangerViews([change], names),
     fields: differences.filter(isOfService).map((one) => createHappenedFieldView(one, context)),
     traits: listExpectedTraits(change, planned),
-    ...(next !== undefined && { next }),
+    next,
     ...(planned !== undefined && {
       planned: { ...planned, fields: planned.fields.map((field) => withProtectionDoubt(field, change)) },
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, toEdge, toManifest } from '../cli/workspace.ts';
+import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toStack } from '../repository/tree.ts';
 
 const A = { 'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}${toEdge('gone', 20_002)}` };
@@ -7,6 +7,10 @@ const A = { 'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}${toEd
 const NEXT = {
   'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_003)}${toEdge('y', 20_002)}${toEdge('z', 20_004)}`,
 };
+
+function listIds({ server }: Workspace, kind: string): readonly unknown[] {
+  return (server.snapshot().resources[kind] ?? []).map(({ id }) => id);
+}
 
 describe('a run in which a stack cannot be read', () => {
   it('keeps what the others would prune, and what waits for that, and does everything else', async () => {
@@ -45,22 +49,44 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([expect.stringContaining('DELETE /edges/tcp/')]);
   });
 
-  it('still deletes the old credential of a rotation', async () => {
+  it('still deletes what is replaced: a credential with another owner, and an ingress with another domain', async () => {
     const sink = { tokens: { default: { directory: 'tokens/{stack}' } } };
+    const toStackA = (domain: string, owner: string): string =>
+      `${toStack('a', sink)}${toManifest('Credential', 'agent', { owner_id: owner })}${toManifest('AgentIngress', 'connect', { domain })}`;
     const workspace = await createWorkspace({
-      'live/a/edgewise.yaml': `${toStack('a', sink)}${toManifest('Credential', 'agent', {})}`,
+      'live/a/edgewise.yaml': toStackA('a.example.com', 'usr_a'),
       'live/b/edgewise.yaml': toStack('b'),
     });
     await workspace.edgewise('apply -R live --yes');
-    await workspace.write({
-      'live/a/edgewise.yaml': `${toStack('a', sink)}${toManifest('Credential', 'agent', { acl: ['bind:*.example.com'] })}`,
-      'live/b/pool.yaml': '}{',
-    });
+    const [credential] = listIds(workspace, 'Credential');
+    const [ingress] = listIds(workspace, 'AgentIngress');
+    await workspace.write({ 'live/a/edgewise.yaml': toStackA('b.example.com', 'usr_b'), 'live/b/pool.yaml': '}{' });
     workspace.recorder.take();
-    await workspace.edgewise('apply -R live --stack a --stack b --yes');
-    const [old] = listWrites(workspace).filter((one) => one.startsWith('DELETE') || one.startsWith('PATCH'));
-    expect(old).toBeDefined();
+    await workspace.edgewise('apply -R live --yes');
+    const deletes = listWrites(workspace).filter((one) => one.startsWith('DELETE'));
+    expect(deletes.toSorted()).toEqual([`DELETE /agent_ingresses/${ingress}`, `DELETE /credentials/${credential}`]);
     expect((await workspace.edgewise('plan live/a --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('still deletes a duplicate', async () => {
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } })}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    const [original] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
+    await workspace.recorder.transport(
+      new Request('https://api.test/backends/weighted', {
+        method: 'POST',
+        headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
+        body: JSON.stringify({ backends: { bkdhr_a: 1 }, metadata: original?.['metadata'] }),
+      }),
+    );
+    const [, copy] = listIds(workspace, 'WeightedBackend');
+    await workspace.write({ 'live/b/pool.yaml': '}{' });
+    workspace.recorder.take();
+    await workspace.edgewise('apply -R live --yes');
+    expect(listWrites(workspace)).toEqual([`DELETE /backends/weighted/${copy}`]);
   });
 });
 

@@ -121,14 +121,20 @@ function letsOthersContinue({ outcome, write }: Outcome, { mode }: Plan): boolea
 }
 
 /** Sends a step of the last pass. Leaves out prunes if another stack failed, which might take over their resources. */
-async function runStep({ stacks, opened, failed }: AccountInApply, { plan, writes }: PassStep): Promise<void> {
+async function runStep({ stacks, opened, failed, ends }: AccountInApply, { plan, writes }: PassStep): Promise<void> {
   const started = opened.get(plan);
   const own = stacks.find(({ ready }) => ready?.plan === plan)?.folder;
-  if (started === undefined || own === undefined) return;
+  if (started === undefined || own === undefined || ends.has(own)) return;
   const other = [...failed].find((folder) => folder !== own);
   const kept = other === undefined ? [] : writes.filter(isPrune(plan));
   if (other !== undefined) started.keep(kept, describeKeptPrunes(own, other));
-  await started.send(writes.filter((write) => !kept.includes(write)));
+  try {
+    const outcomes = await started.send(writes.filter((write) => !kept.includes(write)));
+    if (outcomes.some((one) => one.outcome !== 'skipped' && !letsOthersContinue(one, plan))) failed.add(own);
+  } catch (error) {
+    failed.add(own);
+    ends.set(own, { error });
+  }
 }
 
 /** Why a prune is kept, and the command that prunes now. */

@@ -187,7 +187,7 @@ async function respond(
     status: response.status,
     durationMs: performance.now() - start,
     operationId,
-    error: bug,
+    ...(bug !== undefined && { error: bug }),
   });
   return { ...response, headers: { ...response.headers, date: service.now().toUTCString() } };
 }

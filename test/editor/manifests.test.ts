@@ -131,7 +131,7 @@ describeLong('a manifest', () => {
     ['IPRestriction', 'spec: { type: dashbord, ip_policy_ids: [ipp_1] }', ['6:15 Value is not accepted.']],
     ['IPRestriction', `spec: { type: "\${env:TYPE}", ip_policy_ids: [ipp_1] }`, []],
     ['WeightedBackend', 'spec: { backends: { bkdhr_1: 10001 } }', ['6:30 Value is above the maximum of 10000.']],
-    ['Stack', 'spec: { lint: { no-backend: fatal } }', ['6:28 Value is not accepted.']],
+    ['Stack', 'spec: { lint: { no-backend: fatal } }', ['6:29 Value is not accepted.']],
   ])('is told in a %s what is wrong with %s', async (kind, line, expected) => {
     const found = await server.diagnose(`${MODELINE}${toHead(kind)}${line}\n`);
     expect(found.map((message) => message.replace(/(?<=Value is not accepted\.).*/, ''))).toEqual(expected);

@@ -57,6 +57,8 @@ describeLong('a process that is killed', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'edgewise-killed-'));
+    // In the repository it is no manifest, because examples/everything has a stack of the same name.
+    cpSync('test/walks/everything-changed.yaml.txt', join(folder, 'changed/stack.yaml'));
     nothing = await createNothing();
     everything = await createEverything();
   }, 120_000);
@@ -85,7 +87,7 @@ describeLong('a process that is killed', () => {
     '%s to any write of an apply that updates, replaces, moves and deletes is made good by the next',
     { timeout: 300_000 },
     async (when) => {
-      await expectRecovery(everything, 'test/walks/everything-changed', when);
+      await expectRecovery(everything, join(folder, 'changed'), when);
     },
   );
 
@@ -94,7 +96,7 @@ describeLong('a process that is killed', () => {
     { timeout: 300_000 },
     async (when) => {
       await expectRecovery(nothing, 'examples/everything', when, 'of a plan file');
-      await expectRecovery(everything, 'test/walks/everything-changed', when, 'of a plan file');
+      await expectRecovery(everything, join(folder, 'changed'), when, 'of a plan file');
     },
   );
 

@@ -44,7 +44,7 @@ describe('a plan file', () => {
 /** The plan file from `examples/everything` to another stack of that name. */
 async function planChange(seed: ServerSeed): Promise<string> {
   const folder = createFolder();
-  writeFileSync(join(folder, 'manifests.yaml'), readFileSync('test/walks/everything-changed/stack.yaml'));
+  writeFileSync(join(folder, 'manifests.yaml'), readFileSync('test/walks/everything-changed.yaml.txt'));
   const transport = openServer(seed).handle;
   const result = await feed(['plan', 'manifests.yaml', '-o', 'plan.json', '--token-directory', 'tokens'], {
     folder,

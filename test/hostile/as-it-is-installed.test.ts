@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toCredential, toEdge, toManifest } from '../cli/workspace.ts';
 import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from '../end-to-end/processes.ts';
@@ -37,7 +37,10 @@ async function setScene(files: Readonly<Record<string, string>> = OWN): Promise<
     server,
     listener,
     run: (line, env = {}) => runEdgewise(toWords(line), { PATH: process.env['PATH'], ...given, ...env }),
-    write: (file, text) => writeFile(join(folder, file), text),
+    write: async (file, text) => {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), text);
+    },
     read: (file) => readFileSync(join(folder, file), 'utf8'),
   };
 }
@@ -63,8 +66,8 @@ const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unkno
     'a swapped plan',
     '26666',
     async ({ write, run }) => {
-      await write('evil.yaml', `${toStack('test')}${toEdge('door', 26_666)}`);
-      await run('plan ~/evil.yaml -o ~/plan.json');
+      await write('evil/evil.yaml', `${toStack('test')}${toEdge('door', 26_666)}`);
+      await run('plan ~/evil/evil.yaml --root ~/evil -o ~/plan.json');
     },
   ],
   ['targets that were added', '--target: approved: TCPEdge/door; now: (none)', (scene) => edit(scene, withTargets)],

@@ -82,8 +82,8 @@ describe('the name of a folder, which a matrix gives the action,', () => {
       'live/$(touch stolen)',
       'live/`touch stolen`;touch stolen',
     ];
-    for (const name of names) {
-      await write({ [`${name}/edgewise.yaml`]: toStack('a') + toEdge('a', 20_001) });
+    for (const [index, name] of names.entries()) {
+      await write({ [`${name}/edgewise.yaml`]: toStack(`s${index}`) + toEdge('a', 20_001 + index) });
       const ran = await run('plan', { inputs: { manifests: name } });
       expect(ran.outputs['exit-code'], ran.log).toBe('2');
     }

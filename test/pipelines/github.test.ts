@@ -176,6 +176,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     for (const path of [
       '.ci',
       '.github/actions',
+      'docs/diagnostics.md',
       'src',
       'package.json',
       'package-lock.json',

@@ -33,7 +33,7 @@ describeWith(['yq', 'kustomize'], 'yq', () => {
       'tcpedge-postgres.yaml',
       'weightedbackend-postgres-pool.yaml',
     ]);
-    expect(await run('edgewise plan split')).toEqual(done('2 to create'));
+    expect(await run('edgewise plan split --root split')).toEqual(done('2 to create'));
   });
 });
 

@@ -18,14 +18,14 @@ const OF_HAND_OVER = ['repository/hand-over'];
 export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   'what a response leaves out is unknown, whatever others show': {
     file: 'src/kinds/read-response.ts',
-    from: 'fillLeftOut(kind, live.spec, this.#of(kind))',
+    from: 'fillFields(fields, live.spec, (field) => shown.has(field))',
     to: 'live.spec',
     noticedAs: /a plan of faulty answers/,
     seenAt: 206,
     metBy: ['laws/left-out'],
   },
   'a list that moved is not read again': {
-    file: 'src/client/client.ts',
+    file: 'src/client/read-pages.ts',
     from: 'reading === MAX_READINGS',
     to: 'reading > 0',
     noticedAs: /cannot read a list, though nothing goes wrong/,
@@ -117,22 +117,12 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'a module is removed before the mark is taken': {
     file: 'src/plan/writes.ts',
-    from: 'if (!isAdoptOrTakeOverAction(change.action)) {',
-    to: 'if (change.address !== undefined) {',
+    from: "if (purpose === 'update') return [...removals, patch];",
+    to: 'if (patch.ids !== undefined) return [...removals, patch];',
     noticedAs: /before its mark was taken/,
     seenAt: 234,
     needsSeveral: true,
     metBy: OF_HAND_OVER,
-  },
-  'a request counts for whoever opened the account': {
-    file: 'src/client/request-limiter.ts',
-    from: 'return pLimit(concurrency);',
-    to: `const { AsyncLocalStorage } = process.getBuiltinModule('node:async_hooks');
-         const [limit, asOpened] = [pLimit(concurrency), AsyncLocalStorage.snapshot()];
-         return (run) => limit(() => asOpened(run));`,
-    noticedAs: /says that reading took/,
-    needsSeveral: true,
-    metBy: ['repository/many-plans'],
   },
   'a URL in capitals is another account': {
     file: 'src/settings/base-url.ts',

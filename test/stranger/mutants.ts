@@ -35,7 +35,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'a field that is left out is unknown, whatever other answers show': {
     file: 'src/kinds/read-response.ts',
-    from: 'fillLeftOut(kind, live.spec, this.#of(kind))',
+    from: 'fillFields(fields, live.spec, (field) => shown.has(field))',
     to: 'live.spec',
     metBy: 'test/laws/left-out.test.ts',
   },

@@ -48,7 +48,7 @@ describe('a run that dies', () => {
     async (when) => {
       const [everything, changed] = [
         await loadFolder('examples/everything'),
-        await loadFolder('test/walks/everything-changed'),
+        await loadFolder('test/walks/everything-changed.yaml.txt'),
       ];
       const requests = await countRequests([everything, changed]);
       expect(requests).toBeGreaterThan(30);

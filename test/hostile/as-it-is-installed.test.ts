@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toCredential, toEdge, toManifest } from '../cli/workspace.ts';
@@ -21,6 +21,7 @@ interface Scene {
   /** Runs a command line; `~/` stands for the checkout. */
   readonly run: (line: string, env?: NodeJS.ProcessEnv) => Promise<Ended>;
   readonly write: (file: string, text: string) => Promise<void>;
+  readonly remove: (path: string) => Promise<void>;
   readonly read: (file: string) => string;
 }
 
@@ -41,6 +42,7 @@ async function setScene(files: Readonly<Record<string, string>> = OWN): Promise<
       await mkdir(dirname(join(folder, file)), { recursive: true });
       await writeFile(join(folder, file), text);
     },
+    remove: (path) => rm(join(folder, path), { recursive: true }),
     read: (file) => readFileSync(join(folder, file), 'utf8'),
   };
 }
@@ -65,9 +67,10 @@ const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unkno
   [
     'a swapped plan',
     '26666',
-    async ({ write, run }) => {
+    async ({ write, run, remove }) => {
       await write('evil/evil.yaml', `${toStack('test')}${toEdge('door', 26_666)}`);
       await run('plan ~/evil/evil.yaml --root ~/evil -o ~/plan.json');
+      await remove('evil');
     },
   ],
   ['targets that were added', '--target: approved: TCPEdge/door; now: (none)', (scene) => edit(scene, withTargets)],

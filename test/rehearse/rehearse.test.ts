@@ -203,8 +203,8 @@ describe('a rehearsal', () => {
 
   it('is clean for everything that the kinds can say, and leaves nothing', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
-    const folder = new URL('../../examples/everything', import.meta.url).pathname;
-    const { stdout } = await edgewise(`plan --format json --token-directory tokens --root / ${folder}`);
+    const cwd = new URL('../..', import.meta.url).pathname;
+    const { stdout } = await edgewise('plan --format json --token-directory tokens examples/everything', { cwd });
     const { rehearsal, findings, writes } = readPlan(stdout);
     expect(findings).toEqual([]);
     expect(rehearsal).toMatchObject({ writes, rejected: 0, remaining: 0 });

@@ -141,7 +141,7 @@ async function usePackage(folder: string, version: string): Promise<void> {
   await run('node', '--version');
   await run('edgewise', '--version');
   const fresh = `fresh-${version}`;
-  await run('edgewise', 'init', fresh, '--name', 'fresh', '--base-url', 'embedded:');
+  await run('edgewise', 'init', fresh, '--name', fresh.replaceAll('.', '-'), '--base-url', 'embedded:');
   await run('edgewise', 'validate', fresh);
   await run('edgewise', 'plan', fresh);
   await run('edgewise', 'validate', 'manifests');

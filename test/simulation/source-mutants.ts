@@ -117,10 +117,10 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'a module is removed before the mark is taken': {
     file: 'src/plan/writes.ts',
-    from: "if (purpose === 'update') return [...removals, patch];",
-    to: 'if (patch.ids !== undefined) return [...removals, patch];',
+    from: "const purpose = isAdoptOrTakeOverAction(action) ? action : 'update';",
+    to: "const purpose = 'update';",
     noticedAs: /before its mark was taken/,
-    seenAt: 234,
+    seenAt: 288,
     needsSeveral: true,
     metBy: OF_HAND_OVER,
   },

@@ -66,11 +66,11 @@ function omitNames(body: JsonObject, names: ReadonlySet<string>): JsonObject {
 }
 
 function isOtherMetadata(sent: ParsedMetadata, { mark, spec }: LiveResource, accepted: ReadonlySet<string>): boolean {
-  if (sent.mark !== mark && !isSameJson(toSpecJson(sent.mark), toSpecJson(mark))) return true;
+  if (sent.mark !== mark && !isSameJson(toMarkJson(sent.mark), toMarkJson(mark))) return true;
   return !accepted.has(METADATA) && !isSameJson(sent.user, spec[METADATA] ?? '');
 }
 
-function toSpecJson(mark: Mark | undefined): JsonObject | null {
+function toMarkJson(mark: Mark | undefined): JsonObject | null {
   return mark === undefined ? null : { ...mark };
 }
 

@@ -58,7 +58,7 @@ export async function awaitPendingResources(
     createUnfinished(one, { message: 'it was not read' }),
   );
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
-    const read = await readAllOnce(client, subjects, signal);
+    const read = await readPendingResources(client, subjects, signal);
     if (read === undefined) return found;
     found = read;
     const open = found.filter(({ state }) => state === 'unfinished');
@@ -72,7 +72,7 @@ export async function awaitPendingResources(
 }
 
 /** Reads all subjects once. `undefined`: `signal` aborted the read. */
-async function readAllOnce(
+async function readPendingResources(
   client: Omit<Client, 'send'>,
   subjects: readonly PendingResource[],
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { findMember, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts';
 import type { DesiredResource, Spec } from '../model/state.ts';
 import type { Kind } from './kind.ts';
@@ -33,7 +33,7 @@ export function takeIgnoredParts(ignored: readonly string[], wanted: Spec, live:
   return mapIgnored(ignored, wanted, (value, { field, member }) => {
     const shown = live[field] ?? null;
     if (member === undefined) return shown;
-    return shown === null ? value : setMember(value, member, findPartMember(shown, member));
+    return shown === null ? value : setMember(value, member, findMember(shown, member));
   });
 }
 
@@ -103,10 +103,6 @@ function mapIgnored(
     else fields.set(part.field, value);
   }
   return Object.fromEntries(fields);
-}
-
-function findPartMember(value: Json | undefined, member: string): Json | undefined {
-  return isJsonObject(value) && Object.hasOwn(value, member) ? value[member] : undefined;
 }
 
 /** Sets or removes one member of a value. A value that is not an object has no members, and gets one only if it is set. */

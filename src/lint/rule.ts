@@ -1,7 +1,7 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { LintCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { findMember, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
@@ -84,12 +84,8 @@ function listFieldPlaces(kind: Kind): readonly FieldPlace[] {
 }
 
 function collectField(object: JsonObject, { path, name, field }: FieldPlace, spots: SpecNode[]): void {
-  const value = findOwnMember(object, name);
+  const value = findMember(object, name);
   if (isChecked(field, value)) collect({ path, type: field.type, field, value }, spots);
-}
-
-function findOwnMember(object: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** Whether rules check a field. A set field is always checked, a missing one only if its absence has a meaning. */
@@ -107,6 +103,5 @@ function collect(spot: SpecNode, spots: SpecNode[]): void {
       collect({ path: [...path, index], type: type.of, value: member }, spots);
   } else if (type.type === 'object' && isJsonObject(value))
     for (const [name, field] of Object.entries(type.fields))
-      if (isChecked(field, findOwnMember(value, name)))
-        collectField(value, { path: [...path, name], name, field }, spots);
+      if (isChecked(field, findMember(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
 }

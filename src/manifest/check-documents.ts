@@ -210,7 +210,7 @@ function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly Do
     ...inSpec,
     ...listAdoptions(document, kind),
     ...listRenames(document, kind),
-    ...listWrittenFilesOf(document, kind),
+    ...listFileClaimsOfDocument(document, kind),
   ];
 }
 
@@ -236,10 +236,10 @@ export function listRenamedFromInUseFindings(
   index: DocumentsByAddress,
 ): readonly DocumentFinding[] {
   return documents.flatMap((document): DocumentFinding[] => {
-    const before = findFormerAddressOf(document);
+    const before = findRenamedFrom(document);
     const holder = before === undefined ? undefined : index.get(before);
     if (before === undefined || holder === undefined) return [];
-    if (holder !== document && findFormerAddressOf(holder) !== undefined) return [];
+    if (holder !== document && findRenamedFrom(holder) !== undefined) return [];
     const message =
       holder === document
         ? 'lifecycle.renamed_from is its current name'
@@ -256,13 +256,13 @@ export function listRenamedFromInUseFindings(
   });
 }
 
-function findFormerAddressOf({ value, kind }: ManifestDocument): Address | undefined {
+function findRenamedFrom({ value, kind }: ManifestDocument): Address | undefined {
   const name = isJsonObject(value['lifecycle']) ? value['lifecycle']['renamed_from'] : undefined;
   return typeof name === 'string' ? toAddress(kind, name) : undefined;
 }
 
 /** Lists the paths in `lifecycle`, because no two documents can write the same file. */
-function listWrittenFilesOf(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+function listFileClaimsOfDocument(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
   return paths.flatMap(([name]) =>
     listLifecycleClaims(document, name, (path) => {

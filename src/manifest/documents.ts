@@ -416,10 +416,10 @@ interface LabelsAndAnnotations {
 
 export function getDocumentLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
   const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
-  return { labels: toTextList(labels), annotations: toTextList(annotations) };
+  return { labels: toTextMap(labels), annotations: toTextMap(annotations) };
 }
 
-function toTextList(texts: Json | undefined): Readonly<Record<string, string>> {
+function toTextMap(texts: Json | undefined): Readonly<Record<string, string>> {
   const entries = isJsonObject(texts) ? Object.entries(texts) : [];
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

@@ -119,6 +119,11 @@ export function toJsonList(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];
 }
 
+/** An own member of an object. `undefined` if there is none, and for any other value. */
+export function findMember(value: Json | undefined, name: string): Json | undefined {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
 /** A string. Empty for any other value. */
 export function toJsonText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';

@@ -62,13 +62,13 @@ export function decideChanges(input: PlanInput): DecidedChanges {
   const stack = desired.stack.name;
   const rotate = input.rotate.filter((address) => !rotated.includes(address));
   const decided = decideActions(selected.pairs, { ...input, rotate, stack, keepDrift: input.keepDrift === true });
-  const kept = input.keptPrunes === undefined ? [] : decided.filter(isPruneOfStack);
+  const kept = input.keptPrunes === undefined ? [] : decided.filter(isPrunedByMark);
   const rest = decided.filter((decision) => !kept.includes(decision));
   return { matched, selected, kept, ...suppressDeletes(rest, input.noDelete === true) };
 }
 
 /** Whether a resource has no manifest any more. Duplicates and replaced resources are no prunes. */
-function isPruneOfStack({ action, pair }: ChangeDecision): boolean {
+function isPrunedByMark({ action, pair }: ChangeDecision): boolean {
   return action === 'delete' && pair.by === 'mark';
 }
 

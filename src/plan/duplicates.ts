@@ -28,7 +28,7 @@ export function createAdoptionCandidateSearch(
   const isFree = ({ id, mark }: LiveResource): boolean => mark === undefined && !taken.has(id);
   const free = new Map([...resources].map(([kind, members]) => [kind, members.filter(isFree)]));
   return (kind, normal) => {
-    const matches = (free.get(kind.name) ?? []).filter(({ spec }) => isMatchedDuplicate(kind, normal, spec));
+    const matches = (free.get(kind.name) ?? []).filter(({ spec }) => hasSameValues(kind, normal, spec));
     return matches.length === 1 ? matches[0] : undefined;
   };
 }
@@ -55,7 +55,7 @@ export function createUnownedHolderSearch(
   };
 }
 
-function isMatchedDuplicate(kind: Kind, normal: Spec, live: Spec): boolean {
+function hasSameValues(kind: Kind, normal: Spec, live: Spec): boolean {
   const claims = joinClaimKeys(kind, normal);
   if (claims !== '') return joinClaimKeys(kind, live) === claims;
   const hasOwnValues = listFieldsWithDigest(kind, normal).some((name) => name !== METADATA);

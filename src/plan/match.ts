@@ -399,7 +399,7 @@ class Renames {
     this.#desired = desired;
     this.#owned = owned;
     const renamed = [...desired.resources.values()].flatMap((resource) => {
-      const before = findFormerAddressOfMark(resource);
+      const before = findFormerAddress(resource);
       return before === undefined ? [] : [[before, resource] as const];
     });
     this.#successors = new Map(renamed);
@@ -445,7 +445,7 @@ class Renames {
    * another manifest.
    */
   #offered(resource: DesiredResource): readonly LiveResource[] {
-    const before = findFormerAddressOfMark(resource);
+    const before = findFormerAddress(resource);
     if (before === undefined) return [];
     const holder = this.#desired.resources.get(before);
     return this.#listMarked(before).filter((live) => holder === undefined || !isRenamed(holder, live));
@@ -470,7 +470,7 @@ function isRenamed({ lifecycle }: DesiredResource, { mark }: LiveResource): bool
   return lifecycle.renamedFrom !== undefined && mark?.previousName === lifecycle.renamedFrom;
 }
 
-function findFormerAddressOfMark({ kind, lifecycle }: DesiredResource): Address | undefined {
+function findFormerAddress({ kind, lifecycle }: DesiredResource): Address | undefined {
   return lifecycle.renamedFrom === undefined ? undefined : toAddress(kind, lifecycle.renamedFrom);
 }
 

@@ -5,10 +5,10 @@ import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
 import { assertDefined, InvariantError } from '../model/errors.ts';
-import { isJsonArray, type Json } from '../model/json.ts';
+import { toJsonList } from '../model/json.ts';
 import { getSentFields, isDelete, type Write, type WriteId } from '../model/write.ts';
 import { listUnresolvedAddresses } from './desired-form.ts';
-import { createDraftOfMark, type DraftWrite, listWritesOfChange } from './writes.ts';
+import { createDraftWrite, type DraftWrite, listWritesOfChange } from './writes.ts';
 
 /**
  * Returns the writes of a plan in an order in which they can be sent one after another. The writes depend only on the
@@ -271,9 +271,9 @@ function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext
 function createVacateWrite({ change, kind }: Planned, { ids, body = {} }: DraftWrite): DraftWrite | undefined {
   const field = Object.keys(body).find((key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list');
   if (field === undefined || change.live?.spec === undefined) return undefined;
-  const after = listGroupMembers(change.desired?.[field]);
-  const kept = listGroupMembers(change.live.spec[field]).filter((member) => after.includes(member));
-  return createDraftOfMark(change, {
+  const after = toJsonList(change.desired?.[field]);
+  const kept = toJsonList(change.live.spec[field]).filter((member) => after.includes(member));
+  return createDraftWrite(change, {
     purpose: 'vacate',
     method: 'PATCH',
     ids,
@@ -281,10 +281,6 @@ function createVacateWrite({ change, kind }: Planned, { ids, body = {} }: DraftW
     dependsOn: [],
     reason: `frees ${field}, which another resource claims, before this one claims values of others`,
   });
-}
-
-function listGroupMembers(value: Json | undefined): readonly Json[] {
-  return isJsonArray(value) ? value : [];
 }
 
 /** Topological sort (Kahn's algorithm). `blocked`: the writes in cycles, and the writes that depend on them. */

@@ -60,7 +60,7 @@ export function listWritesOfChange(change: Change, stack: string): readonly Draf
 }
 
 /** Adds to the request of a write which change it is part of, and the id that follows from both. */
-export function createDraftOfMark(
+export function createDraftWrite(
   { address, kind, duplicateOf }: Pick<Change, 'address' | 'kind' | 'duplicateOf'>,
   request: Omit<DraftWrite, 'id' | 'address' | 'kind' | 'duplicateOf'>,
 ): DraftWrite {
@@ -71,7 +71,7 @@ export function createDraftOfMark(
 function listCreateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
   const { action, ignored = [], validForMs } = change;
   const mark = createMarkDraft(change, stack);
-  const create = createDraftOfMark(change, {
+  const create = createDraftWrite(change, {
     purpose: 'create',
     method: 'POST',
     body: createPostBody(kind, change),
@@ -82,7 +82,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   });
   if (kind.oneTimeFields.length === 0) return [create];
-  const deliver = createDraftOfMark(change, {
+  const deliver = createDraftWrite(change, {
     purpose: 'deliver',
     method: 'PATCH',
     mark: { ...mark, delivered: true, ...(action === 'replace' && { replaces: getLive(change).id }) },
@@ -93,7 +93,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
 }
 
 function createDeleteWrite(change: Change, order: Pick<DraftWrite, 'dependsOn' | 'reason'>): DraftWrite {
-  return createDraftOfMark(change, { purpose: 'delete', method: 'DELETE', ids: { id: getLive(change).id }, ...order });
+  return createDraftWrite(change, { purpose: 'delete', method: 'DELETE', ids: { id: getLive(change).id }, ...order });
 }
 
 /** Creates a write that removes the mark: it sends only the user's part of the metadata. */
@@ -101,7 +101,7 @@ function createReleaseWrite(kind: Kind, change: Change): DraftWrite {
   const { id, spec = {} } = getLive(change);
   const user = spec['metadata'];
   const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
-  return createDraftOfMark(change, {
+  return createDraftWrite(change, {
     purpose: 'release',
     method: 'PATCH',
     ids: { id },
@@ -123,7 +123,7 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
   const purpose = isAdoptOrTakeOverAction(action) ? action : 'update';
-  const patch = createDraftOfMark(change, {
+  const patch = createDraftWrite(change, {
     purpose,
     method: 'PATCH',
     ids: { id },
@@ -153,7 +153,7 @@ function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[]
     if (isModuleRemoval(kind, change, module)) return createRemoveWrite(kind, change, module);
     const live = getLive(change);
     const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
-    return createDraftOfMark(change, {
+    return createDraftWrite(change, {
       purpose: 'update',
       method: 'PUT',
       ids: getPathIdsOfResource(kind, live),
@@ -168,7 +168,7 @@ function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[]
 }
 
 function createRemoveWrite(kind: Kind, change: Change, module: string): DraftWrite {
-  return createDraftOfMark(change, {
+  return createDraftWrite(change, {
     purpose: 'update',
     method: 'DELETE',
     ids: getPathIdsOfResource(kind, getLive(change)),

@@ -69,11 +69,11 @@ export function checkManifests(
 /** Whether a policy can be evaluated without a plan. */
 function isStatic({ document, names }: Policy): boolean {
   return (
-    document.match.danger === undefined && names.every((name) => STATIC.some((known) => isWithinName(name, known)))
+    document.match.danger === undefined && names.every((name) => STATIC.some((known) => isSameOrInner(name, known)))
   );
 }
 
-function isWithinName(name: string, known: string): boolean {
+function isSameOrInner(name: string, known: string): boolean {
   return name === known || name.startsWith(`${known}.`);
 }
 

@@ -24,9 +24,9 @@ export function createFileSelection(wanted: readonly WantedFiles[]): FileSelecti
   // Many stacks want the same files, such as Defaults above them.
   const different = Map.groupBy(wanted, ({ path }) => path);
   const byPath = new Map(Array.from(different, ([path, all]) => [path, withoutRepetitions(all)]));
-  const above = new Set(wanted.flatMap(({ path }) => listSelectedFolders(path)));
+  const above = new Set(wanted.flatMap(({ path }) => listPathAndFolders(path)));
   const isSome = (path: string, isNeeded: (one: WantedFiles) => boolean): boolean =>
-    ['', ...listSelectedFolders(path)].some((folder) => folder !== path && byPath.get(folder)?.some(isNeeded) === true);
+    ['', ...listPathAndFolders(path)].some((folder) => folder !== path && byPath.get(folder)?.some(isNeeded) === true);
   return {
     includes: (path) => byPath.has(path) || isSome(path, (one) => isFileNeeded(path, one)),
     touches: (path) => above.has(path) || isSome(path, (one) => mayLeadToNeeded(path, one)),
@@ -57,7 +57,7 @@ function cutFolder(path: string, { path: folder }: WantedFiles): string {
 }
 
 /** Lists `a`, `a/b` and `a/b/c` for the path `a/b/c`. */
-function listSelectedFolders(path: string): readonly string[] {
+function listPathAndFolders(path: string): readonly string[] {
   const parts = path.split('/');
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }

@@ -169,13 +169,13 @@ async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   const found = new Map<StackFolder, StackFolder>();
   const waiting = rendered.values();
   const work = async (): Promise<void> => {
-    for (const stack of waiting) found.set(stack, await renderStackName(stack, context));
+    for (const stack of waiting) found.set(stack, await renderNameOfStack(stack, context));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return { ...tree, stacks: tree.stacks.map((stack) => found.get(stack) ?? stack) };
 }
 
-async function renderStackName(stack: StackFolder, context: Host): Promise<StackFolder> {
+async function renderNameOfStack(stack: StackFolder, context: Host): Promise<StackFolder> {
   const readStdin = async () => new Uint8Array();
   const { sources, isPartial } = await loadStackManifestSources([stack.folder], { ...context, readStdin });
   return isPartial ? stack : { ...stack, ...parseManifestStackDependencies(sources, context) };

@@ -127,7 +127,7 @@ export function listStackClaims(
     return [
       ...listClaimedValues(resource, kind),
       ...listTakeOvers(resource, kind),
-      ...listWrittenFilesOfPlan(resource, kind, cwd),
+      ...listFileClaims(resource, kind, cwd),
       ...listTokenFiles(resource, kind, { tokens, cwd }),
     ];
   });
@@ -169,7 +169,7 @@ function listTakeOvers(
   ];
 }
 
-function listWrittenFilesOfPlan(
+function listFileClaims(
   { address, lifecycle: { settings }, locate }: DesiredResource,
   kind: Kind,
   cwd: string,

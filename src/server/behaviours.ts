@@ -150,8 +150,8 @@ function sign({ id, spec }: StoredResource, { identities, authorities }: Behavio
     principals: isJsonArray(spec['principals']) ? spec['principals'].map(String) : [],
     validAfter: new Date(String(spec['valid_after'])),
     validBefore: new Date(String(spec['valid_until'])),
-    criticalOptions: toTextMembers(spec['critical_options']),
-    extensions: toTextMembers(spec['extensions']),
+    criticalOptions: toStringMap(spec['critical_options']),
+    extensions: toStringMap(spec['extensions']),
     nonce: identities.derive(`nonce ${id}`),
   };
   return renderSshCertificate(certificate, authorities.getKey(String(spec['ssh_certificate_authority_id'])));
@@ -181,7 +181,7 @@ function computeDefaultUntil(after: Date): Date {
   throw createFieldError('valid_after', 'is too late: the default of valid_until would be after the year 9999');
 }
 
-function toTextMembers(value: Json | undefined): Readonly<Record<string, string>> {
+function toStringMap(value: Json | undefined): Readonly<Record<string, string>> {
   const entries = Object.entries(isJsonObject(value) ? value : {});
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
 }

@@ -45,7 +45,7 @@ export interface FaultLogEntry {
 export function withFaults(server: Server, faults: ServerFaults, options: FaultInjectionOptions = {}): Server {
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
-  const { sleep = sleepWithoutHold, now = Date.now, onFault } = options;
+  const { sleep = sleepUnreferenced, now = Date.now, onFault } = options;
   const retained = createRetainedStates(server, now);
   return server.behind((inner, basePath) => async (request) => {
     const { latency, fault } = choose(request, basePath);
@@ -58,7 +58,7 @@ export function withFaults(server: Server, faults: ServerFaults, options: FaultI
   });
 }
 
-async function sleepWithoutHold(ms: number, signal?: AbortSignal): Promise<void> {
+async function sleepUnreferenced(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal, ref: false }).catch((error: unknown) => {
     if (!signal?.aborted) throw error;
   });

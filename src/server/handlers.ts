@@ -33,13 +33,13 @@ import {
  * contain the differences.
  */
 
-export function storeResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
+export function handleCreate(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const resource = admitResource(service, kind, parseCreateBody(kind, call.body), call.caller);
   const revealed = getBehaviour(kind).reveal?.(resource, createBehaviourContext(service)) ?? {};
   return { status: 201, body: showResource(service, kind, resource, { ...call, revealed }) };
 }
 
-export function listResources(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
+export function handleList(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const listing = service.store.listingOf(kind);
   const { limit, before } = parsePageRequest(call.query, kind);
   const resources = listing.listBefore(before, limit + 1);
@@ -50,11 +50,11 @@ export function listResources(service: Service, kind: Kind, call: HandlerRequest
   return { status: 200, body: { [String(kind.listKey)]: shown, uri, next_page_uri: next } };
 }
 
-export function getResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
+export function handleGet(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   return { status: 200, body: showResource(service, kind, getStored(service, kind, call.ids), call) };
 }
 
-export function updateResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
+export function handleUpdate(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const before = getStored(service, kind, call.ids);
   const given = parseUpdateBody(kind, call.body);
   const resource = changeSpec(service, kind, before, given);
@@ -62,7 +62,7 @@ export function updateResource(service: Service, kind: Kind, call: HandlerReques
   return { status: 200, body: getBehaviour(kind).showUpdate?.(document, given) ?? document };
 }
 
-export function deleteResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
+export function handleDelete(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const resource = getStored(service, kind, call.ids);
   if (!resource.deletable) throw new RequestError(`${resource.id} cannot be deleted`, { code: 'forbidden' });
   const referrers = service.store.listReferrers(resource.id);
@@ -137,7 +137,7 @@ function createInUseError(id: string, referrers: ReadonlySet<string>): RequestEr
 
 /** Handlers of the operations on modules with a path of their own, for owned and attached kinds. */
 
-export function replaceModule(
+export function handleReplaceModule(
   service: Service,
   kind: Kind,
   module: NamedModule,
@@ -149,13 +149,23 @@ export function replaceModule(
   return showModule(module, value, call);
 }
 
-export function getModule(service: Service, kind: Kind, module: NamedModule, call: HandlerRequest): HandlerResponse {
+export function handleGetModule(
+  service: Service,
+  kind: Kind,
+  module: NamedModule,
+  call: HandlerRequest,
+): HandlerResponse {
   const value = getHolder(service, kind, call.ids).spec[module.name];
   if (value !== undefined) return showModule(module, value, call);
   throw new RequestError(`${module.name} is not set`, { code: 'not_found', details: { module: module.name } });
 }
 
-export function deleteModule(service: Service, kind: Kind, module: NamedModule, call: HandlerRequest): HandlerResponse {
+export function handleDeleteModule(
+  service: Service,
+  kind: Kind,
+  module: NamedModule,
+  call: HandlerRequest,
+): HandlerResponse {
   const holder = getHolder(service, kind, call.ids);
   const { [module.name]: removed, ...spec } = holder.spec;
   const isEmpty = !Object.keys(spec).some((name) => kind.fields[name]?.hasPath);

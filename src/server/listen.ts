@@ -116,12 +116,12 @@ function createHttpServer(server: Server, isAllowedHost: IsAllowedHost): HttpSer
   http.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     latest.set(incoming.socket, { incoming, outgoing });
     const failure = new RequestError('The only supported expectation is 100-continue', { code: 'expectation_failed' });
-    sendResponse(rejectConnection(server, failure, incoming), outgoing);
+    sendResponse(rejectIncoming(server, failure, incoming), outgoing);
   });
   http.on('connect', (incoming, socket) => {
     endWith(
       socket,
-      rejectConnection(server, new RequestError('This server is not a proxy', { code: 'bad_request' }), incoming),
+      rejectIncoming(server, new RequestError('This server is not a proxy', { code: 'bad_request' }), incoming),
     );
   });
   const refused = new WeakSet<Duplex>();
@@ -146,7 +146,7 @@ async function answerIncoming(
   } catch (error) {
     if (error instanceof TruncatedResponseError) sendHalf(error.response, outgoing);
     else if (error instanceof NetworkError) breakOff(incoming, error);
-    else sendResponse(rejectConnection(server, toRequestFailure(error), incoming), outgoing);
+    else sendResponse(rejectIncoming(server, toRequestFailure(error), incoming), outgoing);
   }
 }
 
@@ -255,12 +255,12 @@ function refuseBytes(
     socket.destroy();
     return;
   }
-  const end = (): void => endWith(socket, rejectConnection(server, failure, isItsBody ? incoming : undefined));
+  const end = (): void => endWith(socket, rejectIncoming(server, failure, isItsBody ? incoming : undefined));
   if (outgoing === undefined || isItsBody || outgoing.writableFinished) end();
   else outgoing.once('finish', end);
 }
 
-function rejectConnection(server: Server, failure: RequestError, incoming: IncomingMessage | undefined): HttpResponse {
+function rejectIncoming(server: Server, failure: RequestError, incoming: IncomingMessage | undefined): HttpResponse {
   return server.reject(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 

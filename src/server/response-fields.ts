@@ -32,9 +32,9 @@ export function changeResponseFields(
   const fields = Object.entries(kind.fields);
   const key = kind.listKey ?? '';
   const list = action === 'list' ? json[key] : undefined;
-  if (list === undefined) return changeFieldsOf(fields, json, { place: '', change });
+  if (list === undefined) return changeMembers(fields, json, { place: '', change });
   const changeOne = (one: Json, at: number): Json =>
-    isJsonObject(one) ? changeFieldsOf(fields, one, { place: `${at} `, change }) : one;
+    isJsonObject(one) ? changeMembers(fields, one, { place: `${at} `, change }) : one;
   return { ...json, [key]: changeEach(list, changeOne) };
 }
 
@@ -62,7 +62,7 @@ interface Walk {
   readonly change: ChangeField;
 }
 
-function changeFieldsOf(fields: readonly NamedField[], json: JsonObject, { place, change }: Walk): JsonObject {
+function changeMembers(fields: readonly NamedField[], json: JsonObject, { place, change }: Walk): JsonObject {
   const byName = new Map(
     fields.flatMap(([name, field]) => [[name, field] as const, [field.responseName ?? name, field] as const]),
   );
@@ -77,7 +77,7 @@ function changeFieldsOf(fields: readonly NamedField[], json: JsonObject, { place
 }
 
 function changeInside(type: FieldType, value: Json, walk: Walk): Json {
-  if (type.type === 'object' && isJsonObject(value)) return changeFieldsOf(Object.entries(type.fields), value, walk);
+  if (type.type === 'object' && isJsonObject(value)) return changeMembers(Object.entries(type.fields), value, walk);
   if (type.type !== 'list') return value;
   return changeEach(value, (one, at) => changeInside(type.of, one, { ...walk, place: `${walk.place}[${at}]` }));
 }

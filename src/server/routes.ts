@@ -11,15 +11,15 @@ import { type AdmissionSettings, type ApiKey, authenticateAndCountRequest } from
 import { createFailureResponse, RequestError } from './failure.ts';
 import {
   checkQuery,
-  deleteModule,
-  deleteResource,
-  getModule,
-  getResource,
-  listResources,
+  handleCreate,
+  handleDelete,
+  handleDeleteModule,
+  handleGet,
+  handleGetModule,
+  handleList,
+  handleReplaceModule,
+  handleUpdate,
   PAGE_PARAMETERS,
-  replaceModule,
-  storeResource,
-  updateResource,
 } from './handlers.ts';
 import type { HandlerRequest, HandlerResponse, Service } from './service.ts';
 
@@ -138,21 +138,21 @@ function hasBody({ method }: Operation): boolean {
 function answer(service: Service, { action, kind, module }: Operation, call: HandlerRequest): HandlerResponse {
   switch (action) {
     case 'create':
-      return storeResource(service, kind, call);
+      return handleCreate(service, kind, call);
     case 'list':
-      return listResources(service, kind, call);
+      return handleList(service, kind, call);
     case 'get':
-      return getResource(service, kind, call);
+      return handleGet(service, kind, call);
     case 'update':
-      return updateResource(service, kind, call);
+      return handleUpdate(service, kind, call);
     case 'delete':
-      return deleteResource(service, kind, call);
+      return handleDelete(service, kind, call);
     case 'replace-module':
-      return replaceModule(service, kind, assertDefined(module, 'module'), call);
+      return handleReplaceModule(service, kind, assertDefined(module, 'module'), call);
     case 'get-module':
-      return getModule(service, kind, assertDefined(module, 'module'), call);
+      return handleGetModule(service, kind, assertDefined(module, 'module'), call);
     case 'delete-module':
-      return deleteModule(service, kind, assertDefined(module, 'module'), call);
+      return handleDeleteModule(service, kind, assertDefined(module, 'module'), call);
     default:
       return assertNever(action);
   }

@@ -83,7 +83,7 @@ export async function readManifests(
   });
   const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
   const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
-  const subject = createPolicySubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
+  const subject = createSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
   const rules = await loadRunPolicies({ ...validated, state, sources: loaded.sources }, policies, context);
   const lintFindings =
@@ -178,7 +178,7 @@ export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'pol
  * Returns the stack's name and the positions in its manifests. A diagnostic without an address points to the Stack or,
  * if there is no Stack, to the start of the first file.
  */
-function createPolicySubject({ stack, state }: ValidatedManifests, file: string): ReadManifests['subject'] {
+function createSubject({ stack, state }: ValidatedManifests, file: string): ReadManifests['subject'] {
   const byAddress: ReadonlyMap<string, DesiredResource> = state?.resources ?? new Map();
   const start = { file, line: 1, column: 1, excerpt: '' };
   return {

@@ -159,7 +159,7 @@ export function readSecretsNamedInEnvironment({ env, cwd }: Pick<Host, 'env' | '
     else if (isKeyOrKeyFileVariable(name) && !name.toUpperCase().endsWith(FILE_SUFFIX))
       secrets.add('the API key', value);
     else if (isKeyOrKeyFileVariable(name)) {
-      const { text, isPipe } = readKeyOfService(resolve(cwd, value));
+      const { text, isPipe } = readKeyFile(resolve(cwd, value));
       secrets.add('the API key', text);
       const variable = name.slice(0, -FILE_SUFFIX.length);
       if (isPipe && text.trim() !== '' && (env[variable] ?? '') === '') piped.push([variable, text.trim()]);
@@ -176,7 +176,7 @@ interface KeyFile {
   readonly isPipe: boolean;
 }
 
-function readKeyOfService(file: string): KeyFile {
+function readKeyFile(file: string): KeyFile {
   try {
     return { isPipe: isPipePath(file), text: readInput(file, { maxBytes: MAX_KEY_FILE_BYTES }).toString('utf8') };
   } catch (error) {

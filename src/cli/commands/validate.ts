@@ -65,7 +65,7 @@ function toError(diagnostic: Diagnostic): Diagnostic {
 /** Lists the lint rules. If paths are given, shows the severities that their Stack sets. */
 async function printRules(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   checkFormat(flags);
-  const settings = await readShownSettings(paths, context);
+  const settings = await readSettingsOfStack(paths, context);
   const rows = LINT_RULES.map((rule): LintRuleRow => {
     const severity = settings === undefined ? rule.severity : getRuleSeverity(rule, settings);
     return { id: rule.id, severity, sentence: LINT_CODES[rule.id], remedy: rule.remedy };
@@ -88,7 +88,7 @@ function checkFormat({ format, report = [] }: FormatFlags): void {
     });
 }
 
-async function readShownSettings(paths: readonly string[], context: Context): Promise<LintSettings | undefined> {
+async function readSettingsOfStack(paths: readonly string[], context: Context): Promise<LintSettings | undefined> {
   if (paths.length === 0) return undefined;
   const { state, diagnostics } = await readManifests(paths, context, { requireStack: false, isRendered: false });
   if (state === undefined) throw new InvalidManifests(diagnostics);
@@ -112,11 +112,11 @@ export function configureTestPolicyCommand(command: Command, act: CommandBodyRun
 
 async function testPolicy(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const result = await testPolicies(paths, context);
-  context.stdout.write(renderValidation(result, flags, context));
+  context.stdout.write(renderPolicyTests(result, flags, context));
   return result.cases.some(({ failure }) => failure !== undefined) ? EXIT.failed : EXIT.success;
 }
 
-function renderValidation(result: PolicyTestResults, flags: FormatFlags, context: Context): string {
+function renderPolicyTests(result: PolicyTestResults, flags: FormatFlags, context: Context): string {
   if (flags.format === 'json') return renderPolicyTestsJson(result);
   if (flags.format === 'junit') return renderPolicyTestsJunit(result);
   return renderPolicyTestsText(result, getTextOptions(context.stdout, context, flags));

@@ -61,7 +61,7 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
       ...listAwaitedDifferences(before, after),
       ...listConsentDifferences(before, shown, (address) => hasBegun(address, before, after)),
     ],
-    more: { changes: more, files: after.files.filter((file) => !before.files.some((one) => coversChange(one, file))) },
+    more: { changes: more, files: after.files.filter((file) => !before.files.some((one) => coversFile(one, file))) },
     less,
     done,
   };
@@ -377,7 +377,7 @@ function withoutMirrored(less: readonly ExtraChange[], more: readonly ExtraChang
 }
 
 /** Whether the approval of the first file covers the second. An approval of unknown content covers any content. */
-function coversChange(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
+function coversFile(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
   const isSameText = approved.text === undefined || approved.text === text;
   return isSamePlace(approved, { address, path }) && isSameText && (replaces !== true || approved.replaces === true);
 }

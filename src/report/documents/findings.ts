@@ -20,7 +20,7 @@ export function createValidationDocument({ command, validation }: ValidationRepo
     subject: stack,
     headline: errors === 0 ? `✓ ${valid}` : `✗ The manifests are invalid: ${formatCount(errors, 'error')}`,
     notes: [],
-    conclusion: [...listFindingBlocks(diagnostics), ...(errors === 0 ? [result] : [])],
+    conclusion: [...listFindingSentences(diagnostics), ...(errors === 0 ? [result] : [])],
     next: [],
     blocks: diagnostics.map(toPrintableDiagnostic).map(toBlock),
   };
@@ -35,7 +35,7 @@ export function createFailureDocument({ failure }: FailureReport): Document {
     subject: stack,
     headline: `✗ ${formatCommandNotCompleted(command)}`,
     notes: [],
-    conclusion: listFindingBlocks(diagnostics),
+    conclusion: listFindingSentences(diagnostics),
     next: [],
     blocks: [...diagnostics.map(toBlock), ...(error === undefined ? [] : [{ block: 'error', ...error } as const])],
   };
@@ -45,7 +45,7 @@ function toBlock(diagnostic: Diagnostic): Block {
   return { block: 'diagnostic', diagnostic };
 }
 
-function listFindingBlocks(diagnostics: readonly Diagnostic[]): readonly Sentence[] {
+function listFindingSentences(diagnostics: readonly Diagnostic[]): readonly Sentence[] {
   const found = formatSeverityCounts(diagnostics);
   return found === '' ? [] : [{ role: 'result', text: `${found}.` }];
 }

@@ -98,7 +98,7 @@ function listStackFamilies(drift: Drift): readonly Family[] {
     {
       name: 'edgewise_health_warnings',
       help: 'Warnings about live resources, by code.',
-      samples: countByLabel(drift.diagnostics.map(({ code }) => ({ stack, code }))),
+      samples: countEqualLabels(drift.diagnostics.map(({ code }) => ({ stack, code }))),
     },
     {
       name: 'edgewise_certificate_end_timestamp_seconds',
@@ -193,7 +193,7 @@ function listEnds({ stack, changes }: Drift): readonly Sample[] {
   return [...ends].map(([address, value]) => ({ labels: { stack, address }, value }));
 }
 
-function countByLabel(labels: readonly Sample['labels'][]): readonly Sample[] {
+function countEqualLabels(labels: readonly Sample['labels'][]): readonly Sample[] {
   const groups = Map.groupBy(labels, (one) => JSON.stringify(one));
   return [...groups.values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [{ labels: first, value: more.length + 1 }],

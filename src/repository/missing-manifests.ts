@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { findRepository } from '../files/boundary.ts';
+import { findRepository, isBelow } from '../files/boundary.ts';
 import { readInput } from '../files/read-input.ts';
 import { findStats, resolveLinks } from '../files/real-path.ts';
 import { visitManifestFiles } from '../manifest/load.ts';
@@ -105,6 +105,11 @@ function mayBeIncomplete(folder: string, top: string): boolean {
     );
   });
   return isSparse || (existsSync(join(top, '.gitmodules')) && hasEmptyFolder(folder));
+}
+
+/** Whether the checkout `inner` is a submodule of the checkout `top`, and no worktree or clone that only lies in it. */
+export function isSubmodule(inner: string, top: string): boolean {
+  return isBelow(resolveLinks(findGitFolder(inner)), resolveLinks(join(findGitFolder(top), 'modules')));
 }
 
 /** Follows the file `.git` of a linked worktree or a submodule. */

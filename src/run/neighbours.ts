@@ -6,6 +6,7 @@ import { toAddress } from '../model/address.ts';
 import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { StackFolder, StackTree, TakenOverResource } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
+import { isSubmodule } from '../repository/missing-manifests.ts';
 import { createDuplicateStackError, readStackTree } from '../repository/read-stack-tree.ts';
 import { toServiceId } from '../stack/account-key.ts';
 import { type Host, InvalidManifests } from '../stack/host.ts';
@@ -60,9 +61,12 @@ export function findStackAmongOthers(
   const toReal = (file: string): string => resolveLinks(resolve(cwd, file));
   const found = tree.stacks.find(({ file }) => toReal(file) === toReal(described.file));
   const own: StackFolder = named.settings === undefined ? { ...described, ...pickPlace(found) } : described;
-  // A checkout inside of this one, such as a worktree, has the same stacks.
+  // A checkout inside of this one, such as a worktree, has the same stacks. A submodule has its own.
   const repository = findRepository(resolve(cwd, dirname(own.file)), host);
-  const isHere = (file: string): boolean => findRepository(resolve(cwd, dirname(file)), host) === repository;
+  const isHere = (file: string): boolean => {
+    const found = findRepository(resolve(cwd, dirname(file)), host);
+    return found === repository || (found !== undefined && repository !== undefined && isSubmodule(found, repository));
+  };
   const stacks = tree.stacks.filter((one) => one !== found && isHere(one.file));
   refuseDuplicate(own, stacks);
   return {

@@ -40,6 +40,15 @@ describe('a stack that was copied without a new name', () => {
     expect(await plan()).toBe(0);
   });
 
+  it('is refused in a submodule, and is no copy in a linked worktree', async () => {
+    const { edgewise, write } = await createWorkspace({ '.git/HEAD': '', 'live/prod/edgewise.yaml': PROD });
+    const plan = async (): Promise<number> => (await edgewise('plan live/prod')).exitCode;
+    await write({ 'inner/edgewise.yaml': COPY, 'inner/.git': 'gitdir: ../.git/worktrees/inner\n' });
+    expect(await plan()).toBe(0);
+    await write({ 'inner/.git': 'gitdir: ../.git/modules/inner\n' });
+    expect(await plan()).toBe(3);
+  });
+
   it('is looked for in the whole repository, and without one only beside the stack', async () => {
     const { edgewise, write } = await createWorkspace({
       'live/prod/edgewise.yaml': PROD,

@@ -90,10 +90,18 @@ export interface Shard {
   readonly from: string;
 }
 
-export const SHARD_SYNTAX = 'INDEX/TOTAL with an index from 1, such as 2/5';
+/** The shard that the variables of a pipeline say. `from`: where it was asked for. */
+export interface AutomaticShard {
+  readonly index: 'auto';
+  readonly from: string;
+}
 
-/** Parses a text such as `2/5`. `from` says where the text was set. `undefined` if the text is not a valid shard. */
-export function parseShard(text: string, from: string): Shard | undefined {
+export const SHARD_SYNTAX =
+  'INDEX/TOTAL with an index from 1, such as 2/5, or `auto` for what GitLab or Kubernetes sets';
+
+/** Parses a text such as `2/5` or `auto`. `from` says where the text was set. `undefined` if the text is not valid. */
+export function parseShard(text: string, from: string): Shard | AutomaticShard | undefined {
+  if (text === 'auto') return { index: 'auto', from };
   const [, index, total] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? [];
   return createValidShard(Number(index), Number(total), from);
 }

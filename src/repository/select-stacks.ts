@@ -4,8 +4,8 @@ import { hasErrors } from '../model/diagnostic.ts';
 import type { Environment } from '../model/pipeline.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import {
+  type AutomaticShard,
   createValidShard,
-  SHARD_SYNTAX,
   type Shard,
   type StackFolder,
   type StackTree,
@@ -24,8 +24,8 @@ export interface StackSelectionOptions {
   readonly isOfPlans?: boolean;
   /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
-  /** The selected shard. If absent and `names` is empty, environment variables may set it. */
-  readonly shard?: Shard | undefined;
+  /** The selected shard. If absent and `names` is empty, variables of edgewise may set it. */
+  readonly shard?: Shard | AutomaticShard | undefined;
   readonly baseUrl?: string | undefined;
   /** The environment variable that contains the API key of all stacks. */
   readonly keyEnv?: string | undefined;
@@ -68,12 +68,18 @@ export async function selectStacks(
   };
 }
 
-/** Returns the given shard. If none is given, returns the shard that the environment sets, unless stacks are named. */
+/**
+ * Returns the given shard, or the one that variables of edgewise set, unless stacks are named. The variables of a pipeline
+ * count only for `auto`: GitLab sets the same ones for the jobs of a matrix, which are no shards.
+ */
 export function findEffectiveShard(
   { shard, names }: StackSelectionOptions,
   { env }: Pick<Host, 'env'>,
 ): Shard | undefined {
-  return shard ?? (names.length === 0 ? findShard(env) : undefined);
+  if (shard === undefined && names.length > 0) return undefined;
+  const given = shard ?? readSetting('shard', { env });
+  if (given === undefined) return hasVariable(env, OWN_VARIABLES) ? readShard(env, OWN_VARIABLES) : undefined;
+  return given.index === 'auto' ? readShardOfPipeline(env, given.from) : given;
 }
 
 function createNothingFoundError({ root, filesWithoutStack }: StackTree): StackError {
@@ -101,37 +107,53 @@ function createUnknownStackError(name: string, { root, stacks }: StackTree): Sta
 }
 
 /** Environment variables with the index of this job and the number of jobs. `first`: the index of the first job. */
-const VARIABLES = [
-  { index: 'EDGEWISE_SHARD_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
+interface ShardVariables {
+  readonly index: string;
+  readonly total: string;
+  readonly first: number;
+}
+
+/** A GitHub matrix sets them, from `strategy.job-index` and `strategy.job-total`. */
+const OWN_VARIABLES: ShardVariables = { index: 'EDGEWISE_SHARD_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 };
+
+/** An indexed Job of Kubernetes sets its index. GitLab sets both with `parallel`, and only the total, 1, without it. */
+const PIPELINE_VARIABLES: readonly ShardVariables[] = [
+  OWN_VARIABLES,
   { index: 'JOB_COMPLETION_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
   { index: 'CI_NODE_INDEX', total: 'CI_NODE_TOTAL', first: 1 },
-] as const;
+];
 
-/**
- * Reads the shard from the environment: from `EDGEWISE_SHARD`, from a GitHub matrix (`strategy.job-index` and
- * `strategy.job-total` as EDGEWISE_SHARD_INDEX and EDGEWISE_SHARD_TOTAL), from an indexed Job of Kubernetes, or from
- * GitLab's `parallel`. Throws for invalid values: if they were ignored, every machine would process all stacks.
- */
-function findShard(env: Environment): Shard | undefined {
-  const whole = readSetting('shard', { env });
-  if (whole !== undefined) return whole;
-  const pair = VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
-  if (pair === undefined) return undefined;
-  const [index = '', total = ''] = [env[pair.index], env[pair.total]];
-  const shard = createValidShard(parseShardNumber(index) + 1 - pair.first, parseShardNumber(total), pair.index);
+function readShardOfPipeline(env: Environment, from: string): Shard {
+  const found = PIPELINE_VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
+  if (found !== undefined) return readShard(env, found);
+  if (env['CI_NODE_TOTAL'] === '1') return { index: 1, total: 1, from: 'CI_NODE_TOTAL' };
+  const names = PIPELINE_VARIABLES.map(({ index }) => index).join(', ');
+  throw new StackError(`${from} is auto, but none of the variables ${names} is set.`, {
+    reason: 'invalid',
+    remedy: 'Run it in an indexed Job of Kubernetes or a GitLab job with `parallel`, or name the shard, such as 2/5.',
+  });
+}
+
+function hasVariable(env: Environment, { index, total }: ShardVariables): boolean {
+  return [index, total].some((name) => (env[name] ?? '') !== '');
+}
+
+/** Throws for invalid values: if they were ignored, every machine would process all stacks. */
+function readShard(env: Environment, variables: ShardVariables): Shard {
+  const [index = '', total = ''] = [env[variables.index], env[variables.total]];
+  const number = parseShardNumber(index) + 1 - variables.first;
+  const shard = createValidShard(number, parseShardNumber(total), variables.index);
   if (shard !== undefined) return shard;
-  return refuse(`${pair.index} is ${JSON.stringify(index)} and ${pair.total} is ${JSON.stringify(total)}`);
+  const values = `${variables.index} is ${JSON.stringify(index)} and ${variables.total} is ${JSON.stringify(total)}`;
+  throw new StackError(`${values}, but both the number of the shard and the total are needed.`, {
+    reason: 'invalid',
+    remedy:
+      'Set both. In an indexed Job, use --shard auto. Or name the shard, such as --shard 2/5; 1/1 selects all stacks.',
+  });
 }
 
 function parseShardNumber(text: string): number {
   return /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-}
-
-function refuse(what: string): never {
-  throw new StackError(`${what}, but both the number of the shard and the total are needed.`, {
-    reason: 'invalid',
-    remedy: `Set both, or use --shard ${SHARD_SYNTAX}. --shard 1/1 selects all stacks.`,
-  });
 }
 
 /**

@@ -349,13 +349,14 @@ export const SETTINGS = {
   }),
   shard: defineSetting({
     type: SHARD_TYPE,
-    about: 'the part of the stacks that a run over many stacks handles, such as `2/5`',
+    about: 'the part of the stacks that a run over many stacks handles, such as `2/5`; `auto`: as the pipeline says',
     flag: '--shard <shard>',
     topic: 'many-stacks',
-    flagAbout: 'only a part of the stacks, such as 2/5 (EDGEWISE_SHARD, or set by an indexed Job or GitLab parallel)',
+    flagAbout:
+      'only a part of the stacks, such as 2/5; auto: as GitLab parallel or an indexed Job says (EDGEWISE_SHARD)',
     variables: ['EDGEWISE_SHARD'],
     variableParts: ['EDGEWISE_SHARD_INDEX', 'EDGEWISE_SHARD_TOTAL'],
-    defaultText: 'set by an indexed Job of Kubernetes or `parallel` of GitLab',
+    defaultText: 'all of them',
     help: 'settings',
   }),
   render: defineSetting({

@@ -287,9 +287,9 @@ describe('shards', () => {
   });
 
   it.each([
-    ['an indexed Job of Kubernetes', { JOB_COMPLETION_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3' }],
+    ['an indexed Job of Kubernetes', { JOB_COMPLETION_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3', EDGEWISE_SHARD: 'auto' }],
     ['a GitHub matrix', { EDGEWISE_SHARD_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3' }],
-    ['GitLab parallel', { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' }],
+    ['GitLab parallel', { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3', EDGEWISE_SHARD: 'auto' }],
     ['a variable of its own', { EDGEWISE_SHARD: '2/3' }],
   ])('come from %s', async (_, env) => {
     const { edgewise } = await createWorkspace(toRepository(20));
@@ -302,9 +302,60 @@ describe('shards', () => {
   });
 
   it.each([
-    [{ JOB_COMPLETION_INDEX: '1' }, 'JOB_COMPLETION_INDEX is "1" and EDGEWISE_SHARD_TOTAL is ""'],
-    [{ CI_NODE_INDEX: '4', CI_NODE_TOTAL: '3' }, 'CI_NODE_INDEX is "4" and CI_NODE_TOTAL is "3"'],
+    [{ JOB_COMPLETION_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3' }, '2/3'],
+    [{ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' }, '2/3'],
+    [{ CI_NODE_TOTAL: '1' }, '1/1'],
+  ])('are read from %j by --shard auto', async (env, shard) => {
+    const { edgewise } = await createWorkspace(toRepository(20));
+    const expected = await edgewise(`stacks live --format folder --shard ${shard}`);
+    expect((await edgewise('stacks live --format folder --shard auto', { env })).stdout).toBe(expected.stdout);
+  });
+
+  it.each([
+    [{ GITLAB_CI: 'true', CI_NODE_INDEX: '2', CI_NODE_TOTAL: '2' }],
+    [{ JOB_COMPLETION_INDEX: '1', JOB_COMPLETION_TOTAL: '3' }],
+    [{ GITHUB_ACTIONS: 'true', GITHUB_JOB: 'plan', CIRCLE_NODE_INDEX: '1', CIRCLE_NODE_TOTAL: '3' }],
+    [{ BUILDKITE_PARALLEL_JOB: '1', BUILDKITE_PARALLEL_JOB_COUNT: '3', SYSTEM_JOBPOSITIONINPHASE: '2' }],
+  ])('are not taken from %j, which a matrix sets too', async (env) => {
+    const { edgewise } = await createWorkspace(toRepository(20));
+    for (const line of [
+      'stacks live --format folder',
+      'validate -R live',
+      'plan -R live',
+      'drift -R live',
+      'get -R live',
+    ]) {
+      const [alone, inJob] = [await edgewise(line), await edgewise(line, { env })];
+      expect(inJob.stderr).not.toContain('Shard');
+      expect([line, inJob.stdout]).toEqual([line, alone.stdout]);
+    }
+    const applied = await edgewise('apply -R live --yes', { env });
+    expect(applied.stderr).not.toContain('Shard');
+    expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('are in the apply command that a plan ends with, as numbers', async () => {
+    const { edgewise } = await createWorkspace(toRepository(20));
+    const env = { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' };
+    expect((await edgewise('plan -R live --shard auto --format html', { env })).stdout).toContain(
+      'apply -R --shard 2/3',
+    );
+  });
+
+  it.each([
+    [{ EDGEWISE_SHARD_TOTAL: '3' }, 'EDGEWISE_SHARD_INDEX is "" and EDGEWISE_SHARD_TOTAL is "3"'],
+    [{ EDGEWISE_SHARD_INDEX: '1' }, 'EDGEWISE_SHARD_INDEX is "1" and EDGEWISE_SHARD_TOTAL is ""'],
+    [
+      { EDGEWISE_SHARD: 'auto', JOB_COMPLETION_INDEX: '1' },
+      'JOB_COMPLETION_INDEX is "1" and EDGEWISE_SHARD_TOTAL is ""',
+    ],
+    [
+      { EDGEWISE_SHARD: 'auto', CI_NODE_INDEX: '4', CI_NODE_TOTAL: '3' },
+      'CI_NODE_INDEX is "4" and CI_NODE_TOTAL is "3"',
+    ],
+    [{ EDGEWISE_SHARD: 'auto' }, 'EDGEWISE_SHARD is auto, but none of the variables'],
     [{ EDGEWISE_SHARD: '0/3' }, 'EDGEWISE_SHARD is "0/3"'],
+    [{ EDGEWISE_SHARD: 'Auto' }, 'EDGEWISE_SHARD is "Auto"'],
   ])('that make no sense stop the run: %j', async (env, message) => {
     const { edgewise } = await createWorkspace(toRepository(2));
     expect(await edgewise('stacks', { env })).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(message) });

@@ -67,7 +67,7 @@ function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat
 interface StackFilter {
   readonly stack?: readonly string[];
   readonly changedSince?: string;
-  readonly shard?: Pick<Shard, 'index' | 'total'>;
+  readonly shard?: Pick<Shard, 'index' | 'total'> | undefined;
 }
 
 /**

@@ -238,7 +238,7 @@ function findApplyCommand(
     const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
     if (!isPassed || plans.every(isEmptyWork)) return undefined;
     const all = { paths: [selected.tree.root], flags, env: context.env };
-    return createStacksApplyCommandLine(all, { filter: flags, out });
+    return createStacksApplyCommandLine(all, { filter: { ...flags, shard: selected.shard }, out });
   }
   if (plans.some(hasMissingTokenSinkDiagnostic)) return undefined;
   const planned = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };

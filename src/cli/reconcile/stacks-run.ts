@@ -3,7 +3,7 @@ import type { Diagnostic, LocateManifest } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Shard, StackFolder, StackTree } from '../../model/stack-tree.ts';
+import type { AutomaticShard, Shard, StackFolder, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
@@ -44,7 +44,7 @@ export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'key
   /** Whether the names in `stack` come from plan files, not from `--stack`. */
   readonly isOfPlans?: boolean;
   readonly changedSince?: string;
-  readonly shard?: Shard;
+  readonly shard?: Shard | AutomaticShard;
 }
 
 export function toStackFilter({

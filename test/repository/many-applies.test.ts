@@ -20,8 +20,20 @@ describe('applies of many stacks', () => {
     expect(new Set(sent.map(({ path, method }) => `${method} ${path}`)).size).toBe(7);
     const again = await workspace.edgewise('apply -R live --yes');
     expect(again.exitCode).toBe(0);
-    expect(again.stdout).toMatch(/^s00 {4}live\/s00 {4}nothing to do · 1 warning$/m);
+    expect(again.stdout).toMatch(
+      /^s00 {4}live\/s00 {4}✓ Nothing to do: 1 resource matches the manifests · 1 warning$/m,
+    );
     expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('show a stack that has nothing to do as its plan, not as an apply that is over', async () => {
+    const { edgewise, write } = await createWorkspace(toRepository(2));
+    await edgewise('apply -R live --yes');
+    await write({ 'live/s00/edges/more.yaml': toEdge('more', 20_100) });
+    const { stdout } = await edgewise('apply -R live', { answers: ['no'] });
+    expect(stdout).toContain('── s00\nPlan for stack s00');
+    expect(stdout).not.toContain('── s01');
+    expect(stdout).not.toContain('writes applied');
   });
 
   it('look for duplicates once for each stack that creates something without a unique value', async () => {

@@ -42,8 +42,8 @@ export function createPresenter(run: StacksRun): RunPresenter {
   const render = (parts: readonly StackReportPart[], output: OutputStream): string => {
     const options = getTextOptions(output, context, flags);
     return isMany
-      ? renderRunText(createStacksReport(run, parts), options)
-      : parts.map(({ report }) => renderUnblocked(report, options)).join('');
+      ? renderRunText(createStacksReport(run, parts.map(toPlanPart)), options)
+      : parts.map((part) => renderPlan(toPlanPart(part), options)).join('');
   };
   return {
     showPlans: (parts) => {
@@ -96,9 +96,14 @@ function hasErrorsInPlan(report: Report): boolean {
   return report.about === 'plan' && report.plan.diagnostics.some(({ severity }) => severity === 'error');
 }
 
-function renderUnblocked(report: Report, options: TextStyleOptions): string {
-  const plan = report.about === 'plan' || report.about === 'apply' ? report.plan : undefined;
-  return plan === undefined ? '' : renderTextReport({ about: 'plan', plan, blocking: [] }, options);
+/** An apply that had nothing to do has ended before it is shown. What is shown is its plan. */
+function toPlanPart(part: StackReportPart): StackReportPart {
+  const { report } = part;
+  return report.about === 'apply' ? { ...part, report: { about: 'plan', plan: report.plan, blocking: [] } } : part;
+}
+
+function renderPlan({ report }: StackReportPart, options: TextStyleOptions): string {
+  return report.about === 'plan' ? renderTextReport(report, options) : '';
 }
 
 function askForOne([one]: readonly PlannedStack[]): string {

@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { openUnlinkedFile, type UnlinkedFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { toPrintable } from '../model/printable.ts';
+import { createPieceMatcher } from '../model/secret-matcher.ts';
 
 /** A program that is run once, without a shell. */
 interface CommandRun {
@@ -109,7 +110,7 @@ async function readCommandEnd({ reader }: UnlinkedFile): Promise<string> {
  * Formats the end of a program's standard error for a message, on one line. Redacts the secret before it cuts the text.
  */
 export function formatStderrExcerpt(stderr: string, secret: string): string {
-  const struck = redactToken(stripVTControlCharacters(stderr), secret);
+  const struck = createPieceMatcher(secret, PIECE_LENGTH).replace(stripVTControlCharacters(stderr), TOKEN_PLACEHOLDER);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;
 }
@@ -118,75 +119,3 @@ const TOKEN_PLACEHOLDER = '[token]';
 
 /** A match of at least this many characters counts as a part of the token. A shorter match may be a coincidence. */
 const PIECE_LENGTH = 8;
-
-/**
- * Redacts each part of a token that has at least PIECE_LENGTH characters: as plain text, in base64 at any offset,
- * URL-encoded, escaped, or as byte values in hex, decimal or octal. Ignores case, line breaks, and all characters that
- * are not letters or digits.
- */
-function redactToken(text: string, token: string): string {
-  const pieces = splitPieces(token);
-  const { letters, places } = extractLetters(text);
-  let struck = '';
-  let end = 0; // index after the last character that was copied or redacted
-  for (let at = 0; at < letters.length; at += 1) {
-    const length = pieces.lengths.find((size) => pieces.texts.has(letters.slice(at, at + size)));
-    if (length === undefined) continue;
-    const [start = 0, last = 0] = [places[at], places[at + length - 1]];
-    if (start >= end) struck += `${text.slice(end, start)}${TOKEN_PLACEHOLDER}`;
-    end = Math.max(end, last + 1);
-  }
-  return struck + text.slice(end);
-}
-
-interface Pieces {
-  readonly texts: ReadonlySet<string>;
-  readonly lengths: readonly number[];
-}
-
-/** All sequences of PIECE_LENGTH letters and digits in each encoding of the token. A shorter encoding is one piece. */
-function splitPieces(token: string): Pieces {
-  const texts = new Set(listForms(token).flatMap(listRuns));
-  return { texts, lengths: [...new Set(Array.from(texts, ({ length }) => length))] };
-}
-
-function listRuns(form: string): readonly string[] {
-  const { letters } = extractLetters(form);
-  if (letters.length <= PIECE_LENGTH) return letters === '' ? [] : [letters];
-  return Array.from({ length: letters.length - PIECE_LENGTH + 1 }, (_, at) => letters.slice(at, at + PIECE_LENGTH));
-}
-
-function listForms(token: string): readonly string[] {
-  const bytes = Buffer.from(token, 'utf8');
-  const codes = (prefix: string, radix: number, width: number) =>
-    Array.from(bytes, (byte) => `${prefix}${byte.toString(radix).padStart(width, '0')}`).join('');
-  return [
-    token,
-    JSON.stringify(token),
-    encodeURIComponent(token),
-    token.replace(/[^A-Za-z0-9]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`),
-    ...[0, 1, 2].map((offset) => encodeBase64(bytes, offset)),
-    codes('', 16, 2),
-    codes('x', 16, 2),
-    codes('0x', 16, 2),
-    codes('u', 16, 2),
-    codes('u', 16, 4),
-    codes('', 10, 1),
-    codes('', 8, 3),
-  ];
-}
-
-/**
- * Returns the base64 characters that `bytes` produce inside a longer text, after `offset` other bytes, if the whole text
- * is encoded. Omits the characters that also depend on neighbouring bytes.
- */
-function encodeBase64(bytes: Buffer, offset: number): string {
-  const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
-  return padded.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6));
-}
-
-/** The letters and digits of a text in lower case, with their indexes in the text. */
-function extractLetters(text: string): { readonly letters: string; readonly places: readonly number[] } {
-  const places = Array.from(text.matchAll(/[A-Za-z0-9]/g), ({ index }) => index);
-  return { letters: places.map((index) => text.charAt(index).toLowerCase()).join(''), places };
-}

@@ -1,4 +1,5 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH, toCanonicalJson } from './json.ts';
+import { createSecretMatcher, MIN_SECRET_LENGTH, type SecretMatcher } from './secret-matcher.ts';
 import {
   type ConcealedValue,
   isConcealed,
@@ -77,9 +78,6 @@ export interface SecretMatch {
   readonly index: number;
 }
 
-/** Minimum length of a secret. A shorter value, such as `dev`, would also match in ordinary words. */
-const MIN_LENGTH = 12;
-
 /** Minimum length of a value that is redacted as a separate word. */
 const MIN_WORD_LENGTH = 4;
 
@@ -87,43 +85,35 @@ const STAND_INS: Readonly<Record<SecretName, string>> = { 'the API key': '[key]'
 
 interface KnownSecret {
   readonly standIn: string;
-  readonly matcher: RegExp;
+  readonly matcher: SecretMatcher;
   /** Absent: the secret is redacted, and not found. */
   readonly name?: SecretName;
 }
 
 export function createSecretRegistry(): SecretRedactor {
   const known = new Map<string, KnownSecret>();
-  const addParts = (value: string, secret: Omit<KnownSecret, 'matcher'>): void => {
-    for (const part of listSecretParts(value))
-      if (!known.has(part)) known.set(part, { ...secret, matcher: createSecretMatcher(part) });
+  const addSecret = (value: string, secret: Omit<KnownSecret, 'matcher'>): void => {
+    if (!known.has(value)) known.set(value, { ...secret, matcher: createSecretMatcher(value) });
   };
   return {
     ...createValueConcealer(),
     add: (name, given) => {
       const value = given.trim();
-      if (value.length >= MIN_LENGTH) addParts(value, { name, standIn: STAND_INS[name] });
+      if (value.length >= MIN_SECRET_LENGTH) addSecret(value, { name, standIn: STAND_INS[name] });
     },
     addVariable: (variable, value) => {
-      if (value.length >= MIN_WORD_LENGTH) addParts(value, { standIn: `(secret ${variable})` });
+      if (value.length >= MIN_WORD_LENGTH) addSecret(value, { standIn: `(secret ${variable})` });
     },
     redact: (text, given) =>
-      [...known.values()].reduce((left, { standIn, matcher }) => left.replace(matcher, () => given ?? standIn), text),
+      [...known.values()].reduce((left, { standIn, matcher }) => matcher.replace(left, given ?? standIn), text),
     find: (text) => {
       for (const { name, matcher } of known.values()) {
-        if (name === undefined) continue;
-        const index = text.search(matcher);
-        if (index >= 0) return { name, index };
+        const index = name === undefined ? undefined : matcher.search(text);
+        if (name !== undefined && index !== undefined) return { name, index };
       }
       return undefined;
     },
   };
-}
-
-/** Matches a secret, or a short secret as a separate word. */
-function createSecretMatcher(part: string): RegExp {
-  const pattern = createPattern(part);
-  return new RegExp(part.length < MIN_LENGTH ? `(?<![A-Za-z0-9])${pattern}(?![A-Za-z0-9])` : pattern, 'g');
 }
 
 function createValueConcealer(): ValueConcealer {
@@ -180,26 +170,8 @@ function revealValue(concealed: ConcealedValue, values: readonly Json[]): Json {
 
 /** Returns a function that redacts one key. A key of fewer than 12 characters is redacted only as a separate word. */
 export function createKeyRedactor(given: string): (text: string) => string {
-  const key = given.trim();
-  if (key.length >= MIN_LENGTH) {
-    const secrets = createSecretRegistry();
-    secrets.add('the API key', key);
-    return secrets.redact;
-  }
-  const matcher = createSecretMatcher(key);
-  return (text) => text.replace(matcher, STAND_INS['the API key']);
-}
-
-/**
- * Maximum number of characters of a secret in one regular expression. Longer expressions compile slowly or not at all.
- */
-const MAX_PATTERN_LENGTH = 1024;
-
-/** Splits a value into parts of about equal length, each short enough for one regular expression. */
-function listSecretParts(value: string): readonly string[] {
-  const count = Math.ceil(value.length / MAX_PATTERN_LENGTH);
-  const length = Math.ceil(value.length / count);
-  return Array.from({ length: count }, (_, index) => value.slice(index * length, (index + 1) * length));
+  const matcher = createSecretMatcher(given.trim());
+  return (text) => matcher.replace(text, STAND_INS['the API key']);
 }
 
 /** Returns the environment variables whose values contain no secret, for programs that edgewise starts. */
@@ -210,54 +182,6 @@ export function withoutSecretVariables<T extends string | undefined>(
   return Object.fromEntries(
     Object.entries(env).filter(([, value]) => value === undefined || find(value) === undefined),
   );
-}
-
-/** A pattern that matches the value as it is, escaped for a URL, JSON, HTML or Markdown, or in base64. */
-function createPattern(value: string): string {
-  const characters = Array.from(value, createCharacterPattern).join(ESCAPE_INSERTIONS);
-  return `(?:${[characters, ...listBase64(value)].join('|')})`;
-}
-
-/** Matches what Markdown and HTML escapes insert between two characters. */
-const ESCAPE_INSERTIONS = '(?:\\\\|&#8203;|<wbr>)*';
-
-const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
-
-function createCharacterPattern(character: string): string {
-  if (/^[A-Za-z0-9]$/.test(character)) return character;
-  const code = character.codePointAt(0) ?? 0;
-  const hex = code.toString(16);
-  const digits = Array.from(hex, (digit) => `[${digit}${digit.toUpperCase()}]`).join('');
-  const entity = HTML_ENTITIES[character];
-  const forms = [
-    character.replace(/[^\p{L}\p{N}]/gu, '\\$&'),
-    ...encodeUrl(character),
-    `\\\\u0*${digits}`,
-    `&#0*${code};`,
-    `&#[xX]0*${digits};`,
-    ...(entity === undefined ? [] : [`&${entity};`]),
-  ];
-  return `(?:${[...new Set(forms)].join('|')})`;
-}
-
-function encodeUrl(character: string): readonly string[] {
-  const bytes = Buffer.from(character, 'utf8');
-  const upper = Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`).join('');
-  return [upper, upper.toLowerCase()];
-}
-
-/**
- * Returns patterns for the value in base64: one for each offset (modulo 3) at which the value can start. They omit
- * characters that also depend on neighbouring bytes. Empty for short values, which would match by chance.
- */
-function listBase64(value: string): readonly string[] {
-  if (value.length < MIN_LENGTH) return [];
-  const bytes = Buffer.from(value, 'utf8');
-  const forms = [0, 1, 2].map((offset) => {
-    const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
-    return padded.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6));
-  });
-  return forms.map((form) => form.replaceAll('+', '(?:\\+|-|%2[bB])').replaceAll('/', '(?:\\/|_|%2[fF])'));
 }
 
 type SecretSearch = Pick<SecretRedactor, 'find' | 'redact'>;

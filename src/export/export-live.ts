@@ -7,6 +7,7 @@ import { alignLiveSpec } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
+import { MERGE_KEY } from '../manifest/parse.ts';
 import { renderManifestDocument } from '../manifest/render-document.ts';
 import { validateManifests } from '../manifest/validate.ts';
 import { type Address, toAddress } from '../model/address.ts';
@@ -470,8 +471,15 @@ function minimizeValue(type: FieldType, value: Json): Json {
   if (type.type === 'list' && isJsonArray(value)) return value.map((member) => minimizeValue(type.of, member));
   if (!isJsonObject(value)) return value;
   if (type.type === 'map') return sortEntries(value, (member) => minimizeValue(type.of, member));
-  if (type.type === 'metadata') return isDeeper(value, MAX_METADATA_DEPTH) ? JSON.stringify(value) : value;
+  if (type.type === 'metadata')
+    return isDeeper(value, MAX_METADATA_DEPTH) || hasMergeKey(value) ? JSON.stringify(value) : value;
   return type.type === 'object' ? minimizeObject(type.fields, value) : value;
+}
+
+/** Whether a mapping has a key that YAML takes for a merge key, so that it can only be written as text. */
+function hasMergeKey(value: Json): boolean {
+  if (isJsonArray(value)) return value.some(hasMergeKey);
+  return isJsonObject(value) && (Object.hasOwn(value, MERGE_KEY) || Object.values(value).some(hasMergeKey));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isCollection, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
 import { type FieldType, getNestedFields, objectOf, type ReferenceType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listKindsOfReferenceType } from '../kinds/references.ts';
@@ -11,7 +11,7 @@ import type { JsonObject } from '../model/json.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
-import { getNodeSpan, type SyntaxTree } from './parse.ts';
+import { getNodeSpan, isMergeKey, type SyntaxTree } from './parse.ts';
 import { getSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
 import { suggestRemedy } from './suggest.ts';
 
@@ -194,7 +194,6 @@ function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path
 
 /** Returns the remedy for some common unknown fields. */
 function findSpecialRemedy(path: FieldPath, given: string, kind: string): string | undefined {
-  if (given === '<<') return 'YAML 1.2 has no merge keys. Write the fields out, or use an alias for a whole value.';
   const table = findKind(kind);
   if (table === undefined) return undefined;
   const isSettable = table.specFields.some(([name]) => name === given);
@@ -237,16 +236,43 @@ export function findSpan({ span, tree, base }: DocumentPosition, path: FieldPath
 }
 
 /** Returns the member at a step of a path. Step 0 of a single value is the value itself, like a list of one. */
-function findMember({ targets }: SyntaxTree, node: Node | null, step: string | number): FoundNode | undefined {
-  const inner = (node === null ? undefined : targets.get(node)) ?? node;
+function findMember(tree: SyntaxTree, node: Node | null, step: string | number): FoundNode | undefined {
+  const inner = resolveAlias(tree, node);
   if (isSeq<Node>(inner)) {
     const member = inner.items[Number(step)];
     return member === undefined ? undefined : { node: member, key: undefined };
   }
-  const pairs = isMap<Node, Node | null>(inner) ? inner.items : [];
-  const pair = pairs.findLast(({ key }) => isScalar(key) && String(key.value) === String(step));
-  if (pair !== undefined) return { node: pair.value, key: pair.key };
+  for (const { items } of isYamlMap(inner) ? listMergedMaps(tree, inner) : []) {
+    const pair = items.findLast(({ key }) => isScalar(key) && !isMergeKey(key) && String(key.value) === String(step));
+    if (pair !== undefined) return { node: pair.value, key: pair.key };
+  }
   return step === 0 ? { node: inner, key: undefined } : undefined;
+}
+
+function resolveAlias({ targets }: SyntaxTree, node: Node | null): Node | null {
+  return (node === null ? undefined : targets.get(node)) ?? node;
+}
+
+function isYamlMap(node: Node | null): node is YAMLMap<Node, Node | null> {
+  return isMap(node);
+}
+
+/** Lists a mapping and all that its merge keys name. A member has the value of the first in which it is. */
+function listMergedMaps(
+  tree: SyntaxTree,
+  map: YAMLMap<Node, Node | null>,
+  found = new Set<YAMLMap<Node, Node | null>>(),
+): ReadonlySet<YAMLMap<Node, Node | null>> {
+  if (found.has(map)) return found;
+  found.add(map);
+  for (const { value } of map.items.filter(({ key }) => isMergeKey(key))) {
+    const source = resolveAlias(tree, value);
+    for (const one of isSeq<Node>(source) ? source.items : [source]) {
+      const merged = resolveAlias(tree, one);
+      if (isYamlMap(merged)) listMergedMaps(tree, merged, found);
+    }
+  }
+  return found;
 }
 
 function findTargetSpan({ node, key }: FoundNode, target: Target): Span | undefined {

@@ -4,6 +4,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   type Node,
@@ -15,7 +16,7 @@ import {
 } from 'yaml';
 import { isKeyOrKeyFileVariable, isVariableForbiddenInManifests } from '../model/api-key.ts';
 import type { DiagnosticCode } from '../model/diagnostic.ts';
-import { type Json, MAX_DEPTH } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { checkStorableText } from '../model/printable.ts';
 import {
   createYamlBudget,
@@ -197,7 +198,10 @@ interface YamlValue {
 const FREE_COPIES = 1_000;
 const COPIES_PER_NODE = 10;
 
-/** Converts a node to JSON. Aliases share the value of their anchor, so an alias bomb uses no memory. */
+/**
+ * Converts a node to JSON. Aliases share the value of their anchor, and merge keys copy only within the limit, so an alias
+ * bomb uses no memory.
+ */
 function convertRoot(root: Node | null, { env, text }: Pick<Walk, 'env' | 'text'>): YamlValue {
   const walk: Walk = {
     env,
@@ -208,14 +212,23 @@ function convertRoot(root: Node | null, { env, text }: Pick<Walk, 'env' | 'text'
     targets: new Map(),
     nodes: 0,
     copies: 0,
+    maxCopies: FREE_COPIES + COPIES_PER_NODE * countNodes(root),
     largest: undefined,
   };
   const value = convert(root, walk, 0);
   const { findings, largest, targets } = walk;
   const tree = { root, targets };
-  if (largest === undefined || walk.copies <= FREE_COPIES + COPIES_PER_NODE * walk.nodes)
-    return { value, findings, isBomb: false, tree };
+  if (largest === undefined || !isBomb(walk)) return { value, findings, isBomb: false, tree };
   return { value, findings: [...findings, createBombFinding(largest.span)], isBomb: true, tree };
+}
+
+function countNodes(node: unknown): number {
+  if (isMap(node)) return node.items.reduce((count, { value }) => count + countNodes(value), 1);
+  return isSeq(node) ? node.items.reduce<number>((count, item) => count + countNodes(item), 1) : 1;
+}
+
+function isBomb({ copies, maxCopies }: Pick<Walk, 'copies' | 'maxCopies'>): boolean {
+  return copies > maxCopies;
 }
 
 function createBombFinding(span: Span): SyntaxFinding {
@@ -242,6 +255,7 @@ interface Walk {
   nodes: number;
   /** The number of nodes that aliases have added so far. */
   copies: number;
+  readonly maxCopies: number;
   /** The alias that adds the most nodes. */
   largest: { readonly size: number; readonly span: Span } | undefined;
 }
@@ -252,7 +266,7 @@ function convert(node: unknown, walk: Walk, depth: number): Json {
   if (!isScalar(node)) {
     if (!isMap(node) && !isSeq(node)) return null;
     if (depth >= MAX_DEPTH) return reportDepth(node, walk);
-    if (node.items.length > MAX_MEMBERS) return reportMembers(node, walk);
+    if (node.items.length > MAX_MEMBERS) return reportMembers(node, node.items.length, walk);
   }
   return node.anchor === undefined ? convertPlain(node, walk, depth) : keepAnchor(node, node.anchor, { walk, depth });
 }
@@ -321,11 +335,11 @@ function reportDepth(node: Node, walk: Walk): Json {
  */
 const MAX_MEMBERS = 20_000;
 
-function reportMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
+function reportMembers(node: YAMLMap | YAMLSeq, count: number, walk: Walk): Json {
   const what = isMap(node) ? 'keys' : 'members';
   walk.findings.push({
     code: 'yaml-syntax',
-    message: `this has ${node.items.length.toLocaleString('en')} ${what}; the limit is ${MAX_MEMBERS.toLocaleString('en')}`,
+    message: `this has ${count.toLocaleString('en')} ${what}; the limit is ${MAX_MEMBERS.toLocaleString('en')}`,
     remedy: `Split it: no field of a manifest needs that many ${what}.`,
     span: getNodeSpan(node),
   });
@@ -334,24 +348,73 @@ function reportMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
 
 function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
   const keys = new Map<string, Scalar>();
-  const members = map.items.map(({ key, value }) => {
+  const merged: JsonObject[] = [];
+  const members: [string, Json][] = [];
+  for (const { key, value } of map.items) {
     const name = isScalar(key) ? String(key.value) : '';
     if (isScalar(key)) {
-      checkStorable('key', name, key, walk);
+      checkKey(name, key, walk);
       const first = keys.get(name);
       if (first === undefined) keys.set(name, key);
       else walk.findings.push(createRepeatFinding(name, key, first));
     }
-    return [name, convert(value, walk, depth)] as const;
+    if (isMergeKey(key)) merged.push(...convertMergeSources(value, getNodeSpan(map), { walk, depth }));
+    else members.push([name, convert(value, walk, depth)]);
+  }
+  if (merged.length === 0 || isBomb(walk)) return Object.fromEntries(members);
+  // The members of the mapping itself win, then those of earlier sources.
+  const inherited = merged.toReversed().flatMap((source) => Object.entries(source));
+  const all = new Map([...inherited, ...members]);
+  return all.size > MAX_MEMBERS ? reportMembers(map, all.size, walk) : Object.fromEntries(all);
+}
+
+export const MERGE_KEY = '<<';
+
+/**
+ * Whether a key is a merge key (yaml.org/type/merge.html). The option `merge` of the `yaml` package only concerns its own
+ * conversion to values, which knows neither positions nor the limit on copies.
+ */
+export function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.type === 'PLAIN' && key.value === MERGE_KEY;
+}
+
+/** Converts the value of a merge key to the mappings that it merges: one, or a list of them. */
+function convertMergeSources(
+  node: unknown,
+  mapSpan: Span,
+  { walk, depth }: { readonly walk: Walk; readonly depth: number },
+): readonly JsonObject[] {
+  const count = walk.findings.length;
+  const value = convert(node, walk, depth);
+  const sources = isJsonArray(value) ? value : [value];
+  if (sources.every(isJsonObject)) return sources;
+  // An alias without an anchor was reported.
+  if (walk.findings.length === count)
+    walk.findings.push({
+      code: 'yaml-syntax',
+      message: 'the merge key `<<` must have a mapping, or a list of mappings',
+      remedy: 'Name the anchor of a mapping, such as `<<: *common`.',
+      span: isNode(node) ? getNodeSpan(node) : mapSpan,
+    });
+  return [];
+}
+
+function checkKey(name: string, key: Scalar, walk: Walk): void {
+  checkStorable('key', name, key, walk);
+  if (name !== MERGE_KEY || isMergeKey(key)) return;
+  walk.findings.push({
+    code: 'yaml-syntax',
+    message: 'the key `<<` in quotes is not a merge key',
+    remedy: 'Write it without quotes to merge a mapping, or choose another key.',
+    span: getNodeSpan(key),
   });
-  return Object.fromEntries(members);
 }
 
 function createRepeatFinding(name: string, key: Scalar, first: Scalar): SyntaxFinding {
   return {
     code: 'yaml-syntax',
     message: `the key \`${name}\` appears twice in one mapping`,
-    remedy: 'Keep one of them.',
+    remedy: name === MERGE_KEY ? 'Write one with a list: `<<: [*first, *second]`.' : 'Keep one of them.',
     span: getNodeSpan(key),
     related: { message: 'first here', span: getNodeSpan(first) },
   };

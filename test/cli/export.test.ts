@@ -70,6 +70,15 @@ describe('export', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
+  it('writes metadata with a merge key as text, so that the manifest reads back as what is live', async () => {
+    const metadata = '{"team":{"<<":{"a":1}}}';
+    const edge = { id: ID('edgtcp', 'a'), hostports: ['1.tcp.example.net:20001'], metadata };
+    const { edgewise } = await createWorkspace({}, { seed: { resources: { TCPEdge: [edge] } } });
+    const { stdout, exitCode } = await edgewise('export TCPEdge');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`metadata: '${metadata}'`);
+  });
+
   it('writes files that can be planned at once', async () => {
     const { edgewise, folder } = await createAccount();
     const result = await edgewise(`export -o manifests --owner shop ${HTTPS}`);

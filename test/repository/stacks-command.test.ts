@@ -141,6 +141,24 @@ describe('the stacks of a tree', () => {
   });
 });
 
+describe('a matrix', () => {
+  it.each([
+    ['github', 'GitHub', 256],
+    ['gitlab', 'GitLab', 200],
+  ])('of more jobs than %s runs is refused, and shards are advised', async (format, system, most) => {
+    const { edgewise } = await createWorkspace(toRepository(most + 1));
+    expect(await edgewise(`stacks live --format ${format}`)).toMatchObject({
+      exitCode: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        new RegExp(`${most + 1} stacks are more jobs than a matrix of ${system} can have: ${most}\\.[^]*--shard 2/5`),
+      ),
+    });
+    expect((await edgewise(`stacks live --format ${format} --shard 1/2`)).exitCode).toBe(0);
+    expect((await edgewise('stacks live --format folder')).exitCode).toBe(0);
+  });
+});
+
 describe('what changed since a commit', () => {
   it('is told apart from there being nothing', async () => {
     const { edgewise, folder, write } = await createWorkspace(toRepository(3));

@@ -47,7 +47,7 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
   addExamples(addColorOption(command), [
     ['edgewise stacks', 'every stack below the current folder'],
     ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
-    ['echo "matrix=$(edgewise stacks --format github)" >> "$GITHUB_OUTPUT"', 'a job of GitHub for each'],
+    ['matrix=$(edgewise stacks --format github)', 'a job of GitHub for each'],
   ]).action((root: string | undefined, flags: StacksCommandFlags) =>
     act({ ...flags, format: flags.format === 'json' ? 'json' : 'text' }, (context) =>
       printStacks(root ?? '.', flags, context),
@@ -75,13 +75,28 @@ function renderStacks(listing: StackListing, { format, color }: StacksCommandFla
     case 'folder':
       return renderStackFolderLines(listing);
     case 'github':
+      refuseMoreJobs(listing, { system: 'GitHub', most: 256 });
       return renderGitHubMatrix(listing);
     case 'gitlab':
+      refuseMoreJobs(listing, { system: 'GitLab', most: 200 });
       refuseGitLabReferences(listing);
       return renderGitLabMatrix(listing);
     default:
       return assertNever(format);
   }
+}
+
+/** Throws if a matrix has more jobs than the system runs: it would run none of them, or not all. */
+function refuseMoreJobs(
+  { stacks }: StackListing,
+  { system, most }: { readonly system: string; readonly most: number },
+): void {
+  if (stacks.length <= most) return;
+  throw new CommandError(`${stacks.length} stacks are more jobs than a matrix of ${system} can have: ${most}.`, {
+    exitCode: EXIT.invalid,
+    remedy:
+      'Run a job for each shard instead, such as edgewise plan -R --shard 2/5, or list one shard of the stacks here.',
+  });
 }
 
 function refuseGitLabReferences({ stacks }: StackListing): void {

@@ -9,7 +9,7 @@ import { toMark } from './service.ts';
 import { toSubjects } from './setup.ts';
 import { toRequests, toTranscript } from './transcript.ts';
 
-describe.each(listScenarios())('$name', ({ name, folder }) => {
+describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))('%s', ([name, folder]) => {
   let played: Played;
   beforeAll(async () => {
     played = await playScenario({ name, folder });

@@ -83,19 +83,6 @@ export interface LintSettings {
 /** Severity of a rule's findings. `off`: the rule is not checked. */
 export type RuleSeverity = Severity | 'off';
 
-/** Time limits of requests and their parts, in milliseconds. */
-export interface RequestTimeouts {
-  readonly connectMs: number;
-  /** The time until the status and headers of the response have arrived. */
-  readonly headersMs: number;
-  /** The time between two chunks of the body. */
-  readonly bodyMs: number;
-  /** The time until the whole response is there, over all attempts. Waits between attempts do not count. */
-  readonly requestMs: number;
-  /** How long a write is tried again after a conflict (409) that may pass. */
-  readonly conflictMs: number;
-}
-
 /**
  * A plan needs consent (`--allow-deletes`) if its deletes of one kind exceed both limits: they are more than
  * `maxDeletes`, and more than `maxDeleteShare` of the owned resources of that kind.

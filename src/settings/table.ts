@@ -468,7 +468,7 @@ export type SettingName = keyof typeof SETTINGS;
 export type SettingValue<Name extends SettingName> = ValueOfType<(typeof SETTINGS)[Name]['type']>;
 
 /** Settings whose place in a document is below `api`. */
-type ServiceSettingName = {
+export type ServiceSettingName = {
   [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly stack: `api.${string}` } ? Name : never;
 }[SettingName];
 
@@ -500,6 +500,16 @@ export const SETTING_GROUPS: Readonly<Record<string, string>> = {
 
 /** All settings, with their names, in the order of the table. */
 export const NAMED_SETTINGS: readonly (Setting & { readonly name: SettingName })[] = listNamedSettings();
+
+/** The names of the settings of the service. */
+export const SERVICE_SETTING_NAMES: readonly ServiceSettingName[] = NAMED_SETTINGS.map(({ name }) => name).filter(
+  isOfService,
+);
+
+function isOfService(name: SettingName): name is ServiceSettingName {
+  const setting: Setting = SETTINGS[name];
+  return setting.stack?.startsWith('api.') ?? false;
+}
 
 function listNamedSettings(): readonly (Setting & { readonly name: SettingName })[] {
   const names = Object.keys(SETTINGS) as SettingName[]; // `Object.keys` loses the key type

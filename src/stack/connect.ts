@@ -44,8 +44,7 @@ export async function openServiceConnection(
     return { send: toSend(given.transport), apiKey, baseUrl, warning: undefined, close: async () => undefined };
   const proxy = readProxy(host.env);
   const { send, close } = await host.openTransport({
-    connections: settings.concurrency,
-    timeouts: settings.timeouts,
+    settings,
     authorities: await findAuthorities(settings, host),
     proxy,
   });
@@ -58,18 +57,12 @@ export function createServiceClient(
   { send, apiKey, baseUrl }: Pick<ServiceConnection, 'send' | 'apiKey' | 'baseUrl'>,
   more: Pick<ClientOptions, 'now' | 'date' | 'sleep' | 'secrets' | 'onRetry' | 'onWait' | 'onRequest'>,
 ): Client {
-  const { versionHeader, pageSize, concurrency, timeouts } = settings;
   const rateLimit = parseRateLimit(settings.rateLimit);
   try {
     return createClient({
-      send,
-      apiKey,
-      baseUrl,
-      versionHeader,
-      pageSize,
-      concurrency,
-      requestTimeoutMs: timeouts.requestMs,
-      rateLimit,
+      ...settings,
+      ...{ send, apiKey, baseUrl },
+      ...{ rateLimit, requestTimeoutMs: settings.timeout },
       ...more,
     });
   } catch (error) {

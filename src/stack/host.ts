@@ -4,9 +4,9 @@ import type { Send } from '../model/http.ts';
 import type { MissingManifests, Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
-import type { RequestTimeouts } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
+import type { ServiceSettings } from './settings.ts';
 
 /** Access to the process that a stack runs in. */
 export interface Host {
@@ -90,8 +90,10 @@ export interface StackNameAndLocator {
 }
 
 export interface TransportSettings {
-  readonly connections: number;
-  readonly timeouts: Omit<RequestTimeouts, 'conflictMs'>;
+  readonly settings: Pick<
+    ServiceSettings,
+    'concurrency' | 'connectTimeout' | 'headersTimeout' | 'bodyTimeout' | 'timeout'
+  >;
   /** PEM certificates to trust in addition to the certificates of the platform. `undefined`: no others. */
   readonly authorities: string | undefined;
   /** The proxy URLs from the environment. `except`: the value of NO_PROXY. */

@@ -2,22 +2,26 @@ import { resolve } from 'node:path';
 import { isPipePath, readInput } from '../files/read-input.ts';
 import { isForgeTokenVariable, isKeyOrKeyFileVariable, KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { assertDefined, getErrorMessage } from '../model/errors.ts';
-import type { RequestSettings } from '../model/plan.ts';
+import { getErrorMessage } from '../model/errors.ts';
 import { createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
-import type { RequestTimeouts, SettingsLayer } from '../model/stack.ts';
+import type { SettingsLayer } from '../model/stack.ts';
 import { findSetting, resolveSetting, type SettingSources } from '../settings/resolve.ts';
-import { NAMED_SETTINGS, type SettingName, type SettingValue } from '../settings/table.ts';
+import {
+  NAMED_SETTINGS,
+  SERVICE_SETTING_NAMES,
+  type ServiceSettingName,
+  type SettingName,
+  type SettingValue,
+} from '../settings/table.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 
-/** Settings for reaching the service in this run, resolved from flags, environment, documents and defaults. */
-export interface ServiceSettings extends RequestSettings {
-  readonly baseUrl: string;
-  readonly timeouts: RequestTimeouts;
-  readonly caFile: string | undefined;
-  /** The environment variable that contains the API key. `undefined`: EDGEWISE_API_KEY. */
-  readonly keyEnv: string | undefined;
-}
+/**
+ * Settings for reaching the service in this run, resolved from flags, environment, documents and defaults. Timeouts are
+ * in milliseconds. `keyEnv` is the environment variable that contains the API key; `undefined`: EDGEWISE_API_KEY.
+ */
+export type ServiceSettings = {
+  readonly [Name in ServiceSettingName]: SettingValue<Name> | (Name extends 'keyEnv' | 'caFile' ? undefined : never);
+};
 
 /** Resolves how to reach the service. Throws `StackError` if there is no base URL, or if a value is invalid. */
 export function resolveServiceSettings(sources: SettingSources): ServiceSettings {
@@ -27,25 +31,9 @@ export function resolveServiceSettings(sources: SettingSources): ServiceSettings
       'Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. `embedded:` is the bundled server.';
     throw new StackError('No base URL of the service is set.', { reason: 'invalid', remedy });
   }
-  const get = <Name extends SettingName>(name: Name) =>
-    assertDefined(readSetting(name, sources, baseUrl), `a default of ${name}`);
-  const keyEnv = get('keyEnv');
-  return {
-    baseUrl,
-    versionHeader: get('versionHeader'),
-    pageSize: get('pageSize'),
-    concurrency: get('concurrency'),
-    rateLimit: get('rateLimit'),
-    timeouts: {
-      connectMs: get('connectTimeout'),
-      headersMs: get('headersTimeout'),
-      bodyMs: get('bodyTimeout'),
-      requestMs: get('timeout'),
-      conflictMs: get('conflictTimeout'),
-    },
-    caFile: readSetting('caFile', sources),
-    keyEnv: keyEnv === KEY_VARIABLE ? undefined : keyEnv,
-  };
+  const values = SERVICE_SETTING_NAMES.map((name) => [name, readSetting(name, sources, baseUrl)] as const);
+  const settings = Object.fromEntries(values) as ServiceSettings; // all but `caFile` have a default or a value
+  return { ...settings, keyEnv: settings.keyEnv === KEY_VARIABLE ? undefined : settings.keyEnv };
 }
 
 /** Resolves a setting. `undefined`: it has neither a value nor a default. Throws `StackError` if the value is invalid. */

@@ -421,7 +421,7 @@ function prepareApply({ parts, account, host }: Run, shown: Plan, consents: Appl
   refuseBlockedPlan(shown, consents);
   const chosen = chooseTokenSinks(shown, parts, host);
   const { roots } = parts.state;
-  const { conflictMs } = account.settings.timeouts;
+  const { conflictTimeout: conflictMs } = account.settings;
   return async (client, { plan, afterOthers, ids = new Map(), ...options }) => {
     refuseAwaited(plan, ids);
     return openApply(client, { plan, chosen, roots, conflictMs, ids, afterOthers }, options, host);

@@ -79,9 +79,9 @@ describe('settings', () => {
     const property = fc.asyncProperty(bytes, async (pem) => {
       const file = join(folder, 'authorities.pem');
       writeFileSync(file, pem);
-      const timeouts = { connectMs: 1_000, headersMs: 1_000, bodyMs: 1_000, requestMs: 1_000 };
+      const timeouts = { connectTimeout: 1_000, headersTimeout: 1_000, bodyTimeout: 1_000, timeout: 1_000 };
       const authorities = readFileSync(file, 'utf8');
-      const transport = openTransport({ connections: 1, timeouts, authorities, proxy: {} });
+      const transport = openTransport({ settings: { concurrency: 1, ...timeouts }, authorities, proxy: {} });
       try {
         const argv = ['plan', 'manifests.yaml', '--base-url', origin];
         const { exitCode, stderr } = await feed(argv, { folder, fed: pem, transport: toTransport(transport.send) });

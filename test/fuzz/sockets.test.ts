@@ -24,10 +24,10 @@ describe('bytes that are no answer', () => {
     const bytes = fc.oneof(anyBytes, ...ANSWERS.map(mutatedText));
     let answer: Uint8Array = Buffer.from('');
     const origin = await listenWithBytes(() => answer);
-    const timeouts = { connectMs: 1_000, headersMs: 1_000, bodyMs: 1_000, requestMs: 2_000 };
+    const timeouts = { connectTimeout: 1_000, headersTimeout: 1_000, bodyTimeout: 1_000, timeout: 2_000 };
     const property = fc.asyncProperty(bytes, async (fed) => {
       answer = fed;
-      const transport = openTransport({ connections: 8, timeouts, authorities: undefined, proxy: {} });
+      const transport = openTransport({ settings: { concurrency: 8, ...timeouts }, authorities: undefined, proxy: {} });
       try {
         const argv = ['apply', 'manifests.yaml', '--yes', '--token-directory', 'tokens', '--base-url', origin];
         const { exitCode, writes, stdout, stderr } = await feed(argv, {

@@ -10,7 +10,7 @@ const SETTINGS = {
   pageSize: 100,
   concurrency: 8,
   rateLimit: 'none',
-  timeouts: { connectMs: 1000, headersMs: 1000, bodyMs: 1000, requestMs: 1000, conflictMs: 60_000 },
+  ...{ connectTimeout: 1000, headersTimeout: 1000, bodyTimeout: 1000, timeout: 1000, conflictTimeout: 60_000 },
   caFile: undefined,
   keyEnv: undefined,
 };

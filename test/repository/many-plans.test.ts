@@ -188,7 +188,7 @@ describe('plans of many stacks', () => {
     });
     const { stdout, exitCode } = await edgewise('plan -R');
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('b/edgewise.yaml sets another page size than a/edgewise.yaml');
+    expect(stdout).toContain('b/edgewise.yaml sets another spec.api.page_size than a/edgewise.yaml');
   });
 
   it('fail one by one when the service fails for one list', async () => {

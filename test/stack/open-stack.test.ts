@@ -51,7 +51,7 @@ describe('a stack', () => {
       pageSize: 50,
       concurrency: 3,
       rateLimit: '120/60s',
-      timeouts: { connectMs: 2000, headersMs: 6000, bodyMs: 30_000, requestMs: 4000, conflictMs: 60_000 },
+      ...{ connectTimeout: 2000, headersTimeout: 6000, bodyTimeout: 30_000, timeout: 4000, conflictTimeout: 60_000 },
       caFile: undefined,
     });
     const shown = await workspace.edgewise('plan --format json', { env });

@@ -1,4 +1,5 @@
 import { isEmbedded } from '../../settings/base-url.ts';
+import { SERVICE_SETTING_NAMES, SETTINGS } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import { StackError } from '../../stack/host.ts';
 import { readApiKey, type ServiceSettings } from '../../stack/settings.ts';
@@ -74,27 +75,19 @@ export function createAccountPool(context: Context): AccountPool {
  * of the account, and both together would exceed it.
  */
 function refuseOtherSettings(entry: Entry, settings: ServiceSettings, file: string): void {
-  const names = Object.keys(SETTING_NAMES) as (keyof typeof SETTING_NAMES)[]; // `Object.keys` loses the key type
-  const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
+  const differing = SHARED_SETTINGS.find((name) => entry.settings[name] !== settings[name]);
   if (differing === undefined) return;
   throw new StackError(
-    `${file} sets another ${SETTING_NAMES[differing]} than ${entry.file}, but both stacks use the same account.`,
+    `${file} sets another spec.${SETTINGS[differing].stack} than ${entry.file}, but both stacks use the same account.`,
     {
       reason: 'invalid',
-      remedy: 'Set the same value in spec.api of both. Stacks of one account share one connection in a run.',
+      remedy: 'Set the same value in both. Stacks of one account share one connection in a run.',
     },
   );
 }
 
 /**
- * Settings that must be equal for all stacks of an account, with their names in messages. `keyEnv` and `baseUrl` may
- * differ: two variables can contain the same key, and one data file of the embedded server has several names.
+ * Settings that must be equal for all stacks of an account. `keyEnv` and `baseUrl` may differ: two variables can contain
+ * the same key, and one data file of the embedded server has several names.
  */
-const SETTING_NAMES: Readonly<Record<Exclude<keyof ServiceSettings, 'keyEnv' | 'baseUrl'>, string>> = {
-  versionHeader: 'version header',
-  pageSize: 'page size',
-  concurrency: 'concurrency',
-  rateLimit: 'rate limit',
-  timeouts: 'timeout',
-  caFile: 'file of authorities',
-};
+const SHARED_SETTINGS = SERVICE_SETTING_NAMES.filter((name) => name !== 'keyEnv' && name !== 'baseUrl');

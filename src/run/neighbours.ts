@@ -8,9 +8,9 @@ import type { StackFolder, StackTree, TakenOverResource } from '../model/stack-t
 import type { DesiredState } from '../model/state.ts';
 import { isSubmodule } from '../repository/missing-manifests.ts';
 import { createDuplicateStackError, readStackTree } from '../repository/read-stack-tree.ts';
+import type { ServiceSettings } from '../settings/table.ts';
 import { toServiceId } from '../stack/account-key.ts';
 import { type Host, InvalidManifests } from '../stack/host.ts';
-import type { ServiceSettings } from '../stack/settings.ts';
 
 /** A stack that was named by its manifests, and the stacks around it. */
 export interface StackAmongOthers {

@@ -468,9 +468,17 @@ export type SettingName = keyof typeof SETTINGS;
 export type SettingValue<Name extends SettingName> = ValueOfType<(typeof SETTINGS)[Name]['type']>;
 
 /** Settings whose place in a document is below `api`. */
-export type ServiceSettingName = {
+type ServiceSettingName = {
   [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly stack: `api.${string}` } ? Name : never;
 }[SettingName];
+
+/**
+ * Settings for reaching the service in this run, resolved from flags, environment, documents and defaults. Timeouts are
+ * in milliseconds. `keyEnv` is the environment variable that contains the API key; `undefined`: EDGEWISE_API_KEY.
+ */
+export type ServiceSettings = {
+  readonly [Name in ServiceSettingName]: SettingValue<Name> | (Name extends 'keyEnv' | 'caFile' ? undefined : never);
+};
 
 /** Settings whose flags every command has that sends requests. */
 type ConnectionSettingName = {

@@ -6,9 +6,10 @@ import { isLoopbackHost, type Send } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
+import type { ServiceSettings } from '../settings/table.ts';
 import { openEmbeddedServer } from './embedded.ts';
 import { type Host, StackError, type TransportSettings } from './host.ts';
-import { readApiKey, type ServiceSettings } from './settings.ts';
+import { readApiKey } from './settings.ts';
 
 export interface ServiceConnection {
   readonly send: Send;

@@ -6,7 +6,7 @@ import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
-import type { ServiceSettings } from './settings.ts';
+import type { ServiceSettings } from '../settings/table.ts';
 
 /** Access to the process that a stack runs in. */
 export interface Host {

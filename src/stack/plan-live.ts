@@ -23,9 +23,9 @@ import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targ
 import type { PolicyCheckContext } from '../policy/check-plan.ts';
 import { addPolicyFindings } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
+import type { ServiceSettings } from '../settings/table.ts';
 import type { PlanWithEvidence } from './approval.ts';
 import type { Rehearse } from './host.ts';
-import type { ServiceSettings } from './settings.ts';
 
 /** What a plan covers, and which changes it may contain. */
 export interface PlanOptions {

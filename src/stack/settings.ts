@@ -9,19 +9,11 @@ import { findSetting, resolveSetting, type SettingSources } from '../settings/re
 import {
   NAMED_SETTINGS,
   SERVICE_SETTING_NAMES,
-  type ServiceSettingName,
+  type ServiceSettings,
   type SettingName,
   type SettingValue,
 } from '../settings/table.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
-
-/**
- * Settings for reaching the service in this run, resolved from flags, environment, documents and defaults. Timeouts are
- * in milliseconds. `keyEnv` is the environment variable that contains the API key; `undefined`: EDGEWISE_API_KEY.
- */
-export type ServiceSettings = {
-  readonly [Name in ServiceSettingName]: SettingValue<Name> | (Name extends 'keyEnv' | 'caFile' ? undefined : never);
-};
 
 /** Resolves how to reach the service. Throws `StackError` if there is no base URL, or if a value is invalid. */
 export function resolveServiceSettings(sources: SettingSources): ServiceSettings {

@@ -18,6 +18,7 @@ import type { DesiredState } from '../model/state.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
 import type { Policy } from '../policy/evaluate.ts';
+import type { ServiceSettings } from '../settings/table.ts';
 import {
   compareWithApproval,
   type NamedPlan,
@@ -57,7 +58,6 @@ import {
   type PlanToApply,
   refuseViolations,
 } from './run-plan.ts';
-import type { ServiceSettings } from './settings.ts';
 import { refuseToWriteUntrusted } from './settings.ts';
 
 /**
@@ -372,7 +372,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     apply: async (given, options = {}) => {
       refuseToWriteUntrusted(host);
       const isOwn = planner.hasMade(given);
-      const shown = isOwn ? given : await planApproved(planner, given, selectPlanOptions(options));
+      const shown = isOwn ? given : await planApproved(planner, given, options);
       const again = planner.use(shown);
       const open = prepareApply(run, shown, options);
       if (isEmptyWork(shown)) return EMPTY_APPLY_RESULT;
@@ -502,31 +502,6 @@ function createPlanner({ parts, account, host }: Run): Planner {
       made.delete(plan);
       return () => compare(plan, options);
     },
-  };
-}
-
-/** Selects the options of an apply that planning uses too. */
-function selectPlanOptions({
-  targets,
-  exclusions,
-  rotate,
-  takeOver,
-  revertDrift,
-  skipRejected,
-  rehearsal,
-  signal,
-  ...rest
-}: ApplyOptions): PlanOptions {
-  return {
-    targets,
-    exclusions,
-    rotate,
-    takeOver,
-    revertDrift,
-    skipRejected,
-    delete: rest.delete,
-    rehearsal,
-    ...(signal !== undefined && { signal }),
   };
 }
 

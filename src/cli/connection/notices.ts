@@ -6,7 +6,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatProgressWait, type PendingWait } from '../../report/text/progress.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
-import type { ServiceSettings } from '../../stack/settings.ts';
+import type { ServiceSettings } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
 import { createLogger } from '../output/logger.ts';
 import { getLogLevelFromEnvironment, isInfoLogged } from '../output/present.ts';

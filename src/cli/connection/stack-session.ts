@@ -1,4 +1,4 @@
-import type { ServiceSettings } from '../../stack/settings.ts';
+import type { ServiceSettings } from '../../settings/table.ts';
 import { type Account, type AccountInput, createAccount } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';

@@ -16,13 +16,12 @@ import { findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/ha
 import { findStackAmongOthers, NO_TREE } from '../../run/neighbours.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../run/planned-resources.ts';
-import type { ConnectionFlags } from '../../settings/table.ts';
+import type { ConnectionFlags, ServiceSettings } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
-import type { ServiceSettings } from '../../stack/settings.ts';
 import { createStack, type RunnableStack } from '../../stack/stack.ts';
 import { type AccountPool, createAccountPool, type PooledAccount } from '../connection/account-pool.ts';
 import { listenForInterrupts } from '../connection/stack-session.ts';

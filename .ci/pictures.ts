@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { startBrowser } from '../test/end-to-end/browser.ts';
+import { startBrowser } from '../test/browsers/browser.ts';
 import { makePictures, PICTURES, toPageDigest } from './picture-files.ts';
 
 /** Writes the pictures of the README. Needs Chromium. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../src/model/stack.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { describeLong } from '../effort.ts';
 import { LONG } from '../laws/properties.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
@@ -124,7 +123,7 @@ describe('a rate limit', () => {
 
 const LATENCY_MS = 20;
 
-describeLong('an apply of many resources', () => {
+describe('an apply of many resources', () => {
   it.each(['120/60s', '30/1s', '1/1s'])(
     'is never told to slow down at %s, and takes hardly longer than the limit demands',
     LONG,

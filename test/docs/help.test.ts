@@ -102,7 +102,7 @@ describe.each(PAGES)('%s', (_, document) => {
 /** The help of settings does not have these, and why. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   ...['EDGEWISE_NAME', 'EDGEWISE_ADDRESS', 'EDGEWISE_ID', 'EDGEWISE_STACK'], // set for a token command
-  ...['EDGEWISE_FULL', 'EDGEWISE_TRIES', 'EDGEWISE_SEED', 'EDGEWISE_RUNS'], // read by the tests
+  ...['EDGEWISE_TRIES', 'EDGEWISE_SEED'], // read by the tests
   'EDGEWISE_COMPONENT_PROJECT', // read by the GitLab component
 ]);
 

@@ -1,11 +1,10 @@
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
-import { describeLong } from '../effort.ts';
 import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
 
 /** What an editor makes of the files that edgewise writes, and of the examples. */
@@ -31,7 +30,7 @@ async function completeKind(text: string): Promise<readonly string[]> {
   return [...(await server.complete(lines.join('\n'), { line: lines.indexOf('kind: '), character: 6 })).keys()];
 }
 
-describeLong('an editor', () => {
+describe('an editor', () => {
   it.each([
     ['init', 'init manifests --name shop --base-url https://api.test', 2],
     ['export', 'export -o exported --owner shop', 4],

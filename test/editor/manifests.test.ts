@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, parseDocument, stringify } from 'yaml';
 import { type Field, type FieldType, objectOf } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { LINT_CODES, LINT_RULE_IDS } from '../../src/model/diagnostic.ts';
 import { DOCUMENT_KINDS, LIST_MEMBER_KINDS } from '../../src/schemas/document.ts';
-import { describeLong, itLong } from '../effort.ts';
 import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
 
 /** What an editor does with the published schema: it completes, explains, and marks what is wrong. */
@@ -30,7 +29,7 @@ function complete(text: string): Promise<ReadonlyMap<string, string>> {
 
 const toHead = (kind: string) => `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata:\n  name: a\n`;
 
-describeLong.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manifest of %s', (name, kind) => {
+describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manifest of %s', (name, kind) => {
   const fields = Object.fromEntries(kind.specFields);
 
   it.each(listMappings(objectOf(fields), '  ').map((mapping) => [mapping.path || 'spec', mapping] as const))(
@@ -63,7 +62,7 @@ describeLong.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a m
   });
 });
 
-itLong.each(LIST_MEMBER_KINDS)(
+it.each(LIST_MEMBER_KINDS)(
   'a manifest of %s is told of a field and a setting that are not known, and of a wrong name',
   async (kind) => {
     const text = `${MODELINE}${toHead(kind).replace('name: a', 'name: A b')}zork: 1\nspec:\n  hostport: 1\n`;
@@ -78,7 +77,7 @@ itLong.each(LIST_MEMBER_KINDS)(
   },
 );
 
-describeLong('a manifest', () => {
+describe('a manifest', () => {
   it('has nothing against it when every kind has every field', async () => {
     const found = splitDocuments().map(async ({ text }) => server.diagnose(text));
     expect(await Promise.all(found)).toEqual(found.map(() => []));

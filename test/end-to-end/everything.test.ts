@@ -1,14 +1,13 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { describeLong } from '../effort.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { countDocuments } from '../examples/count-documents.ts';
 import { runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 
 const API_KEY = 'end-to-end';
 
-describeLong('edgewise, as processes over HTTP', () => {
+describe('edgewise, as processes over HTTP', () => {
   let server: ServerProcess;
   let folder: string;
 

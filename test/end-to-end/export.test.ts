@@ -1,15 +1,14 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { describeLong } from '../effort.ts';
 import { runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 import { createUnmanagedAccount } from './unmanaged-account.ts';
 
 const API_KEY = 'end-to-end';
 
-describeLong('an account of 300 resources that nobody manages', () => {
+describe('an account of 300 resources that nobody manages', () => {
   let server: ServerProcess;
   let folder: string;
 

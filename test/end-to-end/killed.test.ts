@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { readManifestFiles } from '../../src/manifest/load.ts';
@@ -11,9 +11,8 @@ import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
-import { describeLong } from '../effort.ts';
 import { FOREIGN_IDS } from '../foreign-ids.ts';
-import { thinOutLikeRandom } from '../laws/properties.ts';
+import { thinOut } from '../laws/properties.ts';
 import { listOwned, listTheirs, listWanted, THEIR_CALLS } from '../walks/account.ts';
 import { listenWith } from './listening.ts';
 import { startEdgewise } from './processes.ts';
@@ -50,7 +49,7 @@ interface Scene {
   readonly tokens: string;
 }
 
-describeLong('a process that is killed', () => {
+describe('a process that is killed', () => {
   let folder: string;
   let nothing: Scene;
   let everything: Scene;
@@ -109,7 +108,7 @@ describeLong('a process that is killed', () => {
     const requests = await countRequests(scene, manifests, how);
     expect(requests).toBeGreaterThan(10);
     const all = Array.from({ length: requests }, (_, request): Kill => ({ request, when }));
-    const kills = thinOutLikeRandom(how === 'of a plan file' ? all.filter(isTurnOf) : all);
+    const kills = thinOut(how === 'of a plan file' ? all.filter(isTurnOf) : all);
     await inParallel(kills, 3, (kill) => expectRecoveryFrom({ kill, how }, scene, manifests));
   }
 

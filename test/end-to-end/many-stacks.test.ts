@@ -2,16 +2,15 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFetchTransport } from '../../src/client/undici-transport.ts';
 import { runCommand } from '../cli/fake-context.ts';
-import { describeLong } from '../effort.ts';
 import { commitAll, git } from '../repository/tree.ts';
 import { COMPILED } from '../setup.ts';
 import { type Ended, PROGRAM, type ServerProcess, startServerProcess } from './processes.ts';
 
 /** A repository of twenty stacks as its users have it: their commands one after another, real processes, git and a service on a port. */
-describeLong('a repository of twenty stacks', () => {
+describe('a repository of twenty stacks', () => {
   const NAMES = Array.from({ length: 20 }, (_, index) => `s${String(index + 1).padStart(2, '0')}`);
   let folder = '';
   let server: ServerProcess;

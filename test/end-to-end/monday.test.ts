@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeLong } from '../effort.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commitAll, git } from '../repository/tree.ts';
 import { COMPILED } from '../setup.ts';
 import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
@@ -59,7 +58,7 @@ spec:
 `;
 }
 
-describeLong('a Monday with twenty stacks', () => {
+describe('a Monday with twenty stacks', () => {
   let folder: string;
   let program: string;
   let server: ServerProcess;

@@ -1,8 +1,7 @@
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeLong } from '../effort.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runEdgewise, startServerProcess } from './processes.ts';
 
 const API_KEY = 'Zq8-end-to-end-key-3fK1';
@@ -48,7 +47,7 @@ function listRuns(folder: string): readonly Run[] {
   ];
 }
 
-describeLong('a whole account, from nothing to nothing', () => {
+describe('a whole account, from nothing to nothing', () => {
   let folder: string;
   /** Everything that was printed or written where no secret belongs, by where it stands. */
   const produced = new Map<string, string>();

@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { STACK, toEdge } from '../cli/workspace.ts';
-import { describeLong, itLong } from '../effort.ts';
-import { thinOut } from '../laws/properties.ts';
 import { type ControlledService, type Intercept, refuse, startControlledService } from './controlled-service.ts';
 import { type Ended, PROGRAM, type Run, shows, startEdgewise } from './processes.ts';
 
@@ -58,25 +56,22 @@ function listWrites({ log }: ControlledService): readonly string[] {
   return log.filter((route) => !route.startsWith('GET'));
 }
 
-describe.each(thinOut(['SIGINT', 'SIGTERM'] as const))('%s', (signal) => {
-  it.each(thinOut(['text', 'json']))(
-    'during a write lets that finish, starts no other, and reports as %s',
-    async (format) => {
-      const hold = createHold(CREATE);
-      const { service, apply } = await prepare(hold.intercept);
-      const { child, ended } = apply('--format', format);
-      const stopping = shows(child.stderr, 'Stopping: no new writes');
-      await hold.arrived;
-      child.kill(signal);
-      await stopping;
-      hold.release();
-      const end = await ended;
-      expect(end.exitCode, end.stderr).toBe(130);
-      if (format === 'json') expect(readOutcomes(end)).toEqual(['applied', 'skipped: interrupted']);
-      else expect(end.stdout).toContain('1 write applied, 0 failed, 1 skipped');
-      expect(listWrites(service)).toEqual([CREATE]);
-    },
-  );
+describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
+  it.each(['text', 'json'])('during a write lets that finish, starts no other, and reports as %s', async (format) => {
+    const hold = createHold(CREATE);
+    const { service, apply } = await prepare(hold.intercept);
+    const { child, ended } = apply('--format', format);
+    const stopping = shows(child.stderr, 'Stopping: no new writes');
+    await hold.arrived;
+    child.kill(signal);
+    await stopping;
+    hold.release();
+    const end = await ended;
+    expect(end.exitCode, end.stderr).toBe(130);
+    if (format === 'json') expect(readOutcomes(end)).toEqual(['applied', 'skipped: interrupted']);
+    else expect(end.stdout).toContain('1 write applied, 0 failed, 1 skipped');
+    expect(listWrites(service)).toEqual([CREATE]);
+  });
 
   it('a second time ends at once', async () => {
     const hold = createHold(CREATE);
@@ -90,15 +85,13 @@ describe.each(thinOut(['SIGINT', 'SIGTERM'] as const))('%s', (signal) => {
     expect(await ended).toMatchObject({ exitCode: 130 });
   });
 
-  it.each(
-    thinOut([
-      ['apply', 'text'],
-      ['apply', 'json'],
-      ['plan', 'markdown'],
-      ['drift', 'json'],
-      ['export', 'text'],
-    ]),
-  )('while %s reads ends it at once, and says so as %s', async (command, format) => {
+  it.each([
+    ['apply', 'text'],
+    ['apply', 'json'],
+    ['plan', 'markdown'],
+    ['drift', 'json'],
+    ['export', 'text'],
+  ])('while %s reads ends it at once, and says so as %s', async (command, format) => {
     const hold = createHold(LIST);
     const { start, env } = await prepare(hold.intercept);
     const { child, ended } = command === 'export' ? startEdgewise([command], env) : start(command, '--format', format);
@@ -113,7 +106,7 @@ describe.each(thinOut(['SIGINT', 'SIGTERM'] as const))('%s', (signal) => {
   });
 });
 
-describeLong('an interrupt does not wait', () => {
+describe('an interrupt does not wait', () => {
   it('for the rate limit while it reads', async () => {
     const { start, service } = await prepare(async () => undefined);
     const { child, ended } = start('plan', '--rate-limit', '2/100s');
@@ -180,7 +173,7 @@ describeLong('an interrupt does not wait', () => {
   });
 });
 
-describeLong('an output that nobody reads', () => {
+describe('an output that nobody reads', () => {
   it.each(['text', 'json'])('does not end an apply: %s', async (format) => {
     const hold = createHold(CREATE);
     const { apply, service, start } = await prepare(hold.intercept);
@@ -210,24 +203,21 @@ describeLong('an output that nobody reads', () => {
   });
 });
 
-itLong(
-  'a process that is killed leaves a journal that says what was under way, and the next run goes on in it',
-  async () => {
-    const hold = createHold(CREATE);
-    const { apply, file } = await prepare(hold.intercept);
-    const journal = join(dirname(file), 'journal.ndjson');
-    const { child, ended } = apply('--journal', journal);
-    await hold.arrived;
-    child.kill('SIGKILL');
-    await ended;
-    const [first, ...rest] = (await readFile(journal, 'utf8')).trimEnd().split('\n');
-    expect(rest).toEqual([]);
-    expect(JSON.parse(first ?? '')).toMatchObject({ event: 'before', write: 'create TCPEdge/a' });
-    await truncate(journal, Buffer.byteLength(first ?? '') - 7);
-    hold.release();
-    expect(await apply('--journal', journal).ended).toMatchObject({ exitCode: 0 });
-    const [torn, ...whole] = (await readFile(journal, 'utf8')).trimEnd().split('\n');
-    expect(torn).toBe(first?.slice(0, -7));
-    expect(whole.map((line) => JSON.parse(line)).filter(({ event }) => event === 'before')).not.toEqual([]);
-  },
-);
+it('a process that is killed leaves a journal that says what was under way, and the next run goes on in it', async () => {
+  const hold = createHold(CREATE);
+  const { apply, file } = await prepare(hold.intercept);
+  const journal = join(dirname(file), 'journal.ndjson');
+  const { child, ended } = apply('--journal', journal);
+  await hold.arrived;
+  child.kill('SIGKILL');
+  await ended;
+  const [first, ...rest] = (await readFile(journal, 'utf8')).trimEnd().split('\n');
+  expect(rest).toEqual([]);
+  expect(JSON.parse(first ?? '')).toMatchObject({ event: 'before', write: 'create TCPEdge/a' });
+  await truncate(journal, Buffer.byteLength(first ?? '') - 7);
+  hold.release();
+  expect(await apply('--journal', journal).ended).toMatchObject({ exitCode: 0 });
+  const [torn, ...whole] = (await readFile(journal, 'utf8')).trimEnd().split('\n');
+  expect(torn).toBe(first?.slice(0, -7));
+  expect(whole.map((line) => JSON.parse(line)).filter(({ event }) => event === 'before')).not.toEqual([]);
+});

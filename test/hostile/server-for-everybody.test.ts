@@ -1,11 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, type ListenOptions, listen } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
-import { CHROMIUM } from '../end-to-end/browser.ts';
-import { IS_FULL } from '../tries.ts';
 
 /** Listens, if it is allowed to, and stops at once. */
 function serve(words: readonly string[]) {
@@ -208,32 +205,6 @@ describe('a bundled server on an address that other machines reach', () => {
     expect(await send(url, [GET, 'host: edgewise.internal:4750'])).toMatchObject({ status: 200 });
     expect(await send(url, [GET, 'host: localhost'])).toMatchObject({ status: 200 });
     expect(await send(url, [GET, 'host: evil.example'])).toMatchObject({ status: 421 });
-  });
-});
-
-const isBrowserMissing = CHROMIUM === undefined && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
-
-describe.runIf(IS_FULL && !isBrowserMissing)('a page in Chromium whose own name resolves to this machine', () => {
-  it('gets nothing from the server, although it knows the key', async () => {
-    const { server, url, port } = await open();
-    const args = ['--host-resolver-rules=MAP evil.example 127.0.0.1'];
-    const browser = await chromium.launch({ executablePath: CHROMIUM ?? 'chromium', args });
-    onTestFinished(() => browser.close());
-    const page = await browser.newPage();
-    // The script of the page is not from this server, but its origin is the same as if it were.
-    await page.goto(`http://evil.example:${port}/page`);
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-    const ask = (from: string, init: object): Promise<unknown> =>
-      page.evaluate(
-        `fetch(${JSON.stringify(from)}, ${JSON.stringify(init)}).then((one) => one.status, () => 'refused')`,
-      );
-    expect(await ask('/backends/weighted', { headers })).toBe(421);
-    expect(await ask('/edges/tcp', { method: 'POST', headers, body: '{}' })).toBe(421);
-    for (const other of [url, url.replace('127.0.0.1', 'localhost')]) {
-      expect(await ask(`${other}/backends/weighted`, { headers })).toBe('refused');
-      expect(await ask(`${other}/edges/tcp`, { method: 'POST', headers, body: '{}' })).toBe('refused');
-    }
-    expect(Object.values(server.snapshot().resources).flat()).toEqual([]);
   });
 });
 

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { parseTerraformState } from '../../src/export/terraform-state.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 import { createWorkspace, type Workspace } from '../cli/workspace.ts';
-import { IS_FULL } from '../tries.ts';
 import { isInstalled, runTool } from './tools.ts';
 
 /**
@@ -95,7 +94,7 @@ const NAMES = [
 /** No registry has terraform, so nothing can require it. */
 const isMissing = !isInstalled('terraform');
 
-describe.skipIf(isMissing || !IS_FULL)(isMissing ? 'terraform (skipped: not installed)' : 'terraform', () => {
+describe.skipIf(isMissing)(isMissing ? 'terraform (skipped: not installed)' : 'terraform', () => {
   it.each([
     ['a state file', 'infra/changed.json'],
     ['the output of terraform show -json', '-'],

@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { beforeAll, describe } from 'vitest';
-import { IS_FULL } from '../tries.ts';
+import { describe } from 'vitest';
 
 /** What a command printed, and how it ended. */
 export interface ToolResult {
@@ -18,31 +16,15 @@ const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['conftest', 'helm']);
 const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];
 
 /**
- * A group of tests that run programs which `.ci/tools` and `.ci/run` install; long journeys, all of them. Where one is missing they are
- * skipped, and the name of the group says so. With EDGEWISE_REQUIRE_SYSTEM=1 they run, and fail, and there is no group for a missing program
- * that is slow to build; with `all`, those must be there, too.
+ * A group of tests that run programs which `.ci/tools` and `.ci/run` install. Where a program is missing, they are skipped, and the name of the
+ * group says what they need. With EDGEWISE_REQUIRE_SYSTEM=1 they run and fail, and there is no group for a missing program that is slow to build;
+ * with `all`, those are required too.
  */
 export function describeWith(tools: readonly string[], name: string, tests: () => void): void {
   const missing = tools.filter((tool) => !isInstalled(tool));
   if (missing.some(isLeftToOthers)) return;
   const isSkipped = missing.length > 0 && REQUIRED !== '1' && REQUIRED !== 'all';
-  describe.skipIf(isSkipped || !IS_FULL)(
-    isSkipped ? `${name} (skipped: ${missing.join(', ')} not installed)` : name,
-    () => {
-      beforeAll(waitForTools, TOOLS_TIMEOUT_MS);
-      tests();
-    },
-  );
-}
-
-/** `.ci/run` installs programs while tests run that need none. It creates this file when all are there. */
-const READY = process.env['EDGEWISE_TOOLS_READY'];
-
-/** Four times as long as the slowest install so far. */
-const TOOLS_TIMEOUT_MS = 1_200_000;
-
-async function waitForTools(): Promise<void> {
-  while (READY !== undefined && !existsSync(READY)) await setTimeout(500);
+  describe.skipIf(isSkipped)(isSkipped ? `${name} (needs ${missing.join(', ')})` : name, tests);
 }
 
 /** Whether `.ci/other-tools` is where the tests with this program run. */

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey } from '../../src/server/index.ts';
-import { describeLong } from '../effort.ts';
 import { LONG } from '../laws/properties.ts';
 import { createCaller, listOf, textOf } from './caller.ts';
 import { createTestServer } from './test-server.ts';
@@ -68,7 +67,7 @@ describe('a server on a socket', () => {
   });
 });
 
-describeLong('fifty clients at once', () => {
+describe('fifty clients at once', () => {
   it('each find what they wrote, once, and leave nothing behind', LONG, async () => {
     const server = createServer({ apiKeys: [parseApiKey('admin:admin')] });
     const { url, close } = await listen(server, { port: 0 });

@@ -4,7 +4,7 @@ import { simulate } from './simulate.ts';
 import type { Walked } from './walk.ts';
 
 /** How many walks there are in all files together. They take more time than anything else. */
-const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? toTries(900));
+const WALKS = toTries(900);
 
 /** So that they run at once, on as many processors as there are, the walks are divided among files. */
 const SHARES = 4;

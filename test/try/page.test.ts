@@ -14,11 +14,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExample } from '../../.ci/run-example.ts';
 import { findCodeSection } from '../../src/explain/code-section.ts';
 import { DIAGNOSTIC_CODES, type Diagnostic } from '../../src/index.ts';
-import { ARTIFACTS, CHROMIUM } from '../end-to-end/browser.ts';
-import { findProgram } from '../end-to-end/openssh.ts';
-import { thinOutLikeRandom } from '../laws/properties.ts';
+import { ARTIFACTS, CHROMIUM } from '../browsers/browser.ts';
+import { thinOut } from '../laws/properties.ts';
 import { text as hostileText, TRICKS } from '../report/hostile-values.ts';
-import { IS_FULL } from '../tries.ts';
+import { findProgram } from '../ssh/openssh.ts';
 
 /** The page of `npm run try`, built, from a file, in the browsers that Debian has. */
 
@@ -31,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), 'edgewise-try-'));
 const URL_OF_IT = pathToFileURL(join(folder, 'index.html')).href;
 
 beforeAll(() => {
-  if (IS_FULL) execFileSync(process.execPath, ['.ci/try.ts', '--no-open', folder], { stdio: 'pipe' });
+  execFileSync(process.execPath, ['.ci/try.ts', '--no-open', folder], { stdio: 'pipe' });
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -41,7 +40,7 @@ it('is short enough to be read', () => {
   expect(files.join('').split('\n').length).toBeLessThan(1200);
 });
 
-describe.runIf(IS_FULL)('the built page', () => {
+describe('the built page', () => {
   it('is one document, one script and one style, and imports nothing of Node’s', () => {
     expect(readdirSync(folder).sort()).toEqual(['index.html', 'try.css', 'try.js']);
     const script = readFileSync(join(folder, 'try.js'), 'utf8');
@@ -73,7 +72,7 @@ for (const { browser: name, path, args } of BROWSERS) {
   const isSkipped = path === undefined && !isRequired;
   if (isSkipped) process.stderr.write(`The page to try edgewise is not tested in ${name}, which is not installed.\n`);
 
-  describe.runIf(IS_FULL && !isSkipped)(`in ${name}`, { timeout: 180_000 }, () => {
+  describe.skipIf(isSkipped)(`in ${name}`, { timeout: 180_000 }, () => {
     let browser: Browser;
     let dark: Browser | undefined;
     let page: Page;
@@ -116,7 +115,7 @@ for (const { browser: name, path, args } of BROWSERS) {
     }
 
     /** What edgewise computes is the same in both browsers: where there are few tries, the second shows a part of it. */
-    const thinInFirefox = <const T>(cases: readonly T[]) => (name === 'firefox' ? thinOutLikeRandom(cases) : cases);
+    const thinInFirefox = <const T>(cases: readonly T[]) => (name === 'firefox' ? thinOut(cases) : cases);
     const eachThinned = <const T extends readonly unknown[]>(cases: readonly T[]) => it.each(thinInFirefox(cases));
 
     async function read(selector: string): Promise<string> {

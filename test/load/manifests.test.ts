@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createYamlBudget } from '../../src/manifest/bounded-yaml.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { parseDocuments } from '../../src/manifest/parse.ts';
-import { itLong } from '../effort.ts';
-import { validate } from './explain.ts';
+import { validate } from '../manifest/explain.ts';
 
 const HEAD = 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\nspec:\n';
 
@@ -37,7 +36,7 @@ describe('what is larger than any manifest is refused before it is built', () =>
 
   it.each([['aliases', `a: &x 1\nb: [${'*x,'.repeat(200_000)}]`]])('a document: %s', expectTooLarge);
 
-  itLong.each([
+  it.each([
     ['keys', Array.from({ length: 1_000_000 }, (_, index) => `k${index}: 1`).join('\n')],
     ['empty lists', `[${'[],'.repeat(200_000)}]`],
     ['tags', `[${'!x 1,'.repeat(200_000)}]`],
@@ -61,7 +60,7 @@ describe('what is larger than any manifest is refused before it is built', () =>
     );
   });
 
-  itLong('documents', () => {
+  it('documents', () => {
     expect(tell('---\na: 1\n'.repeat(200_000)).join()).toContain(
       'the manifests are too long: up to here they have more than 2,000,000 YAML tokens',
     );
@@ -78,13 +77,13 @@ describe('what is larger than any manifest is refused before it is built', () =>
 
 /** Work that grows with the square of these numbers does not end in the time that a test has. */
 describe('what is large and allowed, or nearly', () => {
-  itLong('is a hundred thousand hostports of an edge, which are one mistake', () => {
+  it('is a hundred thousand hostports of an edge, which are one mistake', () => {
     const hostports = Array.from({ length: 100_000 }, (_, index) => `    - h${index}.example.net:5432\n`);
     const told = tell(`${HEAD}  hostports:\n${hostports.join('')}`);
     expect(told).toEqual(['yaml-syntax: TCPEdge/a: this has 100,000 members; the limit is 20,000']);
   });
 
-  itLong('is twenty thousand resources that refer to one', () => {
+  it('is twenty thousand resources that refer to one', () => {
     const header = (kind: string, name: string) =>
       `---\napiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
     const pool = `${header('WeightedBackend', 'pool')}spec: { backends: { bkdtg_a: 1 } }\n`;

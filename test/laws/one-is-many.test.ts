@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Act, type Form, listScenarios, type Played, playScenario, type Scenario } from './scenario.ts';
-import { TREE } from './setup.ts';
+import { type Act, type Form, listScenarios, type Played, playScenario, type Scenario } from '../scenarios/scenario.ts';
+import { TREE } from '../scenarios/setup.ts';
 
 /** Scenarios of one stack. */
 const SCENARIOS = listScenarios().filter(({ folder }) => !existsSync(join(folder, TREE)));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
-import type { Prepare } from '../steps/count.ts';
-import { createCaller, listOf, textOf } from './caller.ts';
+import { createCaller, listOf, textOf } from '../server/caller.ts';
+import type { Prepare } from './steps/count.ts';
 
 async function createServerWith(count: number) {
   const existing = Array.from({ length: count }, (_, index) => ({

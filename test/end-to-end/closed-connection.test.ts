@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { expect, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { decodeBodyText } from '../../src/model/http.ts';
-import { itLong } from '../effort.ts';
 
 /** A server in a thread of its own: it closes connections while this one is busy. */
 const SERVER = `
@@ -23,7 +22,7 @@ const SERVER = `
 `;
 const BUSY_MS = 1200;
 
-itLong('a connection that the server closed while the process was busy takes no request', async () => {
+it('a connection that the server closed while the process was busy takes no request', async () => {
   const worker = new Worker(SERVER, { eval: true });
   onTestFinished(async () => void (await worker.terminate()));
   const [port] = await once(worker, 'message');

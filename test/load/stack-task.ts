@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { openStack } from '../../src/index.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
-import type { Prepare } from '../steps/count.ts';
+import type { Prepare } from './steps/count.ts';
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: sizes }\n';
 

@@ -7,7 +7,7 @@ import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 import { LONG } from '../laws/properties.ts';
 import { toTries } from '../tries.ts';
 
-const EVERYTHING = readFileSync(new URL('fixtures/everything.yaml', import.meta.url));
+const EVERYTHING = readFileSync(new URL('../manifest/fixtures/everything.yaml', import.meta.url));
 
 /** A few bytes that are put somewhere, over as many as there were. */
 const change = fc.record({

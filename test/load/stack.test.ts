@@ -1,6 +1,5 @@
-import { expect } from 'vitest';
-import { itLong } from '../effort.ts';
-import { countSteps } from '../steps/count.ts';
+import { expect, it } from 'vitest';
+import { countSteps } from './steps/count.ts';
 
 /** Of many resources each takes as many calls of functions as of few, as the engine counts them: nothing looks at all of them for each. */
 
@@ -12,11 +11,11 @@ const TIMEOUT_MS = 600_000;
 /** A function that is called for each resource, of each resource, is called more often than this; what sorts is not. */
 const MOST = (2 * MANY) / FEW;
 
-itLong(
+it(
   'a plan, its rehearsal and its apply take calls in proportion to what they are about',
   async () => {
     const [few = new Map(), many = new Map()] = await countSteps(
-      { module: new URL('sizes-task.ts', import.meta.url), name: 'prepareStack' },
+      { module: new URL('stack-task.ts', import.meta.url), name: 'prepareStack' },
       [FEW, MANY],
     );
     const calls = Array.from(many, ([name, count]) => ({ name, count, before: few.get(name) ?? 0 }));

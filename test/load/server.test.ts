@@ -1,6 +1,5 @@
-import { expect, it } from 'vitest';
-import { describeLong } from '../effort.ts';
-import { countSteps } from '../steps/count.ts';
+import { describe, expect, it } from 'vitest';
+import { countSteps } from './steps/count.ts';
 
 /** The same requests take the same steps, however much the server holds: counted by the engine, for every block of its code. */
 
@@ -11,11 +10,11 @@ const TIMEOUT_MS = 120_000;
 
 /** How often the block of the sources ran that ran most often. */
 async function countMost(name: string, count: number): Promise<number> {
-  const [steps = new Map()] = await countSteps({ module: new URL('sizes-task.ts', import.meta.url), name }, [count]);
+  const [steps = new Map()] = await countSteps({ module: new URL('server-task.ts', import.meta.url), name }, [count]);
   return Math.max(...steps.values());
 }
 
-describeLong('a request', { timeout: TIMEOUT_MS }, () => {
+describe('a request', { timeout: TIMEOUT_MS }, () => {
   it('takes no more steps on many resources than on few', async () => {
     const few = await countMost('prepareRequests', FEW);
     expect(few).toBeGreaterThan(100);

@@ -8,11 +8,11 @@ import { createServer, listen, parseApiKey, type Server } from '../../src/server
 import { describeWith, runTool } from '../pipelines/tools.ts';
 
 /**
- * Clients that four generators make of the OpenAPI document, in three languages. Each is compiled, and a program in test/server/clients calls every
+ * Clients that four generators make of the OpenAPI document, in three languages. Each is compiled, and a program in test/openapi/clients calls every
  * operation with its types.
  */
 
-const FIXTURES = resolve('test/server/clients');
+const FIXTURES = resolve('test/openapi/clients');
 
 /** A server that remembers which operations were called, and answered as they promise. */
 function createWatched(called: Set<string>): Server {

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MUTANT_VARIABLE } from '../broken-source.ts';
-import { describeLong } from '../effort.ts';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS } from '../stranger/mutants.ts';
 
 /** What a stranger does with its kinds. */
 const JOURNEYS = ['life', 'contract', 'schemas'].map((name) => `test/stranger/${name}.test.ts`);
@@ -21,7 +20,7 @@ function runJourneys(mutant: string, tests: readonly string[]): Promise<string> 
   });
 }
 
-describeLong('a word of the vocabulary that is broken', () => {
+describe('a word of the vocabulary that is broken', () => {
   it.each(Object.entries(MUTANTS))('is noticed by the stranger: %s', { timeout: 300_000 }, async (mutant, broken) => {
     expect(await runJourneys(mutant, broken.metBy === undefined ? JOURNEYS : [broken.metBy])).toMatch(
       / Tests {2}\d+ failed/,

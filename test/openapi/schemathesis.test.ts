@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { decodeBodyText } from '../../src/model/http.ts';
 import { createServer, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { describeWith, runTool } from '../pipelines/tools.ts';
-import { objectOf, textOf } from './caller.ts';
+import { objectOf, textOf } from '../server/caller.ts';
 
 /**
  * What a program sends that knows nothing but the OpenAPI document. Everything that the document allows is taken, but for what no JSON Schema

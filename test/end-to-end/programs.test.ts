@@ -3,10 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServer, listen, parseServerSeed } from '../../src/server/index.ts';
-import { describeLong } from '../effort.ts';
-import { listCodeBlocks } from './documents.ts';
+import { listCodeBlocks } from '../docs/documents.ts';
 
 const execute = promisify(execFile);
 
@@ -19,7 +18,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 
 const PROGRAMS = listCodeBlocks('ts').map(({ place, text }, index) => ({ place, text, file: `program-${index}.ts` }));
 
-describeLong('programs in documents', () => {
+describe('programs in documents', () => {
   let folder: string;
 
   beforeAll(() => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { findProgram } from './openssh.ts';
+import { findProgram } from '../ssh/openssh.ts';
 
 /** Chromium as it is installed, and pages in it that tell of everything they should not do. */
 

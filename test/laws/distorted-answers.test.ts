@@ -3,9 +3,8 @@ import type { Kind } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { itLong } from '../effort.ts';
-import { thinOut } from '../laws/properties.ts';
-import { createWorkspace, STACK, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
+import { thinOut } from './properties.ts';
 
 /** What wears out: each replace leaves one more alive, unless the one before it goes. */
 const WEARING = `${STACK}spec:
@@ -154,7 +153,7 @@ describe('a service that', () => {
     ...['private_key_type', 'certificate_management_policy', 'type', 'add', 'tripped_duration'],
   ];
 
-  itLong.each(HIDDEN)('never shows %s is asked for once', async (hidden) => {
+  it.each(HIDDEN)('never shows %s is asked for once', async (hidden) => {
     const workspace = await createWorkspace({ 'stack.yaml': MANIFESTS });
     const leaveOut: Distortion = (name, value) => (name === hidden ? undefined : value);
     const transport = distorted(workspace.recorder.transport, EVERYWHERE, leaveOut);

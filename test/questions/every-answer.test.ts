@@ -1,0 +1,3 @@
+import { ANSWERS, describeQuestions } from '../installed/questions.ts';
+
+describeQuestions(() => ANSWERS);

@@ -3,7 +3,7 @@ import type { ComparisonReport, FormatOptions } from '../report.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { PLAN_LIST_HEADINGS } from '../view/plan-wording.ts';
 import { removeFinalDot } from '../view/wording.ts';
-import { createChangeEntry, createChangesBlock, createPlaceFinder } from './entries.ts';
+import { BY_ACTION, createChangeEntry, createEntriesBlocks, createPlaceFinder } from './entries.ts';
 import { listListBlocks } from './plan.ts';
 
 /** The differences between two plans, shown like a plan. */
@@ -26,17 +26,11 @@ export function createComparisonDocument(report: ComparisonReport, options: Form
       ...diagnostics.map((diagnostic) => ({ block: 'diagnostic', diagnostic }) as const),
       ...listListBlocks('members', members, 'warning'),
       ...parts.flatMap(({ part, heading, changes, files }) => [
-        ...(changes.length === 0
-          ? []
-          : [
-              createChangesBlock(
-                heading,
-                changes.map((change, index) =>
-                  createChangeEntry(change, () => change, { anchor: `${part}-${index + 1}`, findPlace }),
-                ),
-                false,
-              ),
-            ]),
+        ...createEntriesBlocks(
+          changes.length === 0 ? [] : [{ heading, items: changes }],
+          { ...BY_ACTION, hasOwners: false },
+          (change, number) => createChangeEntry(change, () => change, { anchor: `${part}-${number}`, findPlace }),
+        ),
         ...listListBlocks('files', files, 'warning').map((list) => ({
           ...list,
           heading: `${heading}: ${PLAN_LIST_HEADINGS.files}`,

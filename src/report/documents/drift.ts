@@ -4,7 +4,6 @@ import {
   type Block,
   type CountsBlock,
   type Document,
-  type EntriesBlock,
   type Entry,
   type EntryDetails,
   type Sentence,
@@ -22,6 +21,7 @@ import {
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import {
+  createEntriesBlocks,
   createField,
   createPlaceFinder,
   describeChange,
@@ -29,6 +29,8 @@ import {
   formatDanger,
   formatTrait,
   listDangersBlocks,
+  listPointers,
+  listSaid,
 } from './entries.ts';
 import { formatOrigin, listListBlocks } from './plan.ts';
 
@@ -37,12 +39,10 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
   const { isPart = false, scope = '' } = options;
   const view = createDriftView(drift, options);
   const findPlace = createPlaceFinder(drift, options);
-  let number = 0;
-  const groups = view.groups.map((group) =>
-    createGroupBlock(group, view, (resource) => {
-      number += 1;
-      return createEntry(resource, { anchor: `${scope}resource-${number}`, findPlace });
-    }),
+  const states = view.groups.map(({ heading, resources: items }) => ({ heading, items }));
+  const by = { by: 'State', hasLabels: false, hasOwners: view.hasOwners, hasNext: true };
+  const groups = createEntriesBlocks(states, by, (resource, number) =>
+    createEntry(resource, { anchor: `${scope}resource-${number}`, findPlace }),
   );
   const entries = groups.flatMap((block) => block.entries);
   return {
@@ -74,15 +74,13 @@ function listDriftSentences({
   found,
   dangerCount,
 }: DriftView): readonly Sentence[] {
-  const sentences: readonly Sentence[] = [
+  return listSaid([
     { role: 'result', text: summary, tone: 'strong' },
     { role: 'result', text: compared },
     { role: 'fact', text: coverage, tone: 'muted' },
     { role: 'fact', text: requests, tone: 'muted' },
-    { role: 'pointer', to: 'diagnostic', text: found, tone: 'warning' },
-    { role: 'pointer', to: 'dangers', text: dangerCount === '' ? '' : `! ${dangerCount}`, tone: 'error' },
-  ];
-  return sentences.filter(({ text }) => text !== '');
+    ...listPointers(found, dangerCount),
+  ]);
 }
 
 function createStateCounts({ counts }: DriftView): CountsBlock {
@@ -90,22 +88,6 @@ function createStateCounts({ counts }: DriftView): CountsBlock {
     block: 'counts',
     label: 'Resources by state',
     counts: DRIFT_STATES.map((state) => ({ group: state, label: STATE_LABELS[state], number: counts[state] })),
-  };
-}
-
-function createGroupBlock(
-  { heading, resources }: DriftGroup,
-  { hasOwners }: DriftView,
-  toEntry: (resource: DriftedView) => Entry,
-): EntriesBlock {
-  return {
-    block: 'entries',
-    heading,
-    by: 'State',
-    hasLabels: false,
-    hasOwners,
-    hasNext: true,
-    entries: resources.map(toEntry),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type EntryDetails,
   type Field,
   type PlaceLink,
+  type Sentence,
   type Span,
   type Text,
   toCode,
@@ -147,11 +148,39 @@ export function describeChange(view: ChangeView, findPlace: FindPlace): EntryDet
   };
 }
 
+interface EntryGroup<Item> {
+  readonly heading: string | undefined;
+  readonly items: readonly Item[];
+}
+
+/** Creates a block for each group. The numbers of the entries, which start at 1, do not start again in a group. */
+export function createEntriesBlocks<Item>(
+  groups: readonly EntryGroup<Item>[],
+  by: Omit<EntriesBlock, 'block' | 'heading' | 'entries'>,
+  createEntry: (item: Item, number: number) => Entry,
+): readonly EntriesBlock[] {
+  let number = 0;
+  return groups.map(({ heading, items }) => {
+    const entries = items.map((item) => {
+      number += 1;
+      return createEntry(item, number);
+    });
+    return { block: 'entries', heading, ...by, entries };
+  });
+}
+
 /** Entries of changes, which may have different actions. */
-export function createChangesBlock(
-  heading: string | undefined,
-  entries: readonly Entry[],
-  hasOwners: boolean,
-): EntriesBlock {
-  return { block: 'entries', heading, by: 'Action', hasLabels: true, hasOwners, hasNext: false, entries };
+export const BY_ACTION = { by: 'Action', hasLabels: true, hasNext: false } as const;
+
+/** Sentences that point to diagnostics and dangers. Empty texts are left out by `listSaid`. */
+export function listPointers(found: string, dangerCount: string): readonly Sentence[] {
+  return [
+    { role: 'pointer', to: 'diagnostic', text: found, tone: 'warning' },
+    { role: 'pointer', to: 'dangers', text: dangerCount === '' ? '' : `! ${dangerCount}`, tone: 'error' },
+  ];
+}
+
+/** Leaves out sentences without a text. */
+export function listSaid(sentences: readonly Sentence[]): readonly Sentence[] {
+  return sentences.filter(({ text }) => text !== '');
 }

@@ -24,21 +24,25 @@ import {
   REQUESTS_HEADING,
 } from '../view/plan-wording.ts';
 import { shortenCommit } from '../view/wording.ts';
-import { createChangeEntry, createChangesBlock, createPlaceFinder, listDangersBlocks } from './entries.ts';
+import {
+  BY_ACTION,
+  createChangeEntry,
+  createEntriesBlocks,
+  createPlaceFinder,
+  listDangersBlocks,
+  listPointers,
+  listSaid,
+} from './entries.ts';
 
 /** A plan for the user who approves it: what blocks it, its dangers, its changes, what else it says. */
 export function createPlanDocument({ plan, blocking }: PlanReport, options: FormatOptions): Document {
   const { isPart = false, scope = '', applyCommand } = options;
   const view = createPlanView({ ...plan, violations: blocking }, options);
   const findPlace = createPlaceFinder(plan, options);
-  let number = 0;
-  const changes = view.parts.map(({ heading, changes: some }) => {
-    const entries = some.map((one) => {
-      number += 1;
-      return createChangeEntry(one, one.show, { anchor: `${scope}change-${number}`, findPlace });
-    });
-    return createChangesBlock(heading, entries, view.hasOwners);
-  });
+  const parts = view.parts.map(({ heading, changes: items }) => ({ heading, items }));
+  const changes = createEntriesBlocks(parts, { ...BY_ACTION, hasOwners: view.hasOwners }, (change, number) =>
+    createChangeEntry(change, change.show, { anchor: `${scope}change-${number}`, findPlace }),
+  );
   const { errors, warnings } = divideBySeverity(view);
   const entries = changes.flatMap((block) => block.entries);
   return {
@@ -78,14 +82,12 @@ function divideBySeverity({ diagnostics }: PlanView): Readonly<Record<'errors' |
 
 function listSentences({ summary, requests, violations, found, dangerCount }: PlanView): readonly Sentence[] {
   const blocked = violations.length === 0 ? '' : formatBlockingRuleCount(violations.length);
-  const sentences: readonly Sentence[] = [
+  return listSaid([
     { role: 'result', text: summary, tone: 'strong' },
     { role: 'fact', text: requests, tone: 'muted' },
     { role: 'pointer', to: 'violation', text: blocked, tone: 'error' },
-    { role: 'pointer', to: 'diagnostic', text: found, tone: 'warning' },
-    { role: 'pointer', to: 'dangers', text: dangerCount === '' ? '' : `! ${dangerCount}`, tone: 'error' },
-  ];
-  return sentences.filter(({ text }) => text !== '');
+    ...listPointers(found, dangerCount),
+  ]);
 }
 
 /** The numbers of resources by action, and of files to write. A plan with errors has none to approve. */

@@ -68,6 +68,8 @@ export function checkWritePath(path: string, boundary: WriteBoundary, type?: 'fo
 export interface WriteOptions extends WriteBoundary {
   /** Permissions of a new file or folder. */
   readonly mode: number;
+  /** Whether an existing file that is replaced keeps its permissions and its group instead. Default: false. */
+  readonly keepsPermissions?: boolean;
 }
 
 /** Creates a folder and the missing folders above it. Returns its real path. */
@@ -129,12 +131,29 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 export async function replaceFile(path: string, text: string | Iterable<string>, options: WriteOptions): Promise<void> {
   await inFolderOf(checkWritePath(path, options), (file) =>
     withTemporaryFile(file, options, async (temporary, handle) => {
+      if (options.keepsPermissions === true) await copyPermissions(file, handle);
       await handle.writeFile(text);
       await handle.sync();
       await removeLeftovers(file, (await handle.stat()).mtimeMs);
       await rename(temporary, file);
     }),
   );
+}
+
+/**
+ * Gives an open file the permissions and the group of an existing one, so that who could read it still can. Rejects if
+ * this user cannot set a group that may do more than everybody.
+ */
+async function copyPermissions(file: string, handle: FileHandle): Promise<void> {
+  const [found, { gid }] = await Promise.all([stat(file).catch(() => undefined), handle.stat()]);
+  if (found === undefined) return;
+  try {
+    if (found.gid !== gid) await handle.chown(-1, found.gid);
+  } catch (error) {
+    const isGroupUsed = ((found.mode >> 3) & 0o7 & ~found.mode) !== 0;
+    if (isGroupUsed) throw error;
+  }
+  await handle.chmod(found.mode & 0o777);
 }
 
 /** Rejects if a file cannot be replaced now. As a test, creates a temporary file next to it and removes that file. */

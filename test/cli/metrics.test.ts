@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeWith, runTool } from '../pipelines/tools.ts';
@@ -39,6 +39,15 @@ function listAccount(text: string): readonly string[] {
   return series.map((line) => line.replace(/stack="\w+",/, ''));
 }
 
+/** Gives a file another group of this user, if there is one, and returns the id of its group. */
+async function giveOtherGroup(file: string): Promise<number> {
+  const { gid } = await stat(file);
+  const groups = process.getuid?.() === 0 ? [gid + 1] : (process.getgroups?.() ?? []);
+  const other = groups.find((one) => one !== gid) ?? gid;
+  await chown(file, -1, other);
+  return other;
+}
+
 describe('metrics', () => {
   it('of two stacks have no series in common, whether they failed or not', async () => {
     const workspace = await createWorkspace({
@@ -52,18 +61,61 @@ describe('metrics', () => {
     const names = listNames(...texts);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !name.includes('stack="'))).toEqual([]);
-    expect(texts.slice(2).map(listSeries)).toEqual([
-      ['edgewise_run_success{stack="c"} 0'],
-      ['edgewise_run_success{stack="d"} 0'],
+    expect(listNames(...texts.slice(2))).toEqual([
+      'edgewise_run_success{stack="c"}',
+      'edgewise_last_run_timestamp_seconds{stack="c"}',
+      'edgewise_run_success{stack="d"}',
+      'edgewise_last_run_timestamp_seconds{stack="d"}',
     ]);
   });
 
   it('of a run that the service failed bear the stack too', async () => {
     const { edgewise } = await createWorkspace({ 'a.yaml': toStack('a', toEdge('a', 20001)) });
     const transport = async () => Response.json({ msg: 'no' }, { status: 401 });
-    const { exitCode, stdout } = await edgewise('drift a.yaml --format metrics', { transport });
+    const now = () => new Date('2026-07-01T12:00:00Z');
+    const { exitCode, stdout } = await edgewise('drift a.yaml --format metrics', { transport, now });
     expect(exitCode).toBe(4);
-    expect(listSeries(stdout)).toEqual(['edgewise_run_success{stack="a"} 0']);
+    expect(listSeries(stdout)).toEqual([
+      'edgewise_run_success{stack="a"} 0',
+      `edgewise_last_run_timestamp_seconds{stack="a"} ${now().getTime() / 1000}`,
+    ]);
+  });
+
+  it('of a stack that failed beside others have the time of the run', async () => {
+    const { edgewise } = await createWorkspace({
+      'a/edgewise.yaml': toStack('a', toEdge('a', 20001)),
+      'b/edgewise.yaml': toStack('b', toEdge('b', 20002).replace('hostports', 'hostport')),
+    });
+    const now = () => new Date('2026-07-01T12:00:00Z');
+    const { stdout } = await edgewise('drift -R . --format metrics', { now });
+    const ofRuns = listSeries(stdout).filter((line) => /^edgewise_(run|last_run)_/.test(line));
+    expect(ofRuns).toEqual([
+      'edgewise_run_success{stack="a"} 1',
+      'edgewise_run_success{stack="b"} 0',
+      `edgewise_last_run_timestamp_seconds{stack="a"} ${now().getTime() / 1000}`,
+      `edgewise_last_run_timestamp_seconds{stack="b"} ${now().getTime() / 1000}`,
+    ]);
+  });
+
+  it('go into a file that exists while the next run reads, and keeps its permissions and group', async () => {
+    const { edgewise, folder, server } = await createWorkspace({ 'a.yaml': toStack('a', toEdge('a', 20001)) });
+    const file = join(folder, 'stack.prom');
+    await edgewise('drift a.yaml --report metrics=stack.prom', { now: () => new Date('2026-07-01T12:00:00Z') });
+    await chmod(file, 0o664);
+    const group = await giveOtherGroup(file);
+    const before = await readFile(file, 'utf8');
+    const during: string[] = [];
+    await edgewise('drift a.yaml --report metrics=stack.prom', {
+      now: () => new Date('2026-07-01T13:00:00Z'),
+      transport: async (request) => {
+        during.push(await readFile(file, 'utf8'));
+        return server.handle(request);
+      },
+    });
+    expect(new Set(during)).toEqual(new Set([before]));
+    const { mode, gid } = await stat(file);
+    expect({ mode: mode & 0o777, gid }).toEqual({ mode: 0o664, gid: group });
+    expect(await readFile(file, 'utf8')).not.toBe(before);
   });
 
   it('of the account count all that is live, and are the same whoever reads them', async () => {

@@ -1,10 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { DRIFT_STATES } from '../../src/model/drift.ts';
+import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { listMetrics, type Metrics, sampleMetrics } from './metrics.ts';
 import { startPrometheus } from './prometheus.ts';
+import { startService } from './start-service.ts';
 import { describeWith, runTool } from './tools.ts';
 
 const EXAMPLE = 'examples/pipelines/monitoring';
@@ -58,6 +61,27 @@ describeWith(['promtool'], 'the alerts', () => {
     },
   );
 
+  it('include the rule for a stack that never ran, as the page shows it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'edgewise-rules-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const page = await readFile(join(EXAMPLE, 'README.md'), 'utf8');
+    const [, rule = ''] = /```yaml\n(- alert: EdgewiseStackNeverRan\n[^`]*)```/.exec(page) ?? [];
+    const series = [{ series: 'edgewise_run_success{stack="other"}', values: '1x300' }];
+    const alertRuleTest = [
+      { alertname: 'EdgewiseStackNeverRan', eval_time: '119m', exp_alerts: [] },
+      {
+        alertname: 'EdgewiseStackNeverRan',
+        eval_time: '120m',
+        exp_alerts: [{ exp_labels: { stack: 'production', severity: 'critical' } }],
+      },
+    ];
+    const tests = [{ interval: '1m', input_series: series, alert_rule_test: alertRuleTest }];
+    await writeFile(join(folder, 'rules.yaml'), stringify({ groups: [{ name: 'page', rules: parse(rule) }] }));
+    await writeFile(join(folder, 'test.yaml'), stringify({ rule_files: ['rules.yaml'], tests }));
+    const result = await runTool('promtool', ['test', 'rules', join(folder, 'test.yaml')]);
+    expect(result, result.output).toMatchObject({ status: 0 });
+  });
+
   it('are each tested both as they fire and as they do not', async () => {
     const { tests } = parse(await readFile(RULE_TESTS, 'utf8'));
     const cases: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[] = tests.flatMap(
@@ -95,6 +119,35 @@ describeWith(['prometheus'], 'a real Prometheus', () => {
       ending: ['EdgewiseCertificateEndsSoon', 'EdgewiseUnhealthy'],
     });
     expect(panels.filter(({ of }) => !answered.has(of))).toEqual([]);
+  });
+});
+
+describeWith(['prometheus-node-exporter'], 'the textfile collector of a node exporter', () => {
+  it('shows each stack before, while and after a run reads or fails', async () => {
+    const { folder, edgewise, server } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
+    const flags = ['--collector.disable-defaults', '--collector.textfile', `--collector.textfile.directory=${folder}`];
+    const url = await startService('prometheus-node-exporter', flags);
+    const showsStack = async (success: number): Promise<boolean> => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      expect(text).toContain('node_textfile_scrape_error 0');
+      expect(text).toMatch(/edgewise_last_run_timestamp_seconds\{stack="test"\} \d/);
+      return text.includes(`edgewise_run_success{stack="test"} ${success}`);
+    };
+    const seen: boolean[] = [];
+    const drift = (status: number, before: number) =>
+      edgewise('drift edgewise.yaml --report metrics=edgewise.prom', {
+        transport: async (request) => {
+          seen.push(await showsStack(before));
+          return status === 200 ? server.handle(request) : Response.json({ msg: 'no' }, { status });
+        },
+      });
+    await edgewise('drift edgewise.yaml --report metrics=edgewise.prom');
+    await drift(401, 1);
+    expect(await showsStack(0)).toBe(true);
+    await drift(200, 0);
+    expect(await showsStack(1)).toBe(true);
+    expect(seen.length).toBeGreaterThan(2);
+    expect(seen).not.toContain(false);
   });
 });
 

@@ -151,8 +151,8 @@ async function mayBeManifest(path: string, folders: readonly string[], cwd: stri
 }
 
 /**
- * Writes a result: atomically to a file, directly to a device or a pipe. A text may be given in chunks of whole lines.
- * Throws if edgewise must not write the file.
+ * Writes a result: atomically to a file, which keeps its permissions and group, directly to a device or a pipe. A text
+ * may be given in chunks of whole lines. Throws if edgewise must not write the file.
  */
 export async function writeResultFile(
   file: string,
@@ -165,7 +165,7 @@ export async function writeResultFile(
   const found = await stat(resolve(cwd, file)).catch(() => undefined);
   if (found !== undefined && !found.isFile() && !found.isDirectory())
     return writeToDeviceOrPipe(file, text, { cwd, root, uid });
-  await replaceFile(file, text, { cwd, root, uid, mode: 0o644 });
+  await replaceFile(file, text, { cwd, root, uid, mode: 0o644, keepsPermissions: true });
 }
 
 function* redactChunks(chunks: Iterable<string>, { redact }: Pick<SecretRedactor, 'redact'>): Generator<string> {

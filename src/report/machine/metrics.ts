@@ -8,26 +8,26 @@ import {
 } from '../../model/drift.ts';
 import { escapeJobCommands } from '../../model/job-commands.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { DriftReport, Report, StacksRunReport } from '../report.ts';
+import type { DriftReport, FormatOptions, Report, StacksRunReport } from '../report.ts';
 
 /**
  * Gauges on the drift of a stack and of its account, in OpenMetrics text that a textfile collector can also read. Each
  * sample has a label with the stack, so that one folder can hold the files of several stacks. If a command did not
- * complete, `edgewise_run_success` is 0 and all other gauges are omitted, so that an old result is not mistaken for a
- * new one. Source: OpenMetrics 1.0.
+ * complete, `edgewise_run_success` is 0, and there is only the time of the run beside it, so that an old result is not
+ * mistaken for a new one. Source: OpenMetrics 1.0.
  */
-export function renderDriftMetrics(report: Report): string {
-  if (report.about !== 'drift') return renderFamilies([createSuccessFamily(false, createMetricLabels(report))]);
+export function renderDriftMetrics(report: Report, { at }: Pick<FormatOptions, 'at'>): string {
+  if (report.about !== 'drift') return renderFamilies(listFailedRunFamilies(createMetricLabels(report), at));
   return renderFamilies([...listStackFamilies(report.drift), ...listAccountFamilies(report)]);
 }
 
 /** The gauges of each stack of a run, then the gauges of each account once, even if several stacks use the account. */
-export function renderStacksMetrics({ parts }: StacksRunReport): string {
+export function renderStacksMetrics({ parts }: StacksRunReport, { at }: Pick<FormatOptions, 'at'>): string {
   const found = parts.flatMap(({ keyEnv, report }) =>
     report.about === 'drift' ? [{ drift: report.drift, keyEnv }] : [],
   );
   const ofStacks = parts.flatMap(({ name, report }) =>
-    report.about === 'drift' ? listStackFamilies(report.drift) : [createSuccessFamily(false, { stack: name })],
+    report.about === 'drift' ? listStackFamilies(report.drift) : listFailedRunFamilies({ stack: name }, at),
   );
   const accounts = Map.groupBy(found, ({ keyEnv, drift }) => JSON.stringify([drift.baseUrl, keyEnv]));
   const ofAccounts = [...accounts.values()].flatMap((readings) => {
@@ -51,7 +51,12 @@ function renderFamilies(families: readonly Family[]): string {
     .join('')}# EOF\n`;
 }
 
-/** Labels of the success gauge if the command did not complete. Empty if the stack is unknown. */
+/** `at`: the time of the run. */
+function listFailedRunFamilies(labels: Sample['labels'], at: Date | undefined): readonly Family[] {
+  return [createSuccessFamily(false, labels), ...(at === undefined ? [] : [createTimeFamily(at, labels)])];
+}
+
+/** Labels of the gauges of a run if the command did not complete. Empty if the stack is unknown. */
 function createMetricLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
@@ -73,12 +78,7 @@ function listStackFamilies(drift: Drift): readonly Family[] {
   const { stack, made, requests } = drift;
   return [
     createSuccessFamily(isEveryTargetCompared(drift), { stack }),
-    {
-      name: 'edgewise_last_run_timestamp_seconds',
-      unit: 'seconds',
-      help: 'When the comparison was made.',
-      samples: [{ labels: { stack }, value: Date.parse(made.at) / 1000 }],
-    },
+    createTimeFamily(new Date(made.at), { stack }),
     {
       name: 'edgewise_requests',
       help: 'Requests that the comparison took.',
@@ -141,6 +141,15 @@ function createSuccessFamily(isSuccess: boolean, labels: Sample['labels']): Fami
     name: 'edgewise_run_success',
     help: '1 if the comparison completed.',
     samples: [{ labels, value: Number(isSuccess) }],
+  };
+}
+
+function createTimeFamily(at: Date, labels: Sample['labels']): Family {
+  return {
+    name: 'edgewise_last_run_timestamp_seconds',
+    unit: 'seconds',
+    help: 'When the comparison was made or failed.',
+    samples: [{ labels, value: at.getTime() / 1000 }],
   };
 }
 

@@ -90,16 +90,6 @@ export const kill = refuse;
 // biome-ignore lint/style/noDefaultExport: `node:process` has one
 export default { env, cwd: () => '/', getuid: () => undefined, stdin: undefined };
 
-// node:async_hooks: many stacks in one run.
-export class AsyncLocalStorage {
-  getStore() {
-    return undefined;
-  }
-  run<T>(_store: unknown, task: () => T): T {
-    return task();
-  }
-}
-
 // node:util, node:events, node:stream, node:net, node:url, node:zlib, node:http, assert
 export const domainToUnicode = (name: string) => name;
 export const inspect = (error: unknown): string =>

@@ -58,78 +58,121 @@ export interface RequestLimiterOptions {
 }
 
 export function createRequestLimiter(options: RequestLimiterOptions): RequestLimiter {
-  const most = Math.min(options.concurrency, options.rateLimit?.requests ?? options.concurrency);
-  const gate = pLimit(most);
-  const line = pLimit(1);
-  const clock = createClock(options.now);
-  const budget = options.rateLimit === undefined ? UNLIMITED : createRollingWindow(options.rateLimit);
-  let resumeAt = NEVER_PAUSED;
-  let goneWell = 0;
-
-  /**
-   * Waits for free slots in the rate limit and takes them. `countSlots` is called anew after each wait. Only the first
-   * caller in line waits, so that callers with one slot do not overtake one with two.
-   */
-  const takeSlots = (waitSignal: AbortSignal | undefined, countSlots: () => number): Promise<number> =>
-    line(async () => {
-      for (;;) {
-        const count = countSlots();
-        const pauseMs = resumeAt - clock.now();
-        const waitMs = Math.max(pauseMs, budget.computeWaitMs(clock.now(), count));
-        if (waitMs <= 0) {
-          budget.start(count);
-          return count;
-        }
-        waitSignal?.throwIfAborted();
-        if (waitMs === Number.POSITIVE_INFINITY) {
-          await budget.untilEnd();
-          continue;
-        }
-        options.onWait?.({ waitMs, reason: waitMs > pauseMs ? 'budget' : 'pause' });
-        const until = clock.now() + waitMs;
-        await options.sleep(waitMs, waitSignal);
-        if (waitSignal?.aborted !== true) clock.passed(until);
-      }
-    });
-  const endSlot = (): void => budget.end(clock.now());
-
+  const { concurrency, rateLimit } = options;
+  const tasks = createAdaptiveConcurrency(Math.min(concurrency, rateLimit?.requests ?? concurrency));
+  const slots = createSlots(options);
   return {
     admit: (attempt, waitSignal, isPair = () => false) =>
-      gate(async () => {
+      tasks.run(async () => {
         let isOfPair = false;
-        let open = await takeSlots(waitSignal, () => {
+        let taken = await slots.take(waitSignal, () => {
           isOfPair = isPair();
-          return isOfPair ? Math.min(2, budget.most) : 1;
+          return isOfPair ? 2 : 1;
         });
         const second = async (): Promise<void> => {
-          endSlot();
-          open -= 1;
-          if (open === 0) open = await takeSlots(waitSignal, () => 1);
+          slots.end(1);
+          taken -= 1;
+          if (taken === 0) taken = await slots.take(waitSignal, () => 1);
         };
         try {
           return await attempt(isOfPair ? second : undefined);
         } finally {
-          for (; open > 0; open -= 1) endSlot();
+          slots.end(taken);
         }
       }),
     throttle: (delayMs) => {
-      const now = clock.now();
-      if (now >= resumeAt) gate.concurrency = Math.max(1, Math.floor(gate.concurrency / 2));
-      resumeAt = Math.max(resumeAt, now + delayMs);
-      goneWell = 0;
+      if (!slots.isPaused()) tasks.halve();
+      tasks.restartCount();
+      slots.pause(delayMs);
     },
-    recover: () => {
-      if (gate.concurrency >= most) return;
-      goneWell += 1;
-      if (goneWell < gate.concurrency) return;
-      gate.concurrency += 1;
-      goneWell = 0;
-    },
-    concurrency: () => gate.concurrency,
+    recover: tasks.countSuccess,
+    concurrency: tasks.limit,
   };
 }
 
-const NEVER_PAUSED = Number.NEGATIVE_INFINITY;
+interface AdaptiveConcurrency {
+  readonly run: ConcurrencyLimiter;
+  /** Returns the current maximum number of concurrent tasks. */
+  readonly limit: () => number;
+  readonly halve: () => void;
+  /** Counts a success. After as many as the limit, raises the limit by one, up to `most`, and starts again. */
+  readonly countSuccess: () => void;
+  readonly restartCount: () => void;
+}
+
+function createAdaptiveConcurrency(most: number): AdaptiveConcurrency {
+  const gate = pLimit(most);
+  let successes = 0;
+  return {
+    run: gate,
+    limit: () => gate.concurrency,
+    halve: () => {
+      gate.concurrency = Math.max(1, Math.floor(gate.concurrency / 2));
+    },
+    countSuccess: () => {
+      if (gate.concurrency >= most) return;
+      successes += 1;
+      if (successes < gate.concurrency) return;
+      gate.concurrency += 1;
+      successes = 0;
+    },
+    restartCount: () => {
+      successes = 0;
+    },
+  };
+}
+
+/** The slots of the rate limit, which nobody gets during a pause. */
+interface Slots {
+  /**
+   * Waits for free slots and takes them. Returns their number, which is `countWanted()` or the whole rate limit. Calls
+   * `countWanted` anew after each wait.
+   */
+  readonly take: (waitSignal: AbortSignal | undefined, countWanted: () => number) => Promise<number>;
+  /** Records that requests have ended, with or without a response. */
+  readonly end: (count: number) => void;
+  readonly isPaused: () => boolean;
+  readonly pause: (delayMs: number) => void;
+}
+
+function createSlots({ rateLimit, now, sleep, onWait }: RequestLimiterOptions): Slots {
+  const clock = createClock(now);
+  const budget = rateLimit === undefined ? UNLIMITED : createRollingWindow(rateLimit);
+  // Only the first caller in line waits, so that callers with one slot do not overtake one with two.
+  const line = pLimit(1);
+  let resumeAt = Number.NEGATIVE_INFINITY;
+
+  const wait = async (notice: WaitNotice, signal: AbortSignal | undefined): Promise<void> => {
+    signal?.throwIfAborted();
+    if (notice.waitMs === Number.POSITIVE_INFINITY) return budget.untilEnd();
+    onWait?.(notice);
+    const until = clock.now() + notice.waitMs;
+    await sleep(notice.waitMs, signal);
+    if (signal?.aborted !== true) clock.passed(until);
+  };
+  return {
+    take: (waitSignal, countWanted) =>
+      line(async () => {
+        for (;;) {
+          const count = Math.min(countWanted(), budget.most);
+          const pauseMs = resumeAt - clock.now();
+          const waitMs = Math.max(pauseMs, budget.computeWaitMs(clock.now(), count));
+          if (waitMs <= 0) {
+            budget.start(count);
+            return count;
+          }
+          await wait({ waitMs, reason: waitMs > pauseMs ? 'budget' : 'pause' }, waitSignal);
+        }
+      }),
+    end: (count) => {
+      for (let left = count; left > 0; left -= 1) budget.end(clock.now());
+    },
+    isPaused: () => clock.now() < resumeAt,
+    pause: (delayMs) => {
+      resumeAt = Math.max(resumeAt, clock.now() + delayMs);
+    },
+  };
+}
 
 const UNLIMITED: RollingRequestCounter = {
   most: Number.POSITIVE_INFINITY,

@@ -24,7 +24,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   }
   const issue = findFirstSchemaIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
-  // Use `value`, because the output of the schema lacks keys such as __proto__.
+  // The schema has checked `value`. Its own output would lack keys such as __proto__.
   return toPlan(value as unknown as PlanFileContent);
 }
 

@@ -10,9 +10,9 @@ import { readSetup, type Setup, type Step, toSubjects } from './setup.ts';
 import { type SentRequest, Wire } from './wire.ts';
 
 /**
- * A scenario is a folder that is read as prose, and named for what it claims: `manifest.yaml` is what git says, `live.yaml` how
- * live came to be what it is, `plan.txt`, `apply.txt` and `requests.txt` what edgewise does about it. Everything runs as in life,
- * on a bundled server with a fixed clock and seeded ids; requests go one at a time, so that their order is always the same.
+ * A scenario is a folder, named for what it claims: `manifest.yaml` is the desired state, `live.yaml` says how the live state came about, and
+ * `actions.txt` and `requests.txt` what plan and apply do. A few have their full texts: `plan.txt` and `apply.txt`. Everything runs on a bundled
+ * server with a fixed clock and seeded ids; requests are sent one at a time, so that their order is always the same.
  */
 export interface Scenario {
   readonly name: string;

@@ -7,7 +7,7 @@ import { countReads, findOtherReads, readDocuments } from './reads.ts';
 import { type Holdings, listScenarios, type Played, playScenario } from './scenario.ts';
 import { toMark } from './service.ts';
 import { toSubjects } from './setup.ts';
-import { toRequests, toTranscript } from './transcript.ts';
+import { type Omission, toActions, toRequests, toTranscript } from './transcript.ts';
 
 describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))('%s', ([name, folder]) => {
   let played: Played;
@@ -16,16 +16,16 @@ describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))
   });
 
   it('is planned and applied as written', async () => {
-    const { plan, markdown, apply, again } = played;
+    const { setup, plan, markdown, apply, again } = played;
     const omission = findOtherReads(played, await readManifests());
-    const inPlan = { act: plan, file: 'plan.txt' };
-    await expect(toTranscript(plan, omission)).toMatchFileSnapshot(join(folder, 'plan.txt'));
+    const acts = [plan, apply, ...(again === undefined ? [] : [again])] as const;
+    await expect(toRequests(acts, omission)).toMatchFileSnapshot(join(folder, 'requests.txt'));
+    if (setup.texts === true) await expectTexts(omission);
+    else await expect(toActions(acts)).toMatchFileSnapshot(join(folder, 'actions.txt'));
     const comment = markdown?.stdout.replace(/(?<=Reading took )\d+/g, '…');
     if (comment !== undefined) await expect(comment).toMatchFileSnapshot(join(folder, 'plan.md'));
-    await expect(toTranscript(apply, omission, inPlan)).toMatchFileSnapshot(join(folder, 'apply.txt'));
-    const acts = [plan, apply, ...(again === undefined ? [] : [again])] as const;
-    if (again !== undefined) await expect(toTranscript(again, omission)).toMatchFileSnapshot(join(folder, 'again.txt'));
-    await expect(toRequests(acts, omission)).toMatchFileSnapshot(join(folder, 'requests.txt'));
+    const shown = acts.map(({ stdout, stderr }) => stdout + stderr).join('\n');
+    for (const text of setup.shows ?? []) expect(shown).toContain(text);
   });
 
   it('says at its top what is to be seen', async () => {
@@ -83,6 +83,14 @@ describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))
     const end = new Map([...holdings.end.values()].flat().map((resource) => [resource['id'], resource]));
     expect(unowned.map(({ id }) => end.get(id ?? ''))).toEqual(unowned);
   });
+
+  async function expectTexts(omission: Omission): Promise<void> {
+    const { plan, apply, again } = played;
+    const inPlan = { act: plan, file: 'plan.txt' };
+    await expect(toTranscript(plan, omission)).toMatchFileSnapshot(join(folder, 'plan.txt'));
+    await expect(toTranscript(apply, omission, inPlan)).toMatchFileSnapshot(join(folder, 'apply.txt'));
+    if (again !== undefined) await expect(toTranscript(again, omission)).toMatchFileSnapshot(join(folder, 'again.txt'));
+  }
 
   async function readManifests(): Promise<readonly JsonObject[]> {
     const { paths } = toSubjects(played.setup, folder);

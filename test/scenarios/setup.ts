@@ -18,6 +18,10 @@ export interface Setup {
   readonly paths?: readonly string[];
   /** The base URLs of its accounts, when a scenario has more than one: stacks say which is theirs. */
   readonly accounts?: readonly string[];
+  /** The full texts of plan and apply are kept in `plan.txt` and `apply.txt`, not only their actions. */
+  readonly texts?: boolean;
+  /** Texts that the plan or the apply shows, where the wording is the claim. */
+  readonly shows?: readonly string[];
   /** The plan is shown as Markdown too: `plan.md`. */
   readonly markdown?: boolean;
   /** `destroy` instead of plan and apply; its plan is shown, and declined, first. */
@@ -64,6 +68,8 @@ const SETUP_KEYS = [
   'steps',
   'paths',
   'accounts',
+  'texts',
+  'shows',
   'markdown',
   'command',
   'words',

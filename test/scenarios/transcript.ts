@@ -30,6 +30,43 @@ export function toTranscript(
   return `${omission.isComplete(act.requests) ? text.replace(COUNTS, (count) => count.replace(/\d+$|(?<=^op_).+/, '…')) : text}\n`;
 }
 
+/** What a line of an output says without its wording: a stack, a planned change, a danger, a code, a result. */
+const ACTIONS = [
+  /^── \S+/,
+  /^\S [A-Z]\w+\/\S+ .*?(?<= )[a-z][a-z ]*(?=:|$)/,
+  /^ +! [a-z]+(?=: )/,
+  /^[a-z]+\[[a-z-]+\](?:: [A-Z]\w+\/[\w.-]+(?=[ :]))?/,
+  /^(?:Applied|Failed|Skipped|Drift to revert):$/,
+  /^ {2}[a-z-]+(?=: \S+:\d+:\d+ )/,
+  /^ {2}[a-z][\w ]* [A-Z]\w+\/\S+/,
+];
+
+/**
+ * What some commands did, without their texts: the exit code of each, the codes that it reported, and for each resource the planned action, the
+ * dangers and the result. What the first command printed is not listed again.
+ */
+export function toActions([first, ...more]: readonly [Act, ...Act[]]): string {
+  const blocks = more.map((act) => {
+    const isRepeated = first.stdout !== '' && act.stdout.startsWith(first.stdout);
+    const lines = listActions(isRepeated ? act.stdout.slice(first.stdout.length) : act.stdout, act.stderr);
+    return toBlock(toOutcome(act), isRepeated ? ['(the same plan)', ...lines] : lines, '(nothing)');
+  });
+  return [toBlock(toOutcome(first), listActions(first.stdout, first.stderr), '(nothing)'), ...blocks]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function toOutcome({ line, exitCode }: Act): string {
+  return `${line} → exit code ${exitCode}`;
+}
+
+function listActions(stdout: string, stderr: string): readonly string[] {
+  return `${stdout}\n${stderr}`.split('\n').flatMap((line) => {
+    const [action] = ACTIONS.flatMap((pattern) => pattern.exec(line) ?? []);
+    return action === undefined ? [] : [action.replace(/ +\(\w+\) +/, ' ').replace(/(?<=\S) {2,}/g, ' ')];
+  });
+}
+
 /** The requests of some commands. Reads that the first command has sent too are not listed again. */
 export function toRequests([first, ...more]: readonly [Act, ...Act[]], omission: Omission): string {
   const reads = first.requests.map(toLine);
@@ -51,8 +88,8 @@ export function toRequests([first, ...more]: readonly [Act, ...Act[]], omission:
 /** What differs when there is one kind more: the number of reads, and what the service numbers its answers with. */
 const COUNTS = /\bReading took \d+|"read": \d+|\bop_\w{27}\b/gm;
 
-function toBlock(line: string, lines: readonly string[]): string {
-  return [`$ ${line}`, ...(lines.length === 0 ? ['(no request)'] : lines)].join('\n');
+function toBlock(line: string, lines: readonly string[], none = '(no request)'): string {
+  return [`$ ${line}`, ...(lines.length === 0 ? [none] : lines)].join('\n');
 }
 
 /** In the place of what is left out stands one line, before the first write or at the end. */

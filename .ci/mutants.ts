@@ -1,0 +1,247 @@
+import { execFile } from 'node:child_process';
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parseAst } from 'vite';
+import { copyCheckout } from './pack.ts';
+
+/**
+ * `npm run mutants -- --seed N [--room ROOM…]`: breaks Edgewise in one place at a time, in a copy of the checkout, and runs `npm test` on it. A
+ * mutant that no test notices survives: add a test, or list it with its reason in `test/mutants/equivalent.json` if it changes nothing that a user
+ * can see. Draws two mutants in each room of `src`, and five in each area in which a mistake is worst. Ends with exit code 1 if any survives.
+ */
+
+/** What a mistake would be worst in, by file. */
+const AREAS: Readonly<Record<string, string>> = {
+  policy: 'src/policy/**/*.ts',
+  redaction: 'src/{report/view/redact,model/secrets,model/secret-value,kinds/conceal}.ts',
+  approval: 'src/{stack/approval,plan/compare/*,cli/reconcile/approvals}.ts',
+  duplicates: 'src/{plan/duplicates,kinds/precedence,model/ownership}.ts',
+  settings: 'src/settings/**/*.ts',
+  prompts: 'src/cli/{commands/init,context,program,reconcile/apply-stacks,reconcile/apply-command}.ts',
+};
+
+/** One broken place in a source. */
+interface Mutant {
+  readonly file: string;
+  readonly line: number;
+  readonly start: number;
+  readonly end: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A mutant that changes nothing that a user can see, and why. `from` and `to` are code of one place. */
+interface Equivalent {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [member: string]: unknown;
+}
+
+/** Operators, and what replaces each. */
+const OPERATORS: Readonly<Record<string, string>> = {
+  '===': '!==',
+  '!==': '===',
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '&&': '||',
+  '||': '&&',
+};
+
+/** Methods of lists, and what replaces a call of each; an empty text removes the call. */
+const METHODS: Readonly<Record<string, string>> = { some: 'every', every: 'some', filter: '', toSorted: '', sort: '' };
+
+const EQUIVALENT: readonly Equivalent[] = JSON.parse(readFileSync('test/mutants/equivalent.json', 'utf8'));
+
+/** Returns each place of a source that can be broken, with its replacement. */
+function listMutants(file: string): readonly Mutant[] {
+  const source = readFileSync(file, 'utf8');
+  const nodes = listNodes(parseAst(source, { lang: 'ts' }));
+  return nodes.flatMap((node) => {
+    const edit = breakNode(node, source);
+    if (edit === undefined) return [];
+    const { start, end, to } = edit;
+    const line = source.slice(0, start).split('\n').length;
+    return [{ file, line, start, end, from: source.slice(start, end), to }];
+  });
+}
+
+/** Returns a node and all nodes in it, except types. */
+function listNodes(value: unknown): readonly Node[] {
+  if (Array.isArray(value)) return value.flatMap(listNodes);
+  if (typeof value !== 'object' || value === null) return [];
+  const isType = isNode(value) && /^TS(?!As|NonNull|Satisfies)|^Import/.test(value.type);
+  if (isType) return [];
+  const inner = Object.values(value).flatMap(listNodes);
+  return isNode(value) ? [value, ...inner] : inner;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value && 'end' in value;
+}
+
+type Edit = Pick<Mutant, 'start' | 'end' | 'to'>;
+
+/** Breaks one node. Text of messages is left alone: a wording is not a behaviour. */
+function breakNode(node: Node, source: string): Edit | undefined {
+  const { type, start, end } = node;
+  const textOf = (inner: unknown) => (isNode(inner) ? source.slice(inner.start, inner.end) : '');
+  const { left, right, test, argument, callee } = node;
+  if ((type === 'BinaryExpression' || type === 'LogicalExpression') && isNode(left) && isNode(right)) {
+    const to = OPERATORS[String(node['operator'])];
+    const between = { start: left.end, end: right.start };
+    const operator = source.slice(between.start, between.end);
+    return to === undefined ? undefined : { ...between, to: operator.replace(String(node['operator']), to) };
+  }
+  if (type === 'IfStatement' && isNode(test)) return { start: test.start, end: test.end, to: 'false' };
+  if (type === 'ConditionalExpression' && isNode(test))
+    return { start: test.start, end: test.end, to: `!(${textOf(test)})` };
+  if (type === 'UnaryExpression' && node['operator'] === '!') return { start, end, to: textOf(argument) };
+  if (type === 'Literal' && typeof node['value'] === 'boolean') return { start, end, to: String(!node['value']) };
+  if (type === 'Literal' && typeof node['value'] === 'number') return { start, end, to: String(node['value'] + 1) };
+  if (type === 'CallExpression' && isNode(callee) && callee.type === 'MemberExpression') {
+    const { object, property } = callee;
+    const to = METHODS[textOf(property)];
+    if (to === undefined || !isNode(object) || !isNode(property)) return undefined;
+    return to === '' ? { start: object.end, end, to } : { start: property.start, end: property.end, to };
+  }
+  const { expression } = node;
+  if (type === 'ExpressionStatement' && isNode(expression) && /^(Call|Await)Expression$/.test(expression.type))
+    return { start, end, to: ';' };
+  return undefined;
+}
+
+/** A generator of numbers from 0 to below 1, by mulberry32: the same seed draws the same mutants. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Draws mutants of some files: each place is as likely as every other. */
+function draw(pattern: string, count: number, random: () => number): readonly Mutant[] {
+  const places = globSync(pattern)
+    .sort()
+    .flatMap(listMutants)
+    .filter(
+      (mutant) =>
+        !EQUIVALENT.some(({ file, from, to }) => file === mutant.file && from === mutant.from && to === mutant.to),
+    );
+  const drawn = new Set<Mutant>();
+  while (drawn.size < Math.min(count, places.length)) {
+    const place = places[Math.floor(random() * places.length)];
+    if (place !== undefined) drawn.add(place);
+  }
+  return [...drawn];
+}
+
+/** Runs a program to its end, and returns what it printed to stdout. */
+function runProgram(
+  args: readonly string[],
+  cwd: string,
+): Promise<{ readonly failed: boolean; readonly stdout: string }> {
+  // What hangs is a failure, too.
+  const options = {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    timeout: 600_000,
+    env: { ...process.env, NO_COLOR: '1' },
+  } as const;
+  return new Promise((done) => {
+    execFile(process.execPath, args, options, (error, stdout) => done({ failed: error !== null, stdout }));
+  });
+}
+
+/** Returns the test that notices a mutant, `the build` or `a timeout`; undefined if it survives. The tests of its own room come first. */
+async function findKiller(checkout: string, { file, start, end, to }: Mutant): Promise<string | undefined> {
+  const source = readFileSync(file, 'utf8');
+  writeFileSync(join(checkout, file), `${source.slice(0, start)}${to}${source.slice(end)}`);
+  try {
+    const build = await runProgram(['.ci/build.ts'], checkout);
+    if (build.failed) return 'the build';
+    const vitest = [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--config',
+      'test/vitest.config.ts',
+      '--bail=1',
+      '--testTimeout=20000',
+    ];
+    const room = file.split('/')[1] ?? '';
+    const near = [`test/${room}/`, 'test/scenarios/'];
+    for (const args of [
+      ['--project', 'fast', ...near],
+      ['--project', 'fast'],
+      ['--project', 'installed'],
+    ]) {
+      const { failed, stdout } = await runProgram([...vitest, ...args], checkout);
+      if (failed) return /^ *(?:FAIL|×) +(.*)/m.exec(stdout)?.[1] ?? 'a timeout';
+    }
+    return undefined;
+  } finally {
+    writeFileSync(join(checkout, file), source);
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Math.floor(Date.now() / 86_400_000)) },
+    room: { type: 'string', multiple: true },
+    list: { type: 'boolean', default: false },
+  },
+});
+const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const patterns = [
+  ...rooms.map(({ name }) => [name, `src/${name}/**/*.ts`, 2] as const),
+  ...Object.entries(AREAS).map(([name, pattern]) => [`area ${name}`, pattern, 5] as const),
+].filter(([name]) => values.room === undefined || values.room.includes(name));
+
+console.log(`seed ${values.seed}`);
+const random = createRandom(Number(values.seed));
+const mutants = patterns.flatMap(([name, pattern, count]) =>
+  draw(pattern, count, random).map((mutant) => ({ name, mutant })),
+);
+const checkout = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
+let survivors = 0;
+try {
+  copyCheckout(checkout);
+  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'));
+  mkdirSync(join(checkout, 'dist'), { recursive: true });
+  for (const { name, mutant } of mutants) {
+    const { file, line, from, to } = mutant;
+    console.log(`${name}: ${file}:${line}  ${JSON.stringify(from)} → ${JSON.stringify(to)}`);
+    if (values.list) continue;
+    const killer = await findKiller(checkout, mutant);
+    console.log(killer === undefined ? '  SURVIVED' : `  killed by ${killer}`);
+    if (killer === undefined) survivors += 1;
+  }
+} finally {
+  rmSync(checkout, { recursive: true });
+}
+if (!values.list) console.log(`${mutants.length - survivors} of ${mutants.length} mutants killed`);
+if (survivors > 0) process.exitCode = 1;

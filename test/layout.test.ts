@@ -7,7 +7,7 @@ const TOP_LEVEL = [
   ...['docs', 'examples', 'schemas', 'src', 'test'],
 ];
 
-it('the top level has the files and folders that were agreed on, and no others', () => {
+it('the top level contains the agreed files and folders, and no others', () => {
   const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
   const names = new Set(files.map((file) => file.split('/')[0] ?? '').filter((name) => !name.startsWith('.')));
   expect([...names].sort()).toEqual(TOP_LEVEL.sort());

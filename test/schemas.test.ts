@@ -5,17 +5,17 @@ import { compileRe2 } from '../src/kinds/re2.ts';
 
 describe('schemas', () => {
   it.each([...renderSchemaFiles()])(
-    '%s is what the kind tables say; `npm run schemas` writes it anew',
+    '%s follows from the kind tables; `npm run schemas` writes it again',
     (file, text) => {
       expect(readFileSync(`schemas/${file}`, 'utf8')).toBe(text);
     },
   );
 
-  it('holds nothing that no source stands for', () => {
+  it('contain nothing without a source', () => {
     expect(globSync('**/*.*', { cwd: 'schemas' }).sort()).toEqual([...renderSchemaFiles().keys()].sort());
   });
 
-  it.each([...renderSchemaFiles()])('%s has no pattern that programs in Go or Rust cannot read', (_, text) => {
+  it.each([...renderSchemaFiles()])('%s has no pattern that Go or Rust cannot read', (_, text) => {
     const patterns = [...text.matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g)].map(([, quoted = '']) =>
       String(JSON.parse(quoted)),
     );

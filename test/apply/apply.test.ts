@@ -118,14 +118,14 @@ function refuse(status: number): ApiError {
 }
 
 describe('a new credential', () => {
-  it('is created, its token delivered, and that recorded, in this order', async () => {
+  it('is created, then its token is delivered, then the delivery is recorded', async () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE });
     expect(sent).toEqual(['POST /credentials', 'GET /credentials', 'PATCH /credentials/cr_1']);
     expect(result.tokens).toEqual([{ address: 'Credential/agent', deliveredTo: 'safe/agent', rescued: false }]);
     expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
   });
 
-  it('whose sink fails is not recorded as delivered, and its token is rescued', async () => {
+  it('is not recorded as delivered if the sink fails, and its token is rescued', async () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN });
     expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
     expect(result.tokens).toEqual([{ address: 'Credential/agent', deliveredTo: 'safe/agent', rescued: true }]);
@@ -137,13 +137,13 @@ describe('a new credential', () => {
     `);
   });
 
-  it('whose token cannot even be rescued says so, and never says the token', async () => {
+  it('reports a token that cannot be rescued, without showing it', async () => {
     const { result } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN, rescue: BROKEN });
     expect(toOutcomes(result)[0]).toContain('could neither be delivered (disk full) nor rescued (disk full)');
     expect(JSON.stringify(result)).not.toContain('the-token');
   });
 
-  it('whose token the service does not show is taken back', async () => {
+  it('is deleted again if the response has no token', async () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), token: null }) });
     expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
     expect(toOutcomes(result)[0]).toContain(
@@ -151,7 +151,7 @@ describe('a new credential', () => {
     );
   });
 
-  it('whose id the service does not say has failed, with its token in safety', async () => {
+  it('fails if the response has no id, and its token is rescued', async () => {
     for (const answer of [() => ({ token: 'the-token' }), () => null, () => ({ id: '..', token: 'the-token' })]) {
       const { result, sent } = await apply([CREATE, DELIVER], { answer, list: () => [] });
       expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
@@ -160,21 +160,21 @@ describe('a new credential', () => {
     }
   });
 
-  it('whose id the service does not say is found by its mark', async () => {
+  it('is found by its mark if the response has no id', async () => {
     const answer = (method: string) => (method === 'POST' ? { ...WHOLE(method), id: null } : WHOLE(method));
     const { result, sent } = await apply([CREATE, DELIVER], { answer, list: () => [WHOLE('POST')] });
     expect(sent).toContain('PATCH /credentials/cr_1');
     expect(result.outcomes).toMatchObject([{ outcome: 'applied', id: 'cr_1' }, { outcome: 'applied' }]);
   });
 
-  it('whose mark the service did not keep is taken back, since it would not be known as ours', async () => {
+  it('is deleted again if the service does not store its mark', async () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), metadata: '' }) });
     expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
     expect(toOutcomes(result)[0]).toContain('did not keep the metadata of');
     expect(result.tokens).toEqual([]);
   });
 
-  it('that cannot be taken back is named, with what to do', async () => {
+  it('is named in the error, with a remedy, if it cannot be deleted again', async () => {
     const answer = (method: string) => (method === 'DELETE' ? refuse(500) : { ...WHOLE('POST'), metadata: '' });
     const { result } = await apply([CREATE, DELIVER], { answer });
     expect(toOutcomes(result)[0]).toMatch(
@@ -182,14 +182,14 @@ describe('a new credential', () => {
     );
   });
 
-  it('whose delivery the service does not record lets what it replaces go, since the token is in its place', async () => {
+  it('replaces the old credential even if the delivery cannot be recorded', async () => {
     const old = makeWrite('delete', 'Credential/agent', { resourceId: 'cr_0', dependsOn: [CREATE.id, DELIVER.id] });
     const { result, sent } = await apply([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
     expect(toOutcomes(result)[1]).toContain('the service did not accept metadata');
     expect(sent).toContain('DELETE /credentials/cr_0');
   });
 
-  it('is delivered once more and recorded after the delete of an undelivered one, even if that delete fails', async () => {
+  it('gets its second delivery and its record after the delete of an undelivered one, even if that delete fails', async () => {
     for (const isKept of [false, true]) {
       const delivered: string[] = [];
       const sink: TokenSink = { ...WORKING, deliver: async ({ id }) => String(delivered.push(id)) };
@@ -211,7 +211,7 @@ describe('a new credential', () => {
     }
   });
 
-  it('whose creation may have taken effect is told apart from one that was refused', async () => {
+  it('reports a creation that may have taken effect differently from a rejected one', async () => {
     for (const [error, isUnknown] of [
       [new NetworkError('reset'), true],
       [new NetworkError('refused', { isUnsent: true }), false],
@@ -226,12 +226,12 @@ describe('a new credential', () => {
 });
 
 describe('a delete', () => {
-  it('of what is gone already has come to the same end', async () => {
+  it('counts as applied if the resource is already gone', async () => {
     const { result } = await apply([REMOVE], { answer: () => refuse(404) });
     expect(result.outcomes).toMatchObject([{ outcome: 'applied', id: 'edgtcp_1' }]);
   });
 
-  it('that is refused fails, and what does not need it goes on', async () => {
+  it('fails if it is rejected, and independent writes continue', async () => {
     const { result } = await apply([REMOVE, CREATE], {
       answer: (method) => (method === 'DELETE' ? refuse(409) : WHOLE(method)),
     });
@@ -239,7 +239,7 @@ describe('a delete', () => {
   });
 });
 
-it('what is last starts when everything else is over, however that ended', async () => {
+it('starts the last writes when all others have ended, with success or not', async () => {
   const last = makeWrite('delete', 'IPRestriction/api', { resourceId: 'ipx_1', last: true });
   const { sent } = await apply([REMOVE, CREATE, last], {
     answer: (method) => (method === 'POST' ? new NetworkError('reset') : null),
@@ -247,11 +247,11 @@ it('what is last starts when everything else is over, however that ended', async
   expect(sent.at(-1)).toBe('DELETE /ip_restrictions/ipx_1');
 });
 
-it('an error that nobody foresaw is not taken for an outcome', async () => {
+it('rethrows an unexpected error instead of reporting it as an outcome', async () => {
   await expect(apply([REMOVE], { answer: () => new RangeError('bug') })).rejects.toThrow('bug');
 });
 
-it('an id that a service answers with leads nowhere else', async () => {
+it('sends an id from a response to no other path', async () => {
   const answer = (method: string): JsonObject => ({ ...WHOLE(method), id: '../edges/tcp/edgtcp_theirs?$&' });
   const { sent } = await apply([CREATE, DELIVER], { answer, list: () => [] });
   expect(sent).toEqual(['POST /credentials', 'GET /credentials']);

@@ -49,8 +49,8 @@ function describeOutcomes({ outcomes }: ApplyResult): readonly string[] {
   return outcomes.map((one) => `${one.write.id}: ${one.outcome}${'message' in one ? `: ${one.message}` : ''}`);
 }
 
-describe('a conflict with what this run has just removed', () => {
-  it('passes: the hostport of a deleted edge goes to a new edge once the service frees it', async () => {
+describe('a conflict with a resource that the run has just removed', () => {
+  it('ends: a new edge gets the hostport of a deleted edge once the service frees it', async () => {
     const { world, pauses, makeLate } = createLateWorld({ ms: 5_000 });
     await world.migrate([edge('old')]);
     const plan = await world.plan([edge('new')]);
@@ -63,7 +63,7 @@ describe('a conflict with what this run has just removed', () => {
     expect(listTouched(await world.plan([edge('new')]))).toEqual([]);
   });
 
-  it('passes: a hostport that an edge gives up goes to another edge', async () => {
+  it('ends: an edge gets a hostport that another edge gives up', async () => {
     const { world, makeLate } = createLateWorld({ ms: 2_500 });
     const other = '2.tcp.example.net:20002';
     await world.migrate([edge('a'), edge('b', { hostports: [other] })]);
@@ -74,7 +74,7 @@ describe('a conflict with what this run has just removed', () => {
     expect(listTouched(await world.plan(next))).toEqual([]);
   });
 
-  it('passes: a backend is deleted once the service no longer counts the use by an edge', async () => {
+  it('ends: a backend is deleted once the service no longer counts its use by an edge', async () => {
     const { world, makeLate } = createLateWorld({ ms: 3_000 });
     await world.migrate([POOL, edge('a', { backend: { backend_id: 'WeightedBackend/pool' } })]);
     const plan = await world.plan([edge('a', {})]);
@@ -87,7 +87,7 @@ describe('a conflict with what this run has just removed', () => {
     expect(listTouched(await world.plan([edge('a', {})]))).toEqual([]);
   });
 
-  it('fails after the time limit, with growing pauses in between', async () => {
+  it('fails after the time limit, after pauses that grow', async () => {
     const { world, pauses, makeLate } = createLateWorld({ ms: 100_000 });
     await world.migrate([edge('old')]);
     const plan = await world.plan([edge('new')]);
@@ -101,7 +101,7 @@ describe('a conflict with what this run has just removed', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
   });
 
-  it('is reported as it happens, with the writes that the service has not finished', async () => {
+  it('is reported while it lasts, with the writes that the service has not finished', async () => {
     const { world, makeLate } = createLateWorld({ ms: 2_000 });
     await world.migrate([edge('old')]);
     const plan = await world.plan([edge('new')]);
@@ -119,7 +119,7 @@ describe('a conflict with what this run has just removed', () => {
     ]);
   });
 
-  it('ends with the conflict when the run is interrupted', async () => {
+  it('is the result if the run is interrupted', async () => {
     const stop = new AbortController();
     const { world, makeLate } = createLateWorld({
       ms: 10_000,
@@ -149,8 +149,8 @@ describe('any other conflict', () => {
   });
 });
 
-describe('writes that wait for a conflict to pass', () => {
-  it('do not hold up others, however many wait', async () => {
+describe('writes that wait for a conflict to end', () => {
+  it('do not delay other writes', async () => {
     const waiting = Array.from({ length: 100 }, (_, index) => makeWrite('delete', `TCPEdge/waits-${index}`));
     const other = makeWrite('delete', 'TCPEdge/other');
     const { promise: isFree, resolve: free } = Promise.withResolvers<void>();

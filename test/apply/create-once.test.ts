@@ -32,29 +32,29 @@ async function create(answers: readonly (string | Error | undefined)[], looks: r
 }
 
 describe('a creation', () => {
-  it('that is answered is not looked up', async () => {
+  it('is not looked up after a response', async () => {
     expect(await create(['made'], [[]])).toEqual({ result: { answer: 'made' }, log: ['send'] });
   });
 
-  it('without an answer is looked up, and the oldest of what is found is taken', async () => {
+  it('is looked up without a response, and the oldest resource found is taken', async () => {
     const { result, log } = await create([LOST], [['old', 'new']]);
     expect(result).toMatchObject({ found: { id: 'old' } });
     expect(log).toEqual(['send', 'look']);
   });
 
-  it('that a list shows late is found by the second look', async () => {
+  it('is found by the second look-up if a list shows it late', async () => {
     const { result, log } = await create([new TimeoutError('late')], [[], ['late']]);
     expect(result).toMatchObject({ found: { id: 'late' } });
     expect(log).toEqual(['send', 'look', '1000 ms', 'look']);
   });
 
-  it('that is not there is sent again', async () => {
+  it('is sent again if it is not found', async () => {
     const { result, log } = await create([LOST, 'made'], [[]]);
     expect(result).toEqual({ answer: 'made' });
     expect(log).toEqual(['send', 'look', '1000 ms', 'look', 'send']);
   });
 
-  it('is sent three times at most, with longer pauses, and then fails as it failed', async () => {
+  it('is sent at most three times, with longer pauses, and then fails with the first error', async () => {
     const { result, log } = await create([LOST], [[]]);
     expect(result).toBe(LOST);
     expect(log.filter((entry) => entry === 'send')).toHaveLength(3);
@@ -64,22 +64,22 @@ describe('a creation', () => {
   it.each([
     ['the network', new NetworkError('gone')],
     ['the journal', new JournalWriteError('full')],
-  ])('whose look-up fails because of %s is unknown, and not sent again', async (_, failure) => {
+  ])('is unknown and not sent again if its look-up fails because of %s', async (_, failure) => {
     const { result, log } = await create([LOST], [failure]);
     expect(result).toBe(LOST);
     expect(log).toEqual(['send', 'look']);
   });
 
-  it('whose look-up fails because of the program itself fails so', async () => {
+  it('fails with a programming error of its look-up', async () => {
     const bug = new Error('a bug');
     expect((await create([LOST], [bug])).result).toBe(bug);
   });
 
-  it('that surely was not sent fails at once', async () => {
+  it('fails at once if it was certainly not sent', async () => {
     expect(await create([UNSENT], [[]])).toEqual({ result: UNSENT, log: ['send'] });
   });
 
-  it('that is interrupted before it was sent comes to nothing, and after that to the failure before', async () => {
+  it('has no outcome if it is interrupted before the first attempt, and the earlier failure after one', async () => {
     expect((await create([undefined], [[]])).result).toBeUndefined();
     expect((await create([LOST, undefined], [[]])).result).toBe(LOST);
   });

@@ -23,7 +23,7 @@ function createLookUps() {
   return { lookUps, waiting };
 }
 
-it('who asks while a list is under way shares the next one, which starts after it', async () => {
+it('shares the next list among all who ask while one is being read', async () => {
   const { lookUps, waiting } = createLookUps();
   const first = lookUps.list(KIND);
   await turns();
@@ -39,7 +39,7 @@ it('who asks while a list is under way shares the next one, which starts after i
   expect(lookUps.count).toBe(2);
 });
 
-it('a list that fails fails for who shares it, and the next one is asked for all the same', async () => {
+it('rejects for everyone who shares a failed list, and reads the next one', async () => {
   const { lookUps, waiting } = createLookUps();
   const shared = [lookUps.list(KIND), lookUps.list(KIND)].map((list) => list.catch((error: unknown) => error));
   await turns();
@@ -52,7 +52,7 @@ it('a list that fails fails for who shares it, and the next one is asked for all
   expect(await next).toEqual([]);
 });
 
-it('lists of two kinds do not wait for each other', async () => {
+it('reads lists of two kinds at the same time', async () => {
   const { lookUps, waiting } = createLookUps();
   void lookUps.list(KIND);
   void lookUps.list(getKind('TCPEdge'));

@@ -26,11 +26,11 @@ test.each<readonly [Readonly<Record<string, string>>, string | undefined]>([
   expect(findRejectedField(CREATE, refuse('description is too long', details))).toBe(field);
 });
 
-test('the index of a member of a set is left out, because the set was sorted before it was sent', () => {
+test('leaves out the index of a member of a set, because the set was sorted before it was sent', () => {
   expect(findRejectedField(CREATE, refuse('no', { field: 'hostports[1]' }))).toBe('hostports');
 });
 
-test('the field of a module is named with the module', () => {
+test('names the module with its field', () => {
   const write: Write = {
     purpose: 'update',
     method: 'PUT',
@@ -48,6 +48,6 @@ test('the field of a module is named with the module', () => {
   expect(findRejectedField(write, refuse('no', { field: 'circuit_breaker.enabled' }))).toBe('circuit_breaker.enabled');
 });
 
-test('a write that sends no field has none that could be wrong', () => {
+test('names no field for a write that sends none', () => {
   expect(findRejectedField(makeWrite('delete', 'TCPEdge/a'), refuse('no', { field: 'description' }))).toBeUndefined();
 });

@@ -67,7 +67,7 @@ async function planDelete({ world, client }: ReturnType<typeof createTimedWorld>
 }
 
 describe('a delete', () => {
-  it('is sent without another read up to five seconds after a list showed the resource', async () => {
+  it('is sent without another read for five seconds after a list showed the resource', async () => {
     const timed = createTimedWorld();
     const plan = await planDelete(timed);
     timed.clock.now += 5_000;
@@ -75,7 +75,7 @@ describe('a delete', () => {
     expect(listSent(timed.world)).toEqual(['DELETE /edges/tcp/edgtcp_…']);
   });
 
-  it('comes after another read if the resource was shown more than five seconds ago', async () => {
+  it('is sent after another read if the resource was shown more than five seconds ago', async () => {
     const timed = createTimedWorld();
     const plan = await planDelete(timed);
     timed.clock.now += 5_001;
@@ -83,7 +83,7 @@ describe('a delete', () => {
     expect(listSent(timed.world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
   });
 
-  it('comes after another read if the clock was set back', async () => {
+  it('is sent after another read if the clock was set back', async () => {
     const timed = createTimedWorld();
     const plan = await planDelete(timed);
     timed.clock.now -= 1;
@@ -115,7 +115,7 @@ describe('a delete', () => {
     expect(world.resources()['TCPEdge']).toHaveLength(1);
   });
 
-  it('that is not sent skips what depends on it', async () => {
+  it('skips the writes that depend on it if it is not sent', async () => {
     const timed = createTimedWorld();
     const { world, client, clock } = timed;
     const plan = await planDelete(timed, [{ ...EDGE, name: 'successor' }]);
@@ -128,7 +128,7 @@ describe('a delete', () => {
     ]);
   });
 
-  it('of a resource that is gone counts as applied, without a second request', async () => {
+  it('counts as applied without a second request if the resource is gone', async () => {
     const timed = createTimedWorld();
     const { world, client, clock } = timed;
     const plan = await planDelete(timed);
@@ -140,7 +140,7 @@ describe('a delete', () => {
     expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…']);
   });
 
-  it('is preceded by a read anew when it is tried again after more than five seconds', async () => {
+  it('reads again before a retry after more than five seconds', async () => {
     const timed = createTimedWorld();
     const plan = await planDelete(timed);
     const { world, clock } = timed;
@@ -149,7 +149,7 @@ describe('a delete', () => {
     expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
   });
 
-  it('waits for the rate limit before its read, not between the two', async () => {
+  it('waits for the rate limit before its read, not between the read and the delete', async () => {
     const timed = createTimedWorld({ rateLimit: { requests: 8, windowMs: 60_000 }, concurrency: 4 });
     const { world, client, clock } = timed;
     const at: [string, number][] = [];
@@ -168,7 +168,7 @@ describe('a delete', () => {
     expect((remove?.[1] ?? 0) - (read?.[1] ?? 0)).toBeLessThan(1);
   });
 
-  it('is not sent after a read that was answered by a cache', async () => {
+  it('is not sent after a read that a cache answered', async () => {
     const timed = createTimedWorld();
     const { world, client, clock } = timed;
     const plan = await planDelete(timed);
@@ -195,7 +195,7 @@ describe('a delete of a module', () => {
     lifecycle: LIFECYCLE,
   });
 
-  it('of a route is not sent if the module changed since the plan', async () => {
+  it('is not sent if the module of a route changed since the plan', async () => {
     const { world, clock, client } = createTimedWorld();
     await world.migrate([toRoute({ user_agent_filter: { deny: ['bad'] } })]);
     const plan = await world.plan([toRoute({})], { client });
@@ -210,7 +210,7 @@ describe('a delete of a module', () => {
     expect(await world.call('GET', FILTER)).toMatchObject({ deny: ['bad', 'worse'] });
   });
 
-  it('of an edge is not sent if the module changed since the plan', async () => {
+  it('is not sent if the module of an edge changed since the plan', async () => {
     const { world, clock, client } = createTimedWorld();
     const withBackend = { ...EDGE, spec: { ...EDGE.spec, backend: { backend_id: BLUE } } };
     await world.migrate([withBackend]);
@@ -227,7 +227,7 @@ describe('a delete of a module', () => {
 });
 
 describe('a write that carries ignored values', () => {
-  it('sends them as they are right before it, and keeps what others wrote beside the mark', async () => {
+  it('sends the ignored values as they are live, and keeps the metadata of others beside the mark', async () => {
     const { world, clock, client } = createTimedWorld();
     await world.migrate([POOL]);
     const plan = await world.plan([POOL_V2], { client });
@@ -283,7 +283,7 @@ describe('a write that carries ignored values', () => {
 });
 
 describe('a release', () => {
-  it('keeps the metadata and the members that others set after the plan', async () => {
+  it('keeps metadata and members that others set after the plan', async () => {
     const { world, clock, client } = createTimedWorld();
     const pool = { ...POOL, lifecycle: LIFECYCLE };
     await world.migrate([pool]);

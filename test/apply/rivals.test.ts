@@ -36,8 +36,8 @@ async function find(ours: string, lists: readonly (readonly JsonObject[])[], kno
   return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };
 }
 
-describe('of two that were made at once', () => {
-  it('the older stays', async () => {
+describe('two resources with one mark that two applies create', () => {
+  it('leave the older one', async () => {
     const list = [toBackend('bkdwd_a', 2), toBackend('bkdwd_b', 1)];
     expect(await find('bkdwd_a', [list])).toMatchObject({ winner: 'bkdwd_b' });
     expect(await find('bkdwd_b', [list])).toMatchObject({ winner: undefined, losers: ['bkdwd_a'] });
@@ -46,25 +46,25 @@ describe('of two that were made at once', () => {
   it.each([
     ['bkdwd_a', 'bkdwd_b'],
     ['bkdwd_b', 'bkdwd_a'],
-  ])('within one second, the one that the service lists later stays: %s, then %s', async (newer, older) => {
+  ])('leave the one that the service lists later, if both are of one second: %s, then %s', async (newer, older) => {
     const list = [toBackend(newer, 1), toBackend(older, 1)];
     expect(await find(newer, [list])).toMatchObject({ winner: older });
     expect(await find(older, [list])).toMatchObject({ winner: undefined, losers: [newer] });
   });
 
-  it('one that the plan knew, and one of another name, count for nothing', async () => {
+  it('are not confused with a resource of the plan or of another name', async () => {
     const list = [toBackend('bkdwd_a', 3), toBackend('bkdwd_b', 1), toBackend('bkdwd_c', 2, 'other')];
     expect(await find('bkdwd_a', [list], ['bkdwd_b'])).toMatchObject({ winner: undefined, losers: [] });
   });
 });
 
-describe('a list that does not show what was just made', () => {
-  it('is asked for again', async () => {
+describe('a list that does not show a new resource', () => {
+  it('is read again', async () => {
     const late = [toBackend('bkdwd_a', 2), toBackend('bkdwd_b', 1)];
     expect(await find('bkdwd_a', [[], late])).toEqual({ winner: 'bkdwd_b', losers: [], looks: 2 });
   });
 
-  it('is asked for seven times in half a minute, and what it shows counts', async () => {
+  it('is read seven times in half a minute, and a resource that it then shows counts', async () => {
     expect(await find('bkdwd_a', [[]])).toEqual({ winner: undefined, losers: [], looks: 7 });
     expect(await find('bkdwd_a', [[toBackend('bkdwd_b', 1)]])).toEqual({ winner: 'bkdwd_b', losers: [], looks: 7 });
   });

@@ -28,8 +28,8 @@ function toCommand(script: string, more: readonly string[] = []): SinkSettings {
   return { command: [process.execPath, '-e', script, ...more], timeoutMs: 10_000 };
 }
 
-describe('a folder', () => {
-  it('gets one file for each credential, for its owner only, and is made when it is missing', async () => {
+describe('a token folder', () => {
+  it('is created if it is missing, and gets one file for each credential, readable by its owner only', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: 'some/tokens' } });
     const sink = sinks.find('agent');
     await sink?.test();
@@ -43,7 +43,7 @@ describe('a folder', () => {
     expect((await stat(join(folder, 'some/tokens'))).mode & 0o777).toBe(0o700);
   });
 
-  it('keeps what was there before the first credential of a name: it may be of another stack', async () => {
+  it('keeps files from before the first credential of a name, because they may belong to another stack', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: 'tokens' } });
     const sink = sinks.find('agent');
     await sink?.test();
@@ -62,7 +62,7 @@ describe('a folder', () => {
     expect(texts).toEqual(['rotated\n', 'of one stack\n', 'of another\n']);
   });
 
-  it('keeps every token, when stacks of one run write the same file at once', async () => {
+  it('keeps every token when the stacks of one run write the same file at once', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: '.' } });
     const tokens = Array.from({ length: 8 }, (_, index) => `token ${index}`);
     await Promise.all(tokens.map((token) => sinks.find('agent')?.deliver({ ...AGENT, isFirst: true }, token)));
@@ -70,7 +70,7 @@ describe('a folder', () => {
     expect(texts.sort()).toEqual(tokens.map((token) => `${token}\n`));
   });
 
-  it('loses what a run that was killed left there, and nothing that may be under way or is of others', async () => {
+  it('loses the temporary files of a killed run, and no file of a running one or of others', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: '.' } });
     const leftOver = `.agent.token.${randomUUID()}`;
     const kept = [
@@ -86,7 +86,7 @@ describe('a folder', () => {
     expect((await readdir(folder)).sort()).toEqual([...kept, 'agent.token'].sort());
   });
 
-  it.each([0o755, 0o750, 0o701, 0o777])('that others can enter or read is warned of: mode %o', async (mode) => {
+  it.each([0o755, 0o750, 0o701, 0o777])('causes a warning if others can enter or read it: mode %o', async (mode) => {
     const { folder, sinks } = await createSinks({ default: { directory: 'tokens' } });
     await mkdir(join(folder, 'tokens'));
     await chmod(join(folder, 'tokens'), mode);
@@ -96,7 +96,7 @@ describe('a folder', () => {
     expect(await readdir(join(folder, 'tokens'))).toEqual([]);
   });
 
-  it('warns of a folder outside of the working folder that is a link, and of where it leads', async () => {
+  it('causes a warning if it is a link out of the working folder, with its target', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: '../tokens' } }, {}, 'repo');
     await mkdir(join(folder, 'elsewhere'), { mode: 0o700 });
     await symlink('elsewhere', join(folder, 'tokens'));
@@ -110,7 +110,7 @@ describe('a folder', () => {
     ['is a link', 'tokens', 'tokens', 'it is a symbolic link'],
     ['lies in a link', 'tokens', 'tokens/of/agents', 'it is reached through the symbolic link tokens'],
     ['is a link to nothing', 'nothing', 'nothing', 'it is a symbolic link'],
-  ])('refuses a folder in the checkout that %s', async (_, name, directory, why) => {
+  ])('is refused in the checkout if it %s', async (_, name, directory, why) => {
     const { folder, sinks } = await createSinks({ default: { directory } });
     await mkdir(join(folder, 'elsewhere'));
     await symlink(name === 'nothing' ? 'missing' : 'elsewhere', join(folder, name));
@@ -121,12 +121,12 @@ describe('a folder', () => {
     expect(await readdir(folder)).not.toContain('missing');
   });
 
-  it('of its owner alone is not warned of, and neither is one that is made', async () => {
+  it('causes no warning if it belongs to its owner alone, or is created', async () => {
     const { sinks } = await createSinks({ default: { directory: 'new/tokens' } });
     for (let time = 0; time < 2; time += 1) expect(await sinks.find('agent')?.test()).toEqual([]);
   });
 
-  it('that is a file fails its test and leaves it alone', async () => {
+  it('fails its check if it is a file, which is not changed', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: 'taken' } });
     await writeFile(join(folder, 'taken'), 'kept');
     await expect(sinks.find('agent')?.test()).rejects.toThrow('it is a file, not a folder');
@@ -134,8 +134,8 @@ describe('a folder', () => {
   });
 });
 
-describe('a command', () => {
-  it('gets the token on its standard input, without a line break, and whose it is in its words and environment', async () => {
+describe('a token command', () => {
+  it('gets the token on standard input without a line break, and the address in its words and environment', async () => {
     const script = `
       const { EDGEWISE_NAME, EDGEWISE_ADDRESS, EDGEWISE_ID, EDGEWISE_STACK, EDGEWISE_API_KEY = 'none' } = process.env;
       const token = require('fs').readFileSync(0, 'utf8');
@@ -151,12 +151,12 @@ describe('a command', () => {
     expect(seen).toEqual(['the-token', ...words, 'agent', 'Credential/agent', 'cr_1', 'production', 'none']);
   });
 
-  it('that does not read its input succeeds all the same', async () => {
+  it('succeeds without reading its input', async () => {
     const { sinks } = await createSinks({ default: toCommand('process.exit(0)') });
     await expect(sinks.find('agent')?.deliver(AGENT, 'x'.repeat(1_000_000))).resolves.toContain('the command');
   });
 
-  it('can open its standard input and its standard error by name, like those of a shell', async () => {
+  it('opens its standard input and standard error by name, as in a shell', async () => {
     const { folder, sinks } = await createSinks({
       default: {
         command: ['sh', '-c', 'cat /dev/stdin /dev/stdin >seen; echo refused >/dev/stderr; exit 4'],
@@ -169,7 +169,7 @@ describe('a command', () => {
     expect(await readFile(join(folder, 'seen'), 'utf8')).toBe('the-tokenthe-token');
   });
 
-  it('reads the token from a file without a name, which is for its owner only', async () => {
+  it('reads the token from a file without a name, which only its owner can read', async () => {
     const script = `
       const { nlink, mode } = require('fs').fstatSync(0);
       console.error(nlink, (mode & 0o777).toString(8), require('fs').readdirSync('.'));
@@ -178,7 +178,7 @@ describe('a command', () => {
     await expect(sinks.find('agent')?.deliver(AGENT, 'the-token')).rejects.toThrow(/: 0 600 \[\]$/);
   });
 
-  it('that fails says with which exit code and why, and nothing of what it printed', async () => {
+  it('fails with its exit code and its last error line, without its output', async () => {
     const script = 'console.log("printed"); console.error("\\x1b[31mno such\\x1b[0m\\nvault"); process.exit(3)';
     const { sinks } = await createSinks({ default: toCommand(script) });
     await expect(sinks.find('agent')?.deliver(AGENT, 'the-token')).rejects.toThrow(
@@ -186,7 +186,7 @@ describe('a command', () => {
     );
   });
 
-  it('that fails does not have its token shown, whatever it made of it', async () => {
+  it('fails without showing the token, whatever it prints', async () => {
     const token = 'Ab1Cd2Ef3Gh4Ij5_K+l/Mn"Op6Qr7';
     const script = `
       const token = require('fs').readFileSync(0, 'utf8');
@@ -208,7 +208,7 @@ describe('a command', () => {
     );
   });
 
-  it('that complains without end is shown by its last words, on one line', async () => {
+  it('fails with its last words on one line, however much it prints', async () => {
     const script =
       'for (let i = 0; i < 300; i++) console.error("x".repeat(10_000)); console.error("the end\\u202e"); process.exit(1)';
     const { sinks } = await createSinks({ default: toCommand(script) });
@@ -217,7 +217,7 @@ describe('a command', () => {
     expect(shown).toMatch(/x the end\\u202e$/);
   });
 
-  it('is waited for no longer than it runs itself, whatever it leaves running', async () => {
+  it('ends with its own process, whatever it leaves running', async () => {
     const script =
       'console.error(require("child_process").spawn("sleep", ["60"], { stdio: "inherit", detached: true }).pid); process.exit(1)';
     const { sinks } = await createSinks({ default: toCommand(script) });
@@ -225,7 +225,7 @@ describe('a command', () => {
     process.kill(Number(/exit code 1: (\d+)$/.exec(shown)?.[1]));
   });
 
-  it('that takes too long is stopped', async () => {
+  it('is stopped after its time limit', async () => {
     const settings: SinkSettings = {
       command: [process.execPath, '-e', 'setTimeout(() => {}, 60_000)'],
       timeoutMs: 200,
@@ -234,7 +234,7 @@ describe('a command', () => {
     await expect(sinks.find('agent')?.deliver(AGENT, 't')).rejects.toThrow('was stopped by SIGKILL');
   });
 
-  it('is tried out by looking for its program, without running it', async () => {
+  it('is checked by looking for its program, without a run', async () => {
     const { folder, sinks } = await createSinks({
       credentials: {
         there: toCommand('require("fs").writeFileSync("ran", "")'),
@@ -253,7 +253,7 @@ describe('a command', () => {
     expect(await readdir(folder)).toEqual(['inert']);
   });
 
-  it('can have a command of its own that tries it out', async () => {
+  it('is checked by a command of its own, if there is one', async () => {
     const test = [process.execPath, '-e', 'process.exit(Number(process.env.SEALED))'];
     const settings = { command: [process.execPath], timeoutMs: 10_000, test };
     await expect((await createSinks({ default: settings }, { SEALED: '0' })).sinks.find('a')?.test()).resolves.toEqual(
@@ -264,14 +264,14 @@ describe('a command', () => {
     );
   });
 
-  it('that cannot be started says so', async () => {
+  it('fails with a message if it cannot be started', async () => {
     const { sinks } = await createSinks({ default: { command: ['./nothing'], timeoutMs: 1000 } });
     await expect(sinks.find('agent')?.deliver(AGENT, 't')).rejects.toThrow('./nothing cannot be run');
   });
 });
 
 describe('the sinks of a run', () => {
-  it('a credential has its own sink, else the default, else none', async () => {
+  it('use the sink of the credential, else the default, else none', async () => {
     const { sinks } = await createSinks({ credentials: { agent: { directory: 'own' } } });
     expect(sinks.find('agent')).toBeDefined();
     expect(sinks.find('other')).toBeUndefined();
@@ -284,7 +284,7 @@ describe('the sinks of a run', () => {
     expect(both.find('other')).not.toBe(both.find('agent'));
   });
 
-  it('rescues a token to a new file for its owner only', async () => {
+  it('rescue a token to a new file that only its owner can read', async () => {
     const { folder, sinks } = await createSinks({});
     await sinks.rescue.test();
     const file = (await sinks.rescue.deliver(AGENT, 'the-token')) ?? '';

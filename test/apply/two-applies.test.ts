@@ -41,7 +41,7 @@ describe('two applies at once, whatever the order of their requests', () => {
   it.each([
     ['a weighted backend', POOL],
     ['an SSH user certificate', CERTIFICATE],
-  ])('make %s once, and who lost says so', async (_, resource) => {
+  ])('create %s once, and the loser reports it', async (_, resource) => {
     const orders = await interleaveAll(
       () => prepare([resource]),
       async (applied, order) => {
@@ -58,7 +58,7 @@ describe('two applies at once, whatever the order of their requests', () => {
     expect(orders).toBeGreaterThan(5);
   });
 
-  it('make a credential once, and deliver one token: that of the one which stays', async () => {
+  it('create a credential once, and deliver the token of the one that stays', async () => {
     const orders = await interleaveAll(
       () => prepare([CREDENTIAL]),
       async (applied, order) => {
@@ -77,7 +77,7 @@ describe('two applies at once, whatever the order of their requests', () => {
     expect(orders).toBeGreaterThan(5);
   });
 
-  it('leave nothing that one more apply does not settle, where one took what the other made', async () => {
+  it('leave nothing that one more apply does not repair, where one adopts what the other created', async () => {
     await interleaveAll(
       () => prepare([POOL, EDGE]),
       async ([first], order) => {

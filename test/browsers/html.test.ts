@@ -21,7 +21,7 @@ const isSkipped = CHROMIUM === undefined && process.env['EDGEWISE_REQUIRE_SYSTEM
 if (isSkipped) process.stderr.write('Pages are not tested in a browser, because Chromium is not installed.\n');
 else process.stderr.write(`Pages and screenshots are kept in ${ARTIFACTS}\n`);
 
-describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 60_000 }, () => {
   let browser: Browser;
   let pages: Pages;
 
@@ -39,9 +39,9 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     return pages.open({ document: renderHtmlReport(report, PLAIN), ...options });
   }
 
-  describe.each(Object.keys(REPORTS))('of the report %s', (name) => {
+  describe.each(Object.keys(REPORTS))('of %s', (name) => {
     it.each(['light', 'dark'] as const)(
-      'loads nothing, says nothing on the console, and no rule of accessibility objects to it, when it is %s',
+      'loads nothing, logs nothing, and breaks no rule of accessibility if it is %s',
       async (colorScheme) => {
         const { page, deeds } = await open(REPORTS[name], { name: `${name}-${colorScheme}`, colorScheme });
         await keepScreenshot(page, `${name}-${colorScheme}`);
@@ -50,14 +50,14 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
       },
     );
 
-    it('is as narrow as a phone', async () => {
+    it('fits on a phone', async () => {
       const { page } = await open(REPORTS[name], { name: `${name}-phone`, viewport: { width: 400, height: 800 } });
       await keepScreenshot(page, `${name}-phone`);
       expect(await isScrolledSideways(page)).toBe(false);
     });
   });
 
-  describe('on many stacks', () => {
+  describe('of many stacks', () => {
     const dangers = [{ group: 'access', danger: 'unrestricted' }] as const;
     const plan = { ...EVERYTHING, changes: EVERYTHING.changes.map((change) => ({ ...change, dangers })) };
     const toPart = (name: string, report: Report): StackReportPart => {
@@ -68,7 +68,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     const parts = [toPlanPart('a'), toPlanPart('b'), { ...failed, exitCode: 3 }];
     const document = renderStacksHtml({ command: 'plan', root: 'live', selection: '3 stacks.', parts }, PLAIN);
 
-    it('is filtered by stack, and follows a danger to its change in its stack', async () => {
+    it('is filtered by stack, and links a danger to its change', async () => {
       const { page, deeds } = await pages.open({ document, name: 'stacks' });
       const count = (stack: string): Promise<number> => page.locator(`[data-stack="${stack}"] .item:visible`).count();
       const [inA, inB] = [await count('a'), await count('b')];
@@ -88,13 +88,13 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
       expect(deeds).toEqual([]);
     });
 
-    it('is as narrow as a phone', async () => {
+    it('fits on a phone', async () => {
       const { page } = await pages.open({ document, name: 'stacks-phone', viewport: { width: 400, height: 800 } });
       expect(await isScrolledSideways(page)).toBe(false);
     });
   });
 
-  it.each([360, 500, 704, 705, 900, 1200, 1900])('ends its links below its bar at %s px', async (width) => {
+  it.each([360, 500, 704, 705, 900, 1200, 1900])('scrolls links below its bar at %s px', async (width) => {
     const dangers = [{ group: 'access', danger: 'unrestricted' }] as const;
     const large = makeLargePlan(20);
     const plan = { ...large, changes: large.changes.map((change) => ({ ...change, dangers })) };
@@ -117,7 +117,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     }
   });
 
-  it('ends a link below its bar when the page is opened at it, and after the bar has become higher', async () => {
+  it('scrolls a link below its bar when the page is opened at it, and after the bar has grown', async () => {
     const plan = { ...EVERYTHING, changes: makeLargePlan(60).changes };
     const { page } = await open({ about: 'plan', plan, blocking: [] }, { name: 'links-opened' });
     const url = page.url();
@@ -131,7 +131,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     expect(await page.evaluate(`(${LINK_END})('change-30')`)).toBe('below');
   });
 
-  it('is served without any other request', async () => {
+  it('sends no other request', async () => {
     const { page, deeds } = await open(REPORTS['plan'], { name: 'served' });
     const asked: string[] = [];
     await page.route('http://report.invalid/**', async (route) => {
@@ -147,8 +147,8 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     return { about: 'plan', plan: makeLargePlan(12), blocking: [] };
   }
 
-  describe('can be narrowed', () => {
-    it('by action, with the numbers of the kinds that are left', async () => {
+  describe('filters', () => {
+    it('by action, with the number left of each kind', async () => {
       const { page } = await open(REPORTS['plan'], { name: 'filter' });
       expect(await readStatus(page)).toBe('9 in all');
       await page.getByRole('button', { name: /^update/ }).click();
@@ -169,7 +169,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
       expect(await listShown(page)).toEqual(['IPRestriction/api']);
     });
 
-    it('by groups of dangers and by owner, of which some have several or none', async () => {
+    it('by groups of dangers and by owner, with several values or none', async () => {
       const toEdge = (name: string, team: string, ...groups: readonly ('access' | 'traffic')[]) =>
         makeLiveChange(`TCPEdge/${name}`, 'update', {
           id: `edgtcp_${name}`,
@@ -195,7 +195,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
       expect(await listObjections(page)).toEqual([]);
     });
 
-    it('by words that stand anywhere in a change, in any case, while they are typed', async () => {
+    it('by words anywhere in a change, in any case, as they are typed', async () => {
       const { page } = await open(REPORTS['plan'], { name: 'filter' });
       const input = page.getByRole('searchbox');
       await input.fill('PLATFORM data');
@@ -212,7 +212,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
       expect(await listShown(page)).toEqual(['TCPEdge/d']);
     });
 
-    it('and all of it comes back at once', async () => {
+    it('and resets all at once', async () => {
       const { page } = await open(REPORTS['plan'], { name: 'filter' });
       const clear = page.getByRole('button', { name: 'Clear' });
       expect(await clear.isVisible()).toBe(false);
@@ -224,7 +224,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     });
   });
 
-  it('opens and closes its changes, one or all', async () => {
+  it('opens and closes changes, one or all', async () => {
     const { page } = await open(REPORTS['plan'], { name: 'details' });
     const all = await page.locator('details.item').count();
     const openNow = (): Promise<number> => page.locator('details.item[open]').count();
@@ -238,7 +238,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     expect(await openNow()).toBe(all);
   });
 
-  it('is used by keyboard alone', async () => {
+  it('works with the keyboard alone', async () => {
     const { page } = await open(REPORTS['plan'], { name: 'keyboard' });
     const press = async (...keys: readonly string[]): Promise<void> => {
       for (const key of keys) await page.keyboard.press(key);
@@ -263,7 +263,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     expect(await page.evaluate(FOCUS_OUTLINE)).toBe('solid 2px');
   });
 
-  it('shows what is hostile as text', async () => {
+  it('shows hostile text as text', async () => {
     const plan = makeHostilePlan();
     const { page, deeds } = await open({ about: 'plan', plan, blocking: [] }, { name: 'hostile' });
     await page.getByRole('searchbox').fill('alert');
@@ -282,7 +282,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     expect(await isScrolledSideways(page)).toBe(false);
   });
 
-  it('runs no script but its own, whatever gets into it', async () => {
+  it('runs no script but its own, whatever it contains', async () => {
     const document = renderHtmlReport(makeReport(), PLAIN).replace(
       '</main>',
       '<script>document.title = "owned"</script><img src="x" onerror="document.title = 1"><a href="javascript:document.title = 2" id="a">x</a></main>',
@@ -292,8 +292,8 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     expect(await page.title()).toBe('Plan for stack production on https://api.example.com');
   });
 
-  describe('light and dark', () => {
-    it('follows the system until it is told otherwise', async () => {
+  describe('in light and dark', () => {
+    it('follows the system until it is set', async () => {
       const { page } = await open(REPORTS['plan'], { name: 'theme', colorScheme: 'light' });
       const button = page.getByRole('button', { name: 'Dark' });
       const light = await page.evaluate(BACKGROUND);
@@ -309,7 +309,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
   });
 
   describe('on paper', () => {
-    it.each([true, false])('shows what was closed, and no controls (scripts: %s)', async (javaScriptEnabled) => {
+    it.each([true, false])('shows closed parts, and no controls (scripts: %s)', async (javaScriptEnabled) => {
       const report: Report = { about: 'plan', plan: makeLargePlan(200), blocking: [] };
       const { page } = await open(report, { name: 'print', colorScheme: 'dark', javaScriptEnabled });
       expect(await page.locator('details.item[open]').count()).toBe(0);
@@ -322,7 +322,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     });
   });
 
-  it('is readable with scripts off, and has no controls that do nothing', async () => {
+  it('is readable without scripts, and has no controls that do nothing', async () => {
     const { page, deeds } = await open(REPORTS['plan'], { name: 'no-script', javaScriptEnabled: false });
     await keepScreenshot(page, 'no-script');
     expect(await listShown(page)).toHaveLength(10);
@@ -334,7 +334,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     expect(deeds).toEqual([]);
   });
 
-  it('opens and narrows two thousand changes', async () => {
+  it('opens and filters two thousand changes', async () => {
     const report: Report = { about: 'plan', plan: makeLargePlan(2000), blocking: [] };
     const { page, deeds } = await open(report, { name: 'large' });
     expect(await readStatus(page)).toBe('2000 in all');

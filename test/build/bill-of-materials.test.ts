@@ -18,7 +18,7 @@ const BILL = {
   ],
 };
 
-it('lists what is shipped, bundled development dependencies among it, and nothing else', () => {
+it('lists what is shipped, with bundled development dependencies, and nothing else', () => {
   expect(selectMaterials(BILL, ['octokit@1.0.0', 'undici@8.0.0'])).toEqual({
     metadata: { component: { name: 'edgewise' } },
     components: [
@@ -32,11 +32,11 @@ it('lists what is shipped, bundled development dependencies among it, and nothin
   });
 });
 
-it('is not made when the lock file does not know what is shipped', () => {
+it('refuses a lock file that does not contain what is shipped', () => {
   expect(() => selectMaterials(BILL, ['octokit@2.0.0'])).toThrow('package-lock.json does not have octokit@2.0.0');
 });
 
-it('is made from the lock file: what is bundled, and nothing else', () => {
+it('lists what is bundled from the lock file, and nothing else', () => {
   const { version } = JSON.parse(readFileSync('node_modules/@octokit/rest/package.json', 'utf8'));
   const { components } = JSON.parse(renderBillOfMaterials([`@octokit/rest@${version}`]));
   const refs = components.map((component: { readonly 'bom-ref': string }) =>

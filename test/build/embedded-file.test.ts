@@ -21,8 +21,8 @@ beforeEach(async () => {
   env = { EDGEWISE_BASE_URL: `embedded:${join(folder, 'account.json')}`, FOLDER: folder };
 });
 
-describe.runIf(BUILT)('a file that the embedded server keeps its data in', () => {
-  it('is read and written by the built program, and no lock is left', async () => {
+describe.runIf(BUILT)('the data file of the embedded server', () => {
+  it('is read and written by the built program, which leaves no lock', async () => {
     for (const [words, shown] of [
       [['plan'], '1 to create'],
       [['apply', '--yes'], '1 write applied'],

@@ -38,8 +38,8 @@ async function adoptEdge() {
   return { ...workspace, id };
 }
 
-describe('a resource that was adopted and is gone', () => {
-  it('is missing for drift, in words, counts and gauges', async () => {
+describe('an adopted resource that is gone', () => {
+  it('is missing in drift: in text, counts and metrics', async () => {
     const { edgewise, server, id } = await adoptEdge();
     expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
     await call(server, ['DELETE', `/edges/tcp/${id}`]);
@@ -54,7 +54,7 @@ describe('a resource that was adopted and is gone', () => {
     );
   });
 
-  it('is made anew once, after which the line has no effect again', async () => {
+  it('is created once, and adopt has no effect after that', async () => {
     const { edgewise, server, id } = await adoptEdge();
     await call(server, ['DELETE', `/edges/tcp/${id}`]);
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
@@ -63,7 +63,7 @@ describe('a resource that was adopted and is gone', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('is taken over by its name, if another stack made it anew', async () => {
+  it('is taken over by its name if another stack recreated it', async () => {
     const { edgewise, server, write, id } = await adoptEdge();
     await call(server, ['DELETE', `/edges/tcp/${id}`]);
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
@@ -76,10 +76,10 @@ describe('a resource that was adopted and is gone', () => {
   });
 });
 
-describe('a resource that bears no mark', () => {
+describe('a resource without a mark', () => {
   const wipe = async (server: Server, path: string) => call(server, ['PATCH', path], { metadata: '' });
 
-  it('is not ours for drift, though its manifest adopted it once', async () => {
+  it('is unowned in drift, although its manifest adopted it once', async () => {
     const { edgewise, server, id } = await adoptEdge();
     await wipe(server, `/edges/tcp/${id}`);
     const { exitCode, stdout } = await edgewise('drift');
@@ -111,7 +111,7 @@ describe('a resource that bears no mark', () => {
   it.each([
     ['by its unique values', EDGE, '/edges/tcp', 'TCPEdge'],
     ['by its fields', POOL, '/backends/weighted', 'WeightedBackend'],
-  ])('is known %s, and the line that adopts it is said', async (_, manifest, path, kind) => {
+  ])('is proposed for adoption %s, with the line to write', async (_, manifest, path, kind) => {
     const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': STACK + manifest });
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources[kind] ?? [];
@@ -134,7 +134,7 @@ describe('a resource that bears no mark', () => {
     expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
   });
 
-  it('is not taken for that of a manifest that says nothing in particular, or when there are two', async () => {
+  it('is not proposed for a manifest without distinguishing values, nor if two match', async () => {
     const { edgewise, server } = await createWorkspace({
       'edgewise.yaml': STACK + POOL + toCredential('agent'),
     });
@@ -147,8 +147,8 @@ describe('a resource that bears no mark', () => {
   });
 });
 
-describe('a plan that is narrowed', () => {
-  it('says nothing of adoptions that it leaves out, since it has not read their kinds', async () => {
+describe('a plan with a target', () => {
+  it('says nothing about adoptions outside of its targets, whose kinds it has not read', async () => {
     const { edgewise, write, server } = await createWorkspace();
     await call(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
     await write({ 'edgewise.yaml': STACK + POOL + toAdopting(EDGE, findEdge(server)) });
@@ -157,7 +157,7 @@ describe('a plan that is narrowed', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('says why a target, or what a target needs, cannot be adopted', async () => {
+  it('reports why a target, or a resource that a target needs, cannot be adopted', async () => {
     const needing = EDGE.replace('spec:\n', 'spec:\n  backend: { backend_id: WeightedBackend/pool }\n');
     const { edgewise, write, server } = await createWorkspace();
     const metadata = '{"edgewise":{"stack":"other","name":"pool"}}';

@@ -9,7 +9,7 @@ import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './
 
 const NONE = { target: [], allowProtected: [] };
 
-test('the command has the paths and the flags that the run was given, and what its environment said', () => {
+test('has the paths and flags of the run, and the settings of its environment', () => {
   const flags = {
     ...NONE,
     target: ['TCPEdge/a'],
@@ -29,7 +29,7 @@ test('the command has the paths and the flags that the run was given, and what i
   });
 });
 
-test('a path is one word of a shell, and no option', () => {
+test('quotes a path as one word of a shell, which is no option', () => {
   const run = { paths: ['my files', '-x'], flags: NONE, env: {} };
   expect(createApplyManifestsCommandLine(run).line).toBe("edgewise apply 'my files' ./-x");
   expect(createSavedPlanCommandLine('$(rm x).json', run).line).toBe(
@@ -118,7 +118,7 @@ async function runPrinted({ folder, recorder }: Workspace, comment: string, more
   return runCommand(argv, { cwd: folder, transport: recorder.transport, ...more, env: BARE });
 }
 
-describe('the command that a plan prints, run as it is', () => {
+describe('the command that plan prints, run as printed', () => {
   it.each(CASES)('applies $title', async ({ files, plan, more, command }) => {
     const workspace = await createWorkspace(files);
     const { edgewise, folder } = workspace;
@@ -130,7 +130,7 @@ describe('the command that a plan prints, run as it is', () => {
     expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/[12] writes? applied, 0 failed/) });
   });
 
-  it('has the consent that the plan was given', async () => {
+  it('has the consent that plan was given', async () => {
     const workspace = await createWorkspace();
     const { edgewise, write } = workspace;
     const protect = (text: string) => text.replace('spec:\n  host', 'lifecycle: { protect: true }\nspec:\n  host');
@@ -154,13 +154,13 @@ describe('the command that a plan prints, run as it is', () => {
     );
   });
 
-  it('says that it reads manifests again, where they came from standard input', async () => {
+  it('says that manifests are read again if they came from standard input', async () => {
     const { edgewise } = await createWorkspace();
     const { stdout } = await edgewise('plan - --format markdown', { stdin: `${STACK}${EDGE}` });
     expect(stdout).toContain('\nTo apply, with the same manifests on standard input:\n');
   });
 
-  it('is left out where nothing says where a token is to go, since apply refuses that', async () => {
+  it('is absent if no token sink is set, because apply refuses that', async () => {
     const { edgewise } = await createWorkspace({ 'edge.yaml': `${STACK}${toCredential('bot')}` });
     const { stdout } = await edgewise('plan edge.yaml --format markdown');
     expect(stdout).not.toContain('To apply');
@@ -168,7 +168,7 @@ describe('the command that a plan prints, run as it is', () => {
 });
 
 describe('the command that show prints', () => {
-  it('is that of the manifests that --manifests names, and works', async () => {
+  it('names the manifests of --manifests, and works', async () => {
     const workspace = await createWorkspace({ 'edge.yaml': `${REMOTE}${EDGE}` });
     await workspace.edgewise('plan edge.yaml -o plan.json', { env: BARE });
     const { stdout } = await workspace.edgewise('show plan.json --manifests edge.yaml --format markdown', {
@@ -177,7 +177,7 @@ describe('the command that show prints', () => {
     expect((await runPrinted(workspace, stdout)).exitCode).toBe(0);
   });
 
-  it('names the service that the environment names, and none that only the file names', async () => {
+  it('names the service of the environment, and not the one of the file', async () => {
     const workspace = await createWorkspace({ 'edge.yaml': `${STACK}${EDGE}` });
     await workspace.edgewise('plan edge.yaml -o plan.json');
     const known = await workspace.edgewise('show plan.json --format markdown');
@@ -189,7 +189,7 @@ describe('the command that show prints', () => {
     expect(unknown.stdout).not.toContain('To apply');
   });
 
-  it('has the manifests that the plan names, which say where a token goes', async () => {
+  it('names the manifests of the plan, which contain the token sinks', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edge.yaml': `${SINK}${toCredential('bot')}` });
     await edgewise('plan edge.yaml -o plan.json');
     expect((await edgewise('show plan.json --format markdown')).stdout).toContain(
@@ -203,8 +203,8 @@ describe('the command that show prints', () => {
   });
 });
 
-describe('the end of a plan at a terminal', () => {
-  it('is the command that applies it, on one line however narrow it is, and it works', async () => {
+describe('the last line of a plan in a terminal', () => {
+  it('is the command that applies it, on one line in any width, and it works', async () => {
     const { edgewise } = await createWorkspace({ 'live/shop/edgewise.yaml': SINK + toCredential('b') });
     const planned = await edgewise('plan live/shop -o plan.json --base-url embedded:account.json', { terminal: 40 });
     const last = stripVTControlCharacters(planned.stdout).trimEnd().split('\n').at(-1) ?? '';
@@ -215,7 +215,7 @@ describe('the end of a plan at a terminal', () => {
     expect(applied.stdout).not.toContain('To apply');
   });
 
-  it('applies all of many stacks, as they were selected, or the folder of their plans', async () => {
+  it('applies the stacks as they were selected, or the folder of their plans', async () => {
     const files = Object.fromEntries(
       ['a', 'b', 'c'].map((name, index) => [
         `live/${name}/edgewise.yaml`,
@@ -236,7 +236,7 @@ describe('the end of a plan at a terminal', () => {
     expect(await readLast('plan -R live')).not.toContain('To apply');
   });
 
-  it('is no command where there is nothing to apply, where no place takes a token, and in a file', async () => {
+  it('is no command if there is nothing to apply, no token sink, or a file as output', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('b') });
     expect((await edgewise('plan', { terminal: 80 })).stdout).not.toContain('To apply');
     await write({ 'edgewise.yaml': SINK + toCredential('b') });
@@ -246,7 +246,7 @@ describe('the end of a plan at a terminal', () => {
     expect((await edgewise('plan', { terminal: 80 })).stdout).not.toContain('To apply');
   });
 
-  it('has no escapes of a path', async () => {
+  it('contains no escapes of a path', async () => {
     const { edgewise, folder } = await createWorkspace({ 'a\u001b[2J/edgewise.yaml': STACK + toEdge('a', 20001) });
     const planned = await runCommand(['plan', join(folder, 'a\u001b[2J')], {
       cwd: folder,

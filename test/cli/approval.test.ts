@@ -48,7 +48,7 @@ const APPLY = 'apply edgewise.yaml --approved approved.json --yes';
 const DONE = 'Approved, and done already:\n';
 
 describe('apply --approved', () => {
-  it('applies what was approved, and what is left of it', async () => {
+  it('applies the approved changes, and what is left of them', async () => {
     const workspace = await approve();
     await workspace.edgewise('apply edgewise.yaml --target TCPEdge/new --yes');
     workspace.recorder.take();
@@ -60,7 +60,7 @@ describe('apply --approved', () => {
     expect(again.stdout).toContain(`${DONE}  delete TCPEdge/old\n  update TCPEdge/a\n  create TCPEdge/new\n\n`);
   });
 
-  it('refuses with 6 whatever else was merged, shows only that, and writes nothing', async () => {
+  it('exits with 6 for any other change, shows only that, and writes nothing', async () => {
     const workspace = await approve();
     const { edgewise, write, server } = workspace;
     const [a] =
@@ -90,7 +90,7 @@ describe('apply --approved', () => {
     ],
     ['a plan that has errors', (plan) => ({ ...plan, diagnostics: [TROUBLE], writes: [] })],
     ['a plan of another version', (plan) => ({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } })],
-  ])('is not satisfied with %s', async (_, edit) => {
+  ])('refuses %s', async (_, edit) => {
     const workspace = await approve();
     const { edgewise, write, folder } = workspace;
     const text = await readFile(join(folder, 'approved.json'), 'utf8');
@@ -114,13 +114,13 @@ describe('apply --approved', () => {
     expect(applied.stdout).toContain('1 write applied');
   });
 
-  it('goes with manifests only, and only with a plan', async () => {
+  it('requires manifests and a plan', async () => {
     const { edgewise } = await approve();
     expect(await edgewise('apply approved.json --approved approved.json --yes')).toMatchObject({ exitCode: 3 });
     expect(await edgewise('apply edgewise.yaml --approved edgewise.yaml --yes')).toMatchObject({ exitCode: 3 });
   });
 
-  it('is there for programs: compare, and apply of a plan from elsewhere', async () => {
+  it('works with programs: compare, and apply of a plan from elsewhere', async () => {
     const workspace = await approve();
     const { folder, recorder, write } = workspace;
     const approved = parsePlan(await readFile(join(folder, 'approved.json'), 'utf8'));
@@ -149,8 +149,8 @@ const OPENED = toManifest('TCPEdge', 'a', {
   ip_restriction: { ip_policy_ids: ['ipp_office'] },
 });
 
-describe('an approval binds', () => {
-  it('the variable of the API key: a plan for staging is not applied with the key of production', async () => {
+describe('an approval', () => {
+  it('includes the variable of the API key: a plan for staging is not applied with the key of production', async () => {
     const toStack = (key: string) =>
       STACK.replace('name: test\n', `name: test\nspec: { api: { key_env: EDGEWISE_API_KEY_${key} } }\n`);
     const env = { EDGEWISE_API_KEY_STAGING: 'dev', EDGEWISE_API_KEY_PROD: 'dev' };
@@ -168,7 +168,7 @@ describe('an approval binds', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('each field: a hostport is not opened without the restriction that was approved with it', async () => {
+  it('includes each field: a hostport is not opened without the restriction that was approved with it', async () => {
     const workspace = await createWorkspace({ 'm.yaml': STACK + toEdge('a', 20001) });
     const { edgewise, write } = workspace;
     await edgewise('apply m.yaml --yes');
@@ -184,8 +184,8 @@ describe('an approval binds', () => {
   });
 });
 
-describe('which side moved', () => {
-  it('is the manifests, where they adopt another resource than the approved one', async () => {
+describe('the side that changed', () => {
+  it('is the manifests if they adopt another resource than the approved one', async () => {
     const { edgewise, server, write } = await createWorkspace({ 'others.yaml': toOthers() });
     await edgewise('apply others.yaml --yes');
     await edgewise('release TCPEdge/one TCPEdge/two others.yaml --yes');
@@ -205,7 +205,7 @@ describe('which side moved', () => {
   }
 });
 
-it('a field that is live already is done, also where its resource is still to be replaced', async () => {
+it('counts a field that is already live as done, also if its resource is still to be replaced', async () => {
   const stack = `${STACK}spec:\n  tokens: { default: { directory: tokens } }\n`;
   const { edgewise, write } = await createWorkspace({ 'm.yaml': stack + toCredential('c') });
   await edgewise('apply m.yaml --yes');
@@ -217,7 +217,7 @@ it('a field that is live already is done, also where its resource is still to be
   expect(exitCode).toBe(0);
 });
 
-describe('after a question was answered with yes', () => {
+describe('an apply after the answer yes', () => {
   const shown = { 'm.yaml': STACK + toEdge('a', 20001) };
   const gone = { 'm.yaml': STACK };
 
@@ -235,7 +235,7 @@ describe('after a question was answered with yes', () => {
     ['release', 'release TCPEdge/a m.yaml', 1],
     ['apply -R', 'apply -R . --allow-deletes', 0],
     ['destroy -R', 'destroy -R . --stack test', 0],
-  ])('%s writes nothing if the mark went to another stack meanwhile, and shows it', async (_, line, manifests) => {
+  ])('writes nothing if %s lost its mark to another stack meanwhile, and shows it', async (_, line, manifests) => {
     const workspace = await createWorkspace(shown);
     const { edgewise, write } = workspace;
     await edgewise('apply m.yaml --yes');
@@ -253,7 +253,7 @@ describe('after a question was answered with yes', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it('a field that changed is shown with both values', async () => {
+  it('shows both values of a field that changed meanwhile', async () => {
     const workspace = await createWorkspace(shown);
     const { edgewise, write } = workspace;
     await edgewise('apply m.yaml --yes');
@@ -271,7 +271,7 @@ describe('after a question was answered with yes', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it('what was done meanwhile is listed, and the rest is applied', async () => {
+  it('lists what was done meanwhile, and applies the rest', async () => {
     const workspace = await createWorkspace({ 'm.yaml': STACK + toEdge('a', 20001) + toEdge('b', 20002) });
     const { exitCode, stdout } = await workspace.edgewise('apply m.yaml --format json', {
       answers: ['yes'],
@@ -285,7 +285,7 @@ describe('after a question was answered with yes', () => {
     expect(plan.done).toEqual({ changes: [{ action: 'create', address: 'TCPEdge/a' }], files: [] });
   });
 
-  it('a rotation that was done before the question is not asked for again', async () => {
+  it('does not repeat a rotation that was done before the question', async () => {
     const stack = `${STACK}spec:\n  tokens: { default: { directory: tokens } }\n${toCredential('c')}`;
     const { edgewise, write } = await createWorkspace({ 'm.yaml': stack });
     await edgewise('apply m.yaml --yes');
@@ -298,7 +298,7 @@ describe('after a question was answered with yes', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('a policy that refuses the plan by then is obeyed', async () => {
+  it('obeys a policy that refuses the plan by then', async () => {
     const policy = `---
 apiVersion: edgewise/v1
 kind: Policy
@@ -319,7 +319,7 @@ spec: { match: {}, require: plan.totals.create == 2, message: Create both. }
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('with --yes, nothing is planned twice', async () => {
+  it('plans once with --yes', async () => {
     const { edgewise, recorder } = await createWorkspace(shown);
     expect(await edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });
     const lists = recorder.take().filter(({ method, path }) => method === 'GET' && path.startsWith('/credentials'));
@@ -328,7 +328,7 @@ spec: { match: {}, require: plan.totals.create == 2, message: Create both. }
 });
 
 describe('diff', () => {
-  it('says with 0 that two plans do the same, and with 2 what they do not', async () => {
+  it('exits with 0 for two equal plans, and with 2 for different ones', async () => {
     const { edgewise, write, recorder } = await approve();
     await edgewise('plan edgewise.yaml -o again.json');
     await write({

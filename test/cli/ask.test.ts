@@ -27,13 +27,13 @@ function askAt(typed: string, { interrupt = false, isTTY = true, isSeen = true, 
 }
 
 describe('a question', () => {
-  it('gives the line that was typed', async () => {
+  it('returns the line that was typed', async () => {
     const { answer, listeners } = askAt('yes\n');
     expect(await answer).toBe('yes');
     expect(listeners()).toBe(0);
   });
 
-  it('shows what stands above its last line', async () => {
+  it('shows the text above its last line', async () => {
     const { answer, output } = askAt('yes\n', { question: 'The plan.\n\nSure? ' });
     expect(await answer).toBe('yes');
     output.end();
@@ -45,21 +45,24 @@ describe('a question', () => {
     ['Ctrl-C after a word', `yes${CTRL_C}`, false],
     ['Ctrl-D', CTRL_D, false],
     ['a request to stop', '', true],
-  ])('that is left by %s declines', async (_, typed, interrupt) => {
+  ])('is declined by %s', async (_, typed, interrupt) => {
     const { answer, listeners } = askAt(typed, { interrupt });
     await expect(answer).rejects.toMatchObject({ message: 'Declined: nothing was written.', exitCode: 130 });
     // A signal that comes after the end of the terminal does not end the process.
     expect(listeners()).toBe(1);
   });
 
-  it.each(['input', 'output'] as const)('that loses its terminal by an error of the %s declines', async (stream) => {
-    const { answer, ...streams } = askAt('');
-    streams[stream].emit('error', new Error('EIO'));
-    await expect(answer).rejects.toMatchObject({ exitCode: 130 });
-    streams[stream].emit('error', new Error('EIO again'));
-  });
+  it.each(['input', 'output'] as const)(
+    'is declined when the terminal is lost by an error of the %s',
+    async (stream) => {
+      const { answer, ...streams } = askAt('');
+      streams[stream].emit('error', new Error('EIO'));
+      await expect(answer).rejects.toMatchObject({ exitCode: 130 });
+      streams[stream].emit('error', new Error('EIO again'));
+    },
+  );
 
-  it('is not asked where there is no terminal', async () => {
+  it('is not asked without a terminal', async () => {
     expect(await askAt('yes\n', { isTTY: false }).answer).toBeUndefined();
     expect(await askAt('yes\n', { isSeen: false }).answer).toBeUndefined();
   });

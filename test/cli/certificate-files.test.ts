@@ -22,7 +22,7 @@ lifecycle: ${lifecycle}
 const WRITTEN = STACK + toCertificate('alice', '{ valid_for: 90d, renew_before: 14d, write_to: keys/alice-cert.pub }');
 
 describe('lifecycle.write_to', () => {
-  it('is relative to the folder of the manifest, and holds the certificate in a file that everybody may read', async () => {
+  it('is relative to the folder of the manifest, and names a file that everybody can read', async () => {
     const { folder, write, edgewise, server } = await createWorkspace();
     await mkdir(join(folder, 'team'));
     await write({ 'team/m.yaml': WRITTEN });
@@ -36,7 +36,7 @@ describe('lifecycle.write_to', () => {
   });
 
   it.each(['apply plan.json --manifests FOLDER/team --yes', 'apply FOLDER/team --approved plan.json --yes'])(
-    'is the same file, however the manifests are named: %s',
+    'is the same file for manifests that are named by %s',
     async (line) => {
       const { folder, write, edgewise } = await createWorkspace();
       await mkdir(join(folder, 'team'));
@@ -48,7 +48,7 @@ describe('lifecycle.write_to', () => {
     },
   );
 
-  it('is written again when somebody changed the file, and a plan only says so', async () => {
+  it('is written again after a change of the file, which a plan only reports', async () => {
     const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': WRITTEN });
     await edgewise('apply m.yaml --yes');
     const file = join(folder, 'keys/alice-cert.pub');
@@ -63,7 +63,7 @@ describe('lifecycle.write_to', () => {
     expect(await edgewise('plan m.yaml --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
-  it('differs for drift as it does for a plan, when the file is missing or holds something else', async () => {
+  it('is drift if the file is missing or differs, as it is a change in a plan', async () => {
     const { folder, edgewise, write } = await createWorkspace({ 'm.yaml': WRITTEN });
     await edgewise('apply m.yaml --yes');
     expect(await edgewise('drift m.yaml')).toMatchObject({ exitCode: 0 });
@@ -89,7 +89,7 @@ describe('lifecycle.write_to', () => {
     ]);
   });
 
-  it('is said to replace a file that has other content, and nothing when there is none', async () => {
+  it('reports that it replaces a file with other content, and nothing if there is no file', async () => {
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN });
     const replaced = 'keys/alice-cert.pub: what is issued for SSHUserCertificate/alice (known after apply; replaces';
     expect((await edgewise('plan m.yaml')).stdout).toContain('SSHUserCertificate/alice (known after apply)\n');
@@ -103,7 +103,7 @@ describe('lifecycle.write_to', () => {
     expect(files).toMatchObject([{ path: 'keys/alice-cert.pub', replaces: true }]);
   });
 
-  it('follows a renewal', async () => {
+  it('is written after a renewal', async () => {
     let now = NOW;
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN }, { now: () => now });
     await edgewise('apply m.yaml --yes', { now: () => now });
@@ -115,7 +115,7 @@ describe('lifecycle.write_to', () => {
     expect(await edgewise('plan m.yaml --detailed-exitcode', { now: () => now })).toMatchObject({ exitCode: 0 });
   });
 
-  it('fails the run when the file cannot be written, and the next apply mends it', async () => {
+  it('fails the run if the file cannot be written, and the next apply repairs it', async () => {
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN, keys: 'a file where a folder is needed' });
     const failed = await edgewise('apply m.yaml --yes');
     expect(failed.exitCode).toBe(1);
@@ -127,7 +127,7 @@ describe('lifecycle.write_to', () => {
     expect(await readdir(join(folder, 'keys'))).toEqual(['alice-cert.pub']);
   });
 
-  it('is written when a saved plan that made the certificate is applied again', async () => {
+  it('is written when a saved plan that created the certificate is applied again', async () => {
     const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': WRITTEN });
     await edgewise('plan m.yaml -o plan.json');
     await edgewise('apply plan.json --yes');
@@ -140,7 +140,7 @@ describe('lifecycle.write_to', () => {
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('asks before it writes nothing but files', async () => {
+  it('asks before it writes only files', async () => {
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN });
     await edgewise('apply m.yaml --yes');
     await writeFile(join(folder, 'keys/alice-cert.pub'), '');
@@ -148,7 +148,7 @@ describe('lifecycle.write_to', () => {
     expect(await readFile(join(folder, 'keys/alice-cert.pub'), 'utf8')).toBe('');
   });
 
-  it('cannot be one file for two certificates', async () => {
+  it('cannot name one file for two certificates', async () => {
     const two = toCertificate('alice', '{ write_to: a.pub }') + toCertificate('bob', '{ write_to: ./keys/../a.pub }');
     const { edgewise } = await createWorkspace({ 'm.yaml': STACK + two });
     const { exitCode, stderr, stdout } = await edgewise('validate m.yaml');
@@ -156,7 +156,7 @@ describe('lifecycle.write_to', () => {
     expect(stdout + stderr).toContain('lifecycle.write_to claims a.pub, which SSHUserCertificate/alice already claims');
   });
 
-  it('leaves a plan with errors without files', async () => {
+  it('writes no file for a plan with errors', async () => {
     const both = WRITTEN + toEdge('postgres', 20_001);
     const { edgewise } = await createWorkspace({ 'm.yaml': both });
     const { exitCode, stdout } = await edgewise('plan m.yaml --target TCPEdge/nothing --format json');
@@ -174,14 +174,14 @@ describe('lifecycle of an SSH user certificate', () => {
     ],
     ['{ renew_before: 2d }', 'lifecycle.renew_before must be shorter than the 24 hours'],
     ['{ rotate_after: 1d }', 'lifecycle.rotate_after is not a known field'],
-  ])('%s is refused', async (lifecycle, message) => {
+  ])('is refused: %s', async (lifecycle, message) => {
     const { edgewise } = await createWorkspace({ 'm.yaml': STACK + toCertificate('alice', lifecycle) });
     const { exitCode, stdout } = await edgewise('validate m.yaml');
     expect(exitCode).toBe(3);
     expect(stdout).toContain(message);
   });
 
-  it('takes a length or times, not both', async () => {
+  it('accepts a validity or times, not both', async () => {
     const manifest = toCertificate('alice', '{ valid_for: 90d }').replace(
       'spec:\n',
       'spec:\n  valid_until: 2036-01-01T00:00:00Z\n',

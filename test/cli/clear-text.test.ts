@@ -28,7 +28,7 @@ describe('the API key in clear text', () => {
       'the proxy proxy.example.net',
     ],
     ['http://127.0.0.1:4750', { http_proxy: 'http://10.1.1.1:3128', NO_PROXY: 'localhost' }, 'the proxy 10.1.1.1:3128'],
-  ])('is warned of once: %s %o', async (baseUrl, env, text) => {
+  ])('causes one warning: %s %o', async (baseUrl, env, text) => {
     for (const command of ['plan', 'apply --yes', 'export']) {
       const warnings = await warn(command, { EDGEWISE_BASE_URL: baseUrl, ...env });
       expect(warnings).toHaveLength(1);
@@ -52,7 +52,7 @@ describe('the API key in clear text', () => {
     ['http://api.localhost', { http_proxy: 'http://proxy.example.net:3128', NO_PROXY: '*' }],
     ['http://localhost:4750', { HTTP_PROXY: 'http://proxy.example.net:3128' }],
     ['embedded:', {}],
-  ])('is not there: %s %o', async (baseUrl, env) => {
+  ])('causes no warning: %s %o', async (baseUrl, env) => {
     expect(await warn('plan', { EDGEWISE_BASE_URL: baseUrl, ...env })).toEqual([]);
   });
 });

@@ -44,7 +44,7 @@ function behindProxy({ server }: Pick<Workspace, 'server'>, seconds: number) {
 }
 
 describe('a machine whose clock is wrong', () => {
-  it.each([-13, -2, 2, 13])('%s hours replaces nothing that is not due, and warns', async (skew) => {
+  it.each([-13, -2, 2, 13])('replaces nothing that is not due if it is off by %s hours, and warns', async (skew) => {
     const { edgewise } = await createClocks();
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const { exitCode, stdout } = await edgewise('plan --detailed-exitcode', skew);
@@ -64,7 +64,7 @@ describe('a machine whose clock is wrong', () => {
     expect(stdout).toContain('it is 90 minutes old, and is rotated after 1h');
   });
 
-  it('creates certificates that are valid from now on at the service', async () => {
+  it('creates certificates that are valid from now at the service', async () => {
     const { edgewise, server } = await createClocks(CERTIFICATE);
     expect(await edgewise('apply --yes', 13)).toMatchObject({ exitCode: 0 });
     const [certificate] = server.snapshot().resources['SSHUserCertificate'] ?? [];
@@ -73,7 +73,7 @@ describe('a machine whose clock is wrong', () => {
     expect(Date.parse(String(certificate?.['valid_until'])) - after).toBe(12 * HOUR_MS);
   });
 
-  it('says when a certificate expires by the clock of the service', async () => {
+  it('shows when a certificate expires by the clock of the service', async () => {
     const { edgewise } = await createClocks(CERTIFICATE);
     await edgewise('apply --yes');
     const { stdout, stderr } = await edgewise('get', 2);
@@ -81,17 +81,17 @@ describe('a machine whose clock is wrong', () => {
     expect(stderr).toContain('Warning: The clock of this machine is 2 hours ahead of the clock of the service');
   });
 
-  it('is not warned of when the clocks differ by less than a minute', async () => {
+  it('causes no warning if the clocks differ by less than a minute', async () => {
     const { edgewise } = await createClocks();
     await edgewise('apply --yes');
     expect((await edgewise('plan', 0.01)).stdout).not.toContain('clock-skew');
   });
 });
 
-describe('a service that shows an absurd time', () => {
+describe('a service with an absurd time', () => {
   const YEARS_S = 60 * 365 * 86_400;
 
-  it.each([YEARS_S, -YEARS_S])('replaces nothing: %s seconds', async (seconds) => {
+  it.each([YEARS_S, -YEARS_S])('causes no replace: %s seconds', async (seconds) => {
     const workspace = await createClocks();
     await workspace.edgewise('apply --yes');
     const { exitCode, stdout } = await workspace.edgewise(
@@ -105,7 +105,7 @@ describe('a service that shows an absurd time', () => {
       expect(stdout).toMatch(/it is 21900 days old, and is rotated after 1h; not by the clock of this machine/);
   });
 
-  it('still lets what is due by both clocks be replaced', async () => {
+  it('allows a replace that is due by both clocks', async () => {
     const workspace = await createClocks(CREDENTIAL);
     await workspace.edgewise('apply --yes');
     workspace.service.ms += 2 * HOUR_MS;
@@ -113,7 +113,7 @@ describe('a service that shows an absurd time', () => {
     expect(stdout).toMatch(/Credential\/agent .* replace: it is .* old, and is rotated after 1h/);
   });
 
-  it('lets no certificate be created that would begin now', async () => {
+  it('refuses to create a certificate that would begin now', async () => {
     const workspace = await createClocks(CERTIFICATE);
     const { exitCode, stdout } = await workspace.edgewise('apply --yes', 0, behindProxy(workspace, YEARS_S));
     expect(exitCode).toBe(3);
@@ -146,23 +146,23 @@ describe('a certificate that is not valid yet', () => {
     return later;
   }
 
-  it('is a state of get', async () => {
+  it('is shown as a state by get', async () => {
     expect((await (await createLater()).edgewise('get')).stdout).toContain('not valid yet: begins in 13 hours');
   });
 
-  it('is a danger of drift', async () => {
+  it('is a danger in drift', async () => {
     const { stdout } = await (await createLater()).edgewise('drift');
     expect(stdout).toContain(`is not valid before 2026-03-02T01:00:00Z`);
   });
 
-  it('is a warning of a plan', async () => {
+  it('is a warning in a plan', async () => {
     const { stdout } = await (await createLater()).edgewise('plan');
     expect(stdout).toContain(
       'warning[certificate-validity]: SSHUserCertificate/alice is not valid yet: it begins in 13 hours',
     );
   });
 
-  it('is no danger if its manifest says when it begins', async () => {
+  it('is no danger if its manifest sets when it begins', async () => {
     const stated = toManifest('SSHUserCertificate', 'alice', { ...SPEC, valid_after: LATER });
     const workspace = await createClocks(stated);
     await workspace.edgewise('apply --yes');

@@ -129,7 +129,7 @@ describe('the open part of a comment on ten changes', () => {
     expect(view).not.toContain('mermaid');
   });
 
-  it('leads to the line of a lifecycle setting too', async () => {
+  it('links to the line of a lifecycle setting', async () => {
     const toManifestText = (protect: boolean) =>
       `${STACK}\n---\napiVersion: edgewise/v1\nkind: TCPEdge\nmetadata:\n  name: kept\nspec:\n  hostports: ["1.tcp.example.net:20001"]\nlifecycle:\n  protect: ${protect}\n`;
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toManifestText(true) });
@@ -141,7 +141,7 @@ describe('the open part of a comment on ten changes', () => {
     expect(stdout).toContain(`\`TCPEdge/kept\`<br>\`edgewise.yaml:${line}\``);
   });
 
-  it('leads to one line for one field, wherever it is named', async () => {
+  it('links to one line for one field, wherever it is named', async () => {
     const toManifestText = (country: string) =>
       `${STACK}\n---\napiVersion: edgewise/v1\nkind: TCPEdge\nmetadata:\n  name: policed\nspec:\n  hostports: ["1.tcp.example.net:20001"]\n  policy:\n    inbound:\n      - name: europe\n        expressions: ["conn.geo.country_code == '${country}'"]\n        actions: [{ type: deny }]\n---\napiVersion: edgewise/v1\nkind: AgentIngress\nmetadata:\n  name: agents\nspec:\n  domain: ${country.toLowerCase()}.example.com\n`;
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toManifestText('DE') });
@@ -157,13 +157,13 @@ describe('the open part of a comment on ten changes', () => {
     }
   });
 
-  it.each(['text', 'html'])('is not alone in saying whose a resource is: %s does, too', async (form) => {
+  it.each(['text', 'html'])('shows the owner of a resource, as does %s', async (form) => {
     const { stdout } = await planTen(form);
     expect(stdout).toContain('owner: moved-team');
     expect(stdout).toContain('owner: gone-team');
   });
 
-  it('says in JSON whose each resource is, too', async () => {
+  it('shows the owner of each resource in JSON', async () => {
     const { changes } = JSON.parse((await planTen('json')).stdout);
     const owners = changes.map(({ address, owner }: Readonly<Record<string, string>>) => [address, owner]);
     expect(owners).toEqual(
@@ -175,7 +175,7 @@ describe('the open part of a comment on ten changes', () => {
   });
 });
 
-describe('whose a resource was that is deleted', () => {
+describe('the owner of a deleted resource', () => {
   const toEdges = (text: string) => `${STACK}${STAYS}${text}`;
   const readGone = async (before: string): Promise<string> => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toEdges(before) });
@@ -186,7 +186,7 @@ describe('whose a resource was that is deleted', () => {
   };
   const toOwned = (owner: string, metadata?: object) => toEdge('gone', 20001, { metadata }).replace('gone-team', owner);
 
-  it('stands in its mark where it is short, else in its metadata', async () => {
+  it('is read from its mark, or from its metadata if it is long', async () => {
     const metadata = { team: 'from-metadata' };
     expect(await readGone(toOwned('short', metadata))).toBe('short');
     expect(await readGone(toOwned('é'.repeat(32), metadata))).toBe('é'.repeat(32));
@@ -194,7 +194,7 @@ describe('whose a resource was that is deleted', () => {
     expect(await readGone(toOwned('x'.repeat(65)))).toBeUndefined();
   });
 
-  it('never takes the room of what the user wrote', async () => {
+  it('never takes the space of the metadata of the user', async () => {
     const filled = (size: number) => readGone(toOwned('short', { team: 'from-metadata', note: 'x'.repeat(size) }));
     // The mark without an owner still fits, and the manifest is valid.
     expect(await filled(3800)).toBe('short');
@@ -203,7 +203,7 @@ describe('whose a resource was that is deleted', () => {
 });
 
 describe('a comment on drift', () => {
-  it('says whose each resource is, leads to the line of each field, and ends with commit, run and time', async () => {
+  it('shows owners, links to the line of each field, and ends with commit, run and time', async () => {
     const manifest = toYamlEdge(
       '  description: ours\n  ip_restriction: { ip_policy_ids: [ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa] }\n',
     );
@@ -236,7 +236,7 @@ describe('a comment on drift', () => {
     expect(JSON.parse(await read('json')).changes[0]).toMatchObject({ owner: 'web-team' });
   });
 
-  it('of many stacks names the owner beside each danger', async () => {
+  it('shows the owner beside each danger for many stacks', async () => {
     const restricted = toYamlEdge('  ip_restriction: { ip_policy_ids: [ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa] }\n');
     const { edgewise, server } = await createWorkspace({ 'live/shop/edgewise.yaml': restricted });
     await edgewise('apply -R live --yes');

@@ -3,7 +3,7 @@ import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const EDGES = Array.from({ length: 5 }, (_, index) => toEdge(`edge-${index}`, 20001 + index)).join('');
 
-it('--compact shows each resource on one line, of a plan, a saved one, an apply and a comparison', async () => {
+it('shows each resource on one line in a plan, a saved plan, an apply and a comparison', async () => {
   const { edgewise, server } = await createWorkspace({
     'edges.yaml': `${STACK}spec: { lint: { no-backend: "off" } }\n${EDGES}`,
   });
@@ -25,7 +25,7 @@ it('--compact shows each resource on one line, of a plan, a saved one, an apply 
   ]);
 });
 
-it('--compact and --verbose are mutually exclusive', async () => {
+it('rejects --compact with --verbose', async () => {
   const { edgewise } = await createWorkspace({ 'edges.yaml': STACK });
   const { exitCode, stderr } = await edgewise('plan --compact --verbose');
   expect(exitCode).toBe(3);

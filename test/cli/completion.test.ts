@@ -62,14 +62,14 @@ describe('completion', () => {
     ['frobnicate ', []],
     ['plan --frobnicate=', []],
     ['__', []],
-  ])('of %s', async (line, expected) => {
+  ])('proposes %s', async (line, expected) => {
     const workspace = await createWorkspace(FILES);
     mkdirSync(join(workspace.folder, 'folder'));
     expect((await complete(workspace, line)).toSorted()).toEqual([...expected].toSorted());
     expect(workspace.recorder.take()).toEqual([]);
   });
 
-  it('has every command and option that help shows, with what it is for', async () => {
+  it('proposes every command and option of the help, with its description', async () => {
     const workspace = await createWorkspace();
     const { stdout: help } = await workspace.edgewise('--help');
     const shown = help.split('\n').flatMap((line) => /^ {2}([a-z-]+) {2,}\S/.exec(line)?.[1] ?? []);
@@ -90,7 +90,7 @@ describe('completion', () => {
     ],
     ['no manifests', {}, []],
     ['kinds that are none', { 'a.yaml': 'kind: Deployment\nmetadata: { name: a }\n---\n- 1\n---\nkind: 1\n' }, []],
-  ])('is silent about %s', async (_, files, expected) => {
+  ])('proposes nothing for %s', async (_, files, expected) => {
     expect(await complete(await createWorkspace(files), 'plan --target ')).toEqual(expected);
   });
 
@@ -110,7 +110,7 @@ describe('completion', () => {
     ['plan -R live/web/edgewise.yaml --stack ', []],
     ['init --name ', []],
     ['export --owner ', []],
-  ])('of names of stacks: %s', async (line, expected) => {
+  ])('proposes names of stacks: %s', async (line, expected) => {
     const toStack = (name: string): string => STACK.replace('name: test', `name: ${name}`);
     const workspace = await createWorkspace({
       'broken.yaml': 'kind: Stack\nmetadata: { name: ',
@@ -123,7 +123,7 @@ describe('completion', () => {
     expect(workspace.recorder.take()).toEqual([]);
   });
 
-  it('stops looking for stacks when that takes too long', async () => {
+  it('stops looking for stacks after a time limit', async () => {
     const stacks = Array.from({ length: 100 }, (_, index) => [
       `s${index}/edgewise.yaml`,
       STACK.replace('test', `s${index}`),
@@ -141,7 +141,7 @@ describe('completion', () => {
     expect(stdout).toContain('s0\ts0\n');
   });
 
-  it('stops reading manifests when that takes too long', async () => {
+  it('stops reading manifests after a time limit', async () => {
     const edges = Array.from({ length: 100 }, (_, index) => toEdge(`e${index}`, 20_001 + index));
     const { edgewise } = await createWorkspace({ 'a.yaml': edges.join('') });
     let ms = 0;
@@ -160,7 +160,7 @@ describe('completion', () => {
     expect(await edgewise(`completion ${shell}`)).toMatchObject({ exitCode: 0, stdout: SCRIPTS[shell], stderr: '' });
   });
 
-  it('of a shell that it does not know says which it knows', async () => {
+  it('reports an unknown shell with the known ones', async () => {
     const { edgewise } = await createWorkspace();
     const { exitCode, stderr } = await edgewise('completion tcsh');
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('bash, zsh, fish') });

@@ -29,8 +29,8 @@ function afterFirst(transport: Transport, act: () => Promise<CommandResult>): Tr
   };
 }
 
-describe('an apply beside another one of the stack', () => {
-  it('says so at once, with the commit and the run of the other, and once', async () => {
+describe('an apply beside another apply of the same stack', () => {
+  it('reports the other one once, with its commit and run', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${EDGES}` });
     const transport = afterFirst(recorder.transport, () => edgewise('apply --yes', { env: JOB }));
     const { exitCode, stderr } = await edgewise('apply --yes', { transport });
@@ -44,7 +44,7 @@ describe('an apply beside another one of the stack', () => {
     ).toHaveLength(3);
   });
 
-  it('is no such thing where the value belongs to somebody else', async () => {
+  it('reports no concurrent apply if the value belongs to another stack', async () => {
     const files = {
       'edgewise.yaml': `${STACK}${EDGES}`,
       'other.yaml': `${STACK.replace('test', 'other')}${toEdge('x', 20_000)}`,
@@ -57,7 +57,7 @@ describe('an apply beside another one of the stack', () => {
     expect(stderr).not.toContain('concurrent-change');
   });
 
-  it('leaves nothing to do for a run of another pipeline, and its saved plans stay good', async () => {
+  it('leaves nothing to do for another pipeline, whose saved plans stay valid', async () => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': `${STACK}${EDGES}` });
     expect(await edgewise('apply --yes', { env: JOB })).toMatchObject({ exitCode: 0 });
     const metadata = server.snapshot().resources['TCPEdge']?.map((edge) => JSON.stringify(edge)) ?? [];
@@ -68,7 +68,7 @@ describe('an apply beside another one of the stack', () => {
   });
 });
 
-it('a pipeline is described in a few words, and what is longer or unknown not at all', () => {
+it('describes a pipeline in a few words, and leaves out what is longer or unknown', () => {
   expect(describePipeline(readCiJobLinks(JOB))).toBe(BY);
   expect(describePipeline(readCiJobLinks({ EDGEWISE_COMMIT: '1a2b3c4d5e6f7a8b' }))).toBe('commit 1a2b3c4d5e6f');
   expect(describePipeline(readCiJobLinks({}))).toBeUndefined();

@@ -53,7 +53,7 @@ describe.each([
   ['the creation of a credential', CREATION, ''],
   ['its rotation', ROTATION, ' --rotate Credential/agent'],
 ] as const)('a crash during %s', (_, points, flags) => {
-  it.each(points)('$when its $write is made good by the next apply', async (point) => {
+  it.each(points)('is repaired by the next apply $when its $write', async (point) => {
     const tokens = new Map<string, string>();
     const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
     const { edgewise, server } = workspace;
@@ -69,7 +69,7 @@ describe.each([
     expect(await edgewise('plan m.yaml --detailed-exitcode', { transport })).toMatchObject({ exitCode: 0 });
   });
 
-  it.each(points)('$when its $write leaves a credential whose token was delivered before, or none', async (point) => {
+  it.each(points)('leaves a credential with a delivered token, or none, $when its $write', async (point) => {
     const tokens = new Map<string, string>();
     const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
     const { edgewise, server } = workspace;
@@ -93,7 +93,7 @@ describe.each([
   ];
   const cases = points.flatMap((point) => again.map(([line, what]) => ({ ...point, line, what })));
 
-  it.each(cases)('$when its $write is made good by $what', async ({ line, ...point }) => {
+  it.each(cases)('$when its $write is repaired by $what', async ({ line, ...point }) => {
     const tokens = new Map<string, string>();
     const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
     const { edgewise, server } = workspace;
@@ -116,7 +116,7 @@ describe('a plan file with a rotation', () => {
   it.each([
     ['is over', []],
     ['broke off before its last delete', [{ write: 'DELETE', when: 'before' } as const]],
-  ])('rotates once, though its flags are given again when it %s', async (_, crashes) => {
+  ])('rotates once, although its flags are given again, when it %s', async (_, crashes) => {
     const { edgewise, recorder, server } = await createWorkspace({ 'm.yaml': MANIFEST });
     await edgewise('apply m.yaml --yes');
     await edgewise('plan m.yaml -o plan.json --rotate Credential/agent');
@@ -156,7 +156,7 @@ describe('a sink that fails in the middle of a rotation', () => {
 });
 
 describe('a token command', () => {
-  it.each(['plan', 'plan -o plan.json', 'validate'])('is never run by %s, whatever the Stack says', async (command) => {
+  it.each(['plan', 'plan -o plan.json', 'validate'])('is never run by %s', async (command) => {
     const { folder, edgewise, write } = await createWorkspace();
     const words = (mark: string) => JSON.stringify(['node', '-e', `require('fs').writeFileSync('${mark}', '')`]);
     const sink = `{ command: ${words('delivered')}, test: ${words('tested')} }`;
@@ -169,8 +169,8 @@ describe('a token command', () => {
   });
 });
 
-describe('a credential whose apply is overtaken by one that planned before its token was delivered', () => {
-  it('is replaced by that, and what stands in its place by the next apply, since which token came last is not known', async () => {
+describe('a credential of an apply that another apply overtook before its token was delivered', () => {
+  it('is replaced by the other apply, and again by the next one, because the order of the tokens is unknown', async () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('agent') });
     const line = 'apply --yes --token-directory tokens';
     let isResourceGone = false;

@@ -14,15 +14,15 @@ spec:
   principals: [alice]
 `;
 
-describe('what was most likely meant is asked', () => {
-  it('of a target', async () => {
+describe('"Did you mean"', () => {
+  it('proposes a target', async () => {
     const { edgewise } = await createWorkspace(MANIFESTS);
     const { exitCode, stdout } = await edgewise('plan --target TcpEdge/postgers');
     expect(exitCode).toBe(3);
     expect(stdout).toContain('help: Did you mean `TCPEdge/postgres`?');
   });
 
-  it('of a target that only the service knows', async () => {
+  it('proposes a target that only the service knows', async () => {
     const { edgewise, write } = await createWorkspace(MANIFESTS);
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': `${STACK}${toEdge('mysql', 20002)}` });
@@ -30,7 +30,7 @@ describe('what was most likely meant is asked', () => {
     expect(stdout).toContain('help: Did you mean `TCPEdge/postgres`?');
   });
 
-  it('of a resource to rotate, among those that can be', async () => {
+  it('proposes a resource to rotate, of a kind that can be rotated', async () => {
     const { edgewise, write } = await createWorkspace();
     await write({ 'edgewise.yaml': `${MANIFESTS['edgewise.yaml']}${CERTIFICATE}` });
     await edgewise('apply --yes');
@@ -39,7 +39,7 @@ describe('what was most likely meant is asked', () => {
     expect(stdout).toContain('help: Did you mean `SSHUserCertificate/alice`?');
   });
 
-  it('of a resource whose protection is to be overridden', async () => {
+  it('proposes a resource whose protection can be overridden', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': PROTECTED });
     await edgewise('apply --yes');
     const { exitCode, stdout, stderr } = await edgewise('destroy --yes --allow-protected TCPEdge/postgre');
@@ -54,7 +54,7 @@ describe('what was most likely meant is asked', () => {
     ['sub/pool.yaml', 'the folder of the stack, ., instead of sub/pool.yaml: its Stack is in edgewise.yaml'],
     ['apart/edge.yaml edge.yaml', 'the folder of the stack, ., instead of edge.yaml'],
     ['apart/edge.yaml', 'Add these lines to one of the files'],
-  ])('of a part of a stack, %s, which is not planned alone', async (paths, remedy) => {
+  ])('proposes a part of a stack, %s, which is not planned alone', async (paths, remedy) => {
     const edges = { 'edge.yaml': toEdge('a', 20002), 'sub/pool.yaml': toEdge('b', 20003) };
     const { edgewise, folder, write } = await createWorkspace();
     await write(
@@ -70,14 +70,14 @@ describe('what was most likely meant is asked', () => {
     expect(`${stdout}${stderr}`).toContain(remedy.replace('apart', '../apart'));
   });
 
-  it('of a path, among its neighbours', async () => {
+  it('proposes a path in the same folder', async () => {
     const { edgewise } = await createWorkspace(MANIFESTS);
     const { exitCode, stdout, stderr } = await edgewise('validate edgewise.yml');
     expect(exitCode).toBe(3);
     expect(`${stdout}${stderr}`).toContain('help: Did you mean `edgewise.yaml`?');
   });
 
-  it('of a setting, with two letters swapped', async () => {
+  it('proposes a setting with two letters swapped', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': `${STACK}spec: { apI: {}, gaurd: {} }\n` });
     const { stdout, stderr } = await edgewise('validate');
     expect(`${stdout}${stderr}`).toContain('help: Did you mean `api`?');

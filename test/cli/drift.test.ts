@@ -18,7 +18,7 @@ function toRequest(method: string, path: string, body?: object): Request {
 }
 
 describe('drift', () => {
-  it('is none after an apply, and sends reads only', async () => {
+  it('is empty after an apply, and sends only reads', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     recorder.take();
@@ -28,7 +28,7 @@ describe('drift', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('is told from what was not applied yet, and from what nobody manages', async () => {
+  it('is told from changes not applied yet, and from unmanaged resources', async () => {
     const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     const call = async (method: string, path: string, body: object) =>
@@ -47,7 +47,7 @@ describe('drift', () => {
     expect(json.counts).toMatchObject({ drifted: 1, pending: 1, missing: 1, 'in-sync': 0 });
   });
 
-  it('is a result where somebody else took a value meanwhile, and none where a target names nothing', async () => {
+  it('reports a value that another resource took, and fails for a target that names nothing', async () => {
     const { edgewise, server, recorder, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     const call = (method: string, path: string, body?: object) =>
@@ -75,7 +75,7 @@ describe('drift', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('is shown as gauges, and a failure as one that says so', async () => {
+  it('is exported as metrics, and so is a failure', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml --format metrics');
@@ -96,7 +96,7 @@ describe('drift', () => {
     expect(await edgewise('plan edgewise.yaml --format metrics')).toMatchObject({ exitCode: 3 });
   });
 
-  it('says what is dangerous in what happened, in every format', async () => {
+  it('shows the dangers of what happened, in every format', async () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
@@ -136,7 +136,7 @@ describe('drift', () => {
     expect(JSON.parse(summary)).toMatchObject({ event: 'summary', dangers: { access: 1 } });
   });
 
-  it('says whose each resource is, and leads to the line of each field, in every form', async () => {
+  it('shows owners, and links to the line of each field, in every format', async () => {
     const text = `apiVersion: edgewise/v1
 kind: Stack
 metadata: { name: test }
@@ -183,7 +183,7 @@ spec:
     expect(await read('github')).toMatch(/file=edgewise.yaml,line=14,[^:]*drift-danger::TCPEdge/);
   });
 
-  it('says of a danger whether what was before is known', async () => {
+  it('says whether the value before a danger is known', async () => {
     const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
@@ -194,7 +194,7 @@ spec:
     expect((await edgewise('drift')).stdout).toMatch(new RegExp(`! access: is no longer restricted.*${doubt}`));
   });
 
-  it('names what nobody manages, in every format', async () => {
+  it('lists unmanaged resources in every format', async () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
     await edgewise('apply --yes');
     await server.handle(toRequest('POST', '/edges/tcp', { description: 'somebody’s' }));
@@ -214,7 +214,7 @@ spec:
     );
   });
 
-  it('counts a resource once, and does not call missing what is offered for adoption', async () => {
+  it('counts a resource once, and does not call a proposed adoption missing', async () => {
     const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     const [first, second] = server.snapshot().resources['TCPEdge'] ?? [];
@@ -233,7 +233,7 @@ spec:
     expect(stdout).not.toContain('Unmanaged');
   });
 
-  it('is dangerous where a resource was recreated by hand without its restriction, in every format', async () => {
+  it('is dangerous if a resource was recreated by hand without its restriction, in every format', async () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
     await edgewise('apply --yes');
     const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
@@ -259,7 +259,7 @@ spec:
     expect(JSON.parse(event)).toMatchObject({ event: 'drift', change: found });
   });
 
-  it('is not dangerous where a resource was recreated by hand as it was', async () => {
+  it('is not dangerous if a resource was recreated by hand with the same values', async () => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
     await edgewise('apply --yes');
     const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
@@ -286,7 +286,7 @@ spec:
   );
 
   it.each(['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'])(
-    'says of a change that is not applied yet what the plan says, dangers and notes included: %s',
+    'says of a change that is not applied yet what the plan says, with dangers and notes: %s',
     async (form) => {
       const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
       await edgewise('apply --yes');
@@ -311,7 +311,7 @@ spec:
     },
   );
 
-  it('of a certificate that has ended is dangerous', async () => {
+  it('is dangerous if a certificate has expired', async () => {
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
     const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
     let hours = 0;

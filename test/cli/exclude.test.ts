@@ -37,7 +37,7 @@ describe('--exclude', () => {
     expect(listHostports(workspace)).toEqual(['1.tcp.example.net:20001', '1.tcp.example.net:20002']);
   });
 
-  it('may be given several times, and leaves out what refers to what it names', async () => {
+  it('can be repeated, and leaves out what refers to an excluded resource', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': STACK + POOL + WEB + toEdge('a', 20001) + toEdge('b', 20002),
     });
@@ -50,7 +50,7 @@ describe('--exclude', () => {
     expect(listHostports(workspace)).toEqual(['1.tcp.example.net:20002']);
   });
 
-  it('leaves out the delete of what an excluded resource still uses', async () => {
+  it('leaves out the delete of a resource that an excluded one still uses', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + WEB });
     await workspace.edgewise('apply --yes');
     const detached = toManifest('TCPEdge', 'web', { hostports: ['1.tcp.example.net:20009'] });
@@ -60,7 +60,7 @@ describe('--exclude', () => {
     expect(stdout).toContain('Nothing to do: 2 changes are left out.');
   });
 
-  it('leaves out a creation that needs the hostport of an excluded edge', async () => {
+  it('leaves out a create that needs the hostport of an excluded edge', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('old', 20001) });
     await workspace.edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': STACK + toEdge('new', 20001) });
@@ -71,7 +71,7 @@ describe('--exclude', () => {
     });
   });
 
-  it('of an unknown address is an error with the nearest address', async () => {
+  it('refuses an unknown address, with the nearest one', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('postgres', 20001) });
     const { exitCode, stdout } = await edgewise('plan --exclude TCPEdge/postgre');
     expect(exitCode).toBe(3);
@@ -81,7 +81,7 @@ describe('--exclude', () => {
     expect(stdout).toContain('Did you mean `TCPEdge/postgres`?');
   });
 
-  it('is in the plan file, and in the command that applies the plan', async () => {
+  it('is kept in the plan file and in the command that applies it', async () => {
     const { edgewise, folder } = await createWorkspace({
       'edgewise.yaml': STACK + toEdge('a', 20001) + toEdge('b', 20002),
     });
@@ -100,7 +100,7 @@ describe('--exclude', () => {
     expect(await edgewise('apply plan.json --exclude TCPEdge/a --yes')).toMatchObject({ exitCode: 0 });
   });
 
-  it('leaves what it names out of a drift report, also among what is not managed', async () => {
+  it('leaves the resource out of drift, also of unmanaged resources', async () => {
     const { edgewise, write } = await createWorkspace({
       'edgewise.yaml': STACK + toEdge('a', 20001) + toEdge('b', 20002),
     });
@@ -113,7 +113,7 @@ describe('--exclude', () => {
     expect(stdout).toContain('1 of this stack, 0 unmanaged');
   });
 
-  it('does not make manifests seem to describe nothing', async () => {
+  it('does not make the manifests look empty', async () => {
     const { edgewise, write } = await createWorkspace({
       'edgewise.yaml': STACK + toEdge('a', 20001) + toEdge('b', 20002),
     });
@@ -123,7 +123,7 @@ describe('--exclude', () => {
     expect({ exitCode, isRefused: stdout.includes('nothing-described') }).toEqual({ exitCode: 0, isRefused: false });
   });
 
-  it('needs one stack', async () => {
+  it('requires one stack', async () => {
     const { edgewise } = await createWorkspace({
       'one/edgewise.yaml': STACK + toEdge('a', 20001),
       'two/edgewise.yaml': STACK.replace('name: test', 'name: other') + toEdge('a', 20002),

@@ -56,7 +56,7 @@ describe('explain settings', () => {
     ['empty-flags', 'live/payments --base-url= --rate-limit= --key-env=', NONE],
     ['nothing', 'alone', NONE],
     ['embedded', 'alone', { ...NONE, EDGEWISE_BASE_URL: 'embedded:data.json' }],
-  ])('shows each value and its origin, from %s', async (name, line, env) => {
+  ])('shows each value and its source, from %s', async (name, line, env) => {
     const { edgewise } = await createWorkspace(FILES);
     const text = await edgewise(`explain settings ${line}`, { env });
     expect(text).toMatchObject({ exitCode: 0, stderr: '' });

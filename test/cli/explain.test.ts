@@ -25,7 +25,7 @@ describe('edgewise explain', () => {
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
   });
 
-  it('shows of a code what it means, an example with what that prints, and how to mend it', async () => {
+  it('shows the meaning of a code, an example with its output, and the remedy', async () => {
     const { stdout } = await explain('unknown-field');
     expect(stdout).toMatchInlineSnapshot(`
       "unknown-field
@@ -59,7 +59,7 @@ describe('edgewise explain', () => {
     `);
   });
 
-  it('shows of a field all that its table says', async () => {
+  it('shows everything in the table of a field', async () => {
     const { stdout } = await explain('TCPEdge.backend.backend_id');
     expect(stdout).toMatchInlineSnapshot(`
       "TCPEdge.backend.backend_id
@@ -82,7 +82,7 @@ describe('edgewise explain', () => {
     expect(JSON.parse(stdout)).toMatchObject({ command: 'explain', ok: true, about: 'code', code });
   });
 
-  it.each(MANIFEST_KINDS)('explains $name, and each of its fields, with and without spec before it', async (kind) => {
+  it.each(MANIFEST_KINDS)('explains $name and each of its fields, with and without spec before it', async (kind) => {
     const { stdout } = await explain(kind.name);
     for (const name of Object.keys(kind.fields)) expect(stdout).toMatch(new RegExp(`^  ${name}: `, 'm'));
     for (const path of listPaths(kind.fields)) {
@@ -97,7 +97,7 @@ describe('edgewise explain', () => {
     expect((await explain('AgentIngress.description')).stdout).toContain('updates the agent ingress');
   });
 
-  it("says which fields are the service's, and which are shown once", async () => {
+  it('says which fields the service sets, and which are shown once', async () => {
     expect((await explain('AgentIngress.ns_targets')).stdout).toContain('computed: ');
     expect((await explain('Credential.token')).stdout).toContain('one-time: ');
   });
@@ -137,7 +137,7 @@ describe('edgewise explain', () => {
     expect(await explain(topic)).toEqual(await explain(path));
   });
 
-  it('lists the fields of a name that several kinds have', async () => {
+  it('lists the fields of one name in several kinds', async () => {
     for (const topic of ['description', 'enabled', 'lifecycle.protect', 'metadata.name']) {
       const { exitCode, stdout } = await explain(topic);
       expect(exitCode, topic).toBe(0);
@@ -167,19 +167,19 @@ describe('edgewise explain', () => {
     ['Stack.rate_limit', 'Stack.api.rate_limit'],
     ['TCPEdge.lifecycle.adpot', 'TCPEdge.lifecycle.adopt'],
     ['Stack.api.ratelimits', 'Stack.spec.api.rate_limit'],
-  ])('does not know %s, and asks whether %s was meant', async (topic, meant) => {
+  ])('does not know %s, and proposes %s', async (topic, meant) => {
     const { exitCode, stdout, stderr } = await explain(topic);
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
     expect(stderr).toContain(`Did you mean \`${meant}\`?`);
   });
 
-  it('says what is known where nothing is near', async () => {
+  it('lists what is known if nothing is near', async () => {
     expect((await explain('TCPEdge.xyzzy')).stderr).toContain('Known here: ');
     expect((await explain('xyzzy')).stderr).toContain('edgewise explain');
     expect(await explain('TCPEdge.description.length')).toMatchObject({ exitCode: 3 });
   });
 
-  it('gives a whole document for what it does not know, when JSON is asked for', async () => {
+  it('prints one JSON document for an unknown word', async () => {
     const { exitCode, stdout } = await explain('xyzzy', '--format', 'json');
     expect(exitCode).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({ command: 'explain', ok: false });

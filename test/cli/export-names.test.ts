@@ -26,7 +26,7 @@ describe('export --names', () => {
     await expect(`${toTranscript(result)}${texts.join('')}`).toMatchFileSnapshot('goldens/export-names.txt');
   });
 
-  it('writes manifests whose first plan is adoptions and nothing else, and whose second is empty', async () => {
+  it('writes manifests whose first plan only adopts, and whose second plan is empty', async () => {
     const { edgewise, recorder } = await createAccount();
     await edgewise(`${EXPORT} infra/terraform.tfstate`);
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
@@ -53,7 +53,7 @@ describe('export --names', () => {
     expect(await readAll(join(folder, 'ingress'))).toEqual(first);
   });
 
-  it('writes one text, with the notes on stderr', async () => {
+  it('writes one text to stdout, and the notes to stderr', async () => {
     const { edgewise } = await createAccount();
     const { stdout, stderr } = await edgewise('export --names infra/terraform.tfstate Credential');
     expect(stdout.match(/^ {2}name: .*$/gm)).toEqual(
@@ -65,7 +65,7 @@ describe('export --names', () => {
     expect(stderr).not.toContain('not in the account');
   });
 
-  it('prints each External so that it can be pasted', async () => {
+  it('prints each External ready to paste', async () => {
     const { edgewise, folder, write } = await createAccount();
     const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
     const [, external = ''] = /^ {2}example_tunnel_group_backend\.postgres: (.*)$/m.exec(stdout) ?? [];
@@ -79,7 +79,7 @@ describe('export --names', () => {
     expect(await readdir(join(folder, 'ingress/external'))).toEqual(['office.yaml', 'usr-000000.yaml']);
   });
 
-  it('exports what the stack owns already, although the state does not contain it', async () => {
+  it('exports what the stack already owns, although the state does not contain it', async () => {
     const owned = { id: 'edgtcp_1', metadata: '{"edgewise":{"stack":"production","name":"by-hand","protect":true}}' };
     const { edgewise, folder } = await createAccount({ ...RESOURCES, TCPEdge: [owned, { id: 'edgtcp_2' }] });
     const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
@@ -92,7 +92,7 @@ describe('export --names', () => {
     ]);
   });
 
-  it('names what the account has not, what is tainted, what is there twice, and what Terraform still has to delete', async () => {
+  it('lists what the account lacks, what is tainted, what occurs twice, and what Terraform still has to delete', async () => {
     const { edgewise, write } = await createAccount();
     const [ingress, credential] = ['agin_2k9X19RBOShUjdA30hT8W0A1ed7', 'cr_2k9XLTgkzKpiZ6nEoVzVn5e1wqR'];
     const create = (kind: string, name: string, id: string, more: JsonObject = {}) => ({
@@ -130,7 +130,7 @@ describe('export --names', () => {
     expect(modules.stdout).toContain('kind: HTTPSEdge\nmetadata:\n  name: web\n');
   });
 
-  it('does not show a secret of the state', async () => {
+  it('shows no secret of the state', async () => {
     const { edgewise, folder, write } = await createAccount();
     await write({ 'infra/terraform.tfstate': JSON.stringify(hideSecrets(STATE)) });
     const { exitCode, stdout, stderr } = await edgewise(`${EXPORT} infra/terraform.tfstate`, {
@@ -145,7 +145,7 @@ describe('export --names', () => {
     expect(damaged).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.not.stringContaining('hunter2') });
   });
 
-  it('lets no key of the state forge a line', async () => {
+  it('escapes keys of the state, so that none forges a line', async () => {
     const { edgewise, folder, write } = await createAccount();
     const key = 'x\n  forged: yes\u001b[2J';
     const listed = STATE['resources'];
@@ -218,7 +218,7 @@ describe('prevent_destroy', () => {
   const countProtected = async (folder: string) =>
     Object.values(await readAll(join(folder, 'ingress'))).filter((text) => text.includes('protect: true')).length;
 
-  it('is said to be unknown where there is no configuration', async () => {
+  it('is reported as unknown without a configuration', async () => {
     const { edgewise, folder } = await createAccount();
     const stdin = await readFile(join(FIXTURE, 'show.json'), 'utf8');
     const { stdout } = await edgewise(`${EXPORT} -`, { stdin });
@@ -228,7 +228,7 @@ describe('prevent_destroy', () => {
     expect(await countProtected(folder)).toBe(0);
   });
 
-  it('is said to be unknown for the modules that are not installed', async () => {
+  it('is reported as unknown for modules that are not installed', async () => {
     const { edgewise, folder, write } = await createAccount();
     await write({ 'infra/.terraform/modules/modules.json': '{"Modules":[{"Key":"site","Dir":"../../.."}]}' });
     const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
@@ -248,7 +248,7 @@ describe('prevent_destroy', () => {
     expect(await countProtected(folder)).toBe(2);
   });
 
-  it('is not looked for in modules that have no resource of the service', async () => {
+  it('is not searched for in modules without a resource of the service', async () => {
     const { edgewise, write } = await createAccount();
     const network = {
       mode: 'managed',
@@ -267,7 +267,7 @@ describe('prevent_destroy', () => {
     expect((await edgewise(`${EXPORT} infra/terraform.tfstate`)).stdout).not.toContain('configuration of');
   });
 
-  it('is said to be uncertain in a file that cannot be read to its end', async () => {
+  it('is reported as uncertain for a file that cannot be read to its end', async () => {
     const { edgewise, write } = await createAccount();
     await write({ 'infra/modules/agent/more.tf': 'resource "x" "y" {' });
     const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);

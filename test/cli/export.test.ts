@@ -52,7 +52,7 @@ async function createAccount(): Promise<Workspace> {
 const HTTPS = `--modules-of ${ID('edghts', 'a')} --modules-of ${ID('edghts', 'a')}/${ID('edghtsrt', 'a')}`;
 
 describe('export', () => {
-  it('is of HTTPS edges and routes alone when their kinds and ids are named', async () => {
+  it('exports only HTTPS edges and routes when their kinds and ids are given', async () => {
     const { edgewise } = await createAccount();
     const both = await edgewise(`export HTTPSEdge HTTPSEdgeRoute ${HTTPS}`);
     expect(both.exitCode).toBe(0);
@@ -63,14 +63,14 @@ describe('export', () => {
     });
   });
 
-  it('shows everything as one text, with what cannot be exported in comments', async () => {
+  it('prints everything as one text, with what cannot be exported in comments', async () => {
     const { edgewise, recorder } = await createAccount();
     const result = await edgewise(`export ${HTTPS}`);
     await expect(toTranscript(result)).toMatchFileSnapshot('goldens/export.txt');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('writes metadata with a merge key as text, so that the manifest reads back as what is live', async () => {
+  it('writes metadata with a merge key as text, so that the manifest reads back as it is live', async () => {
     const metadata = '{"team":{"<<":{"a":1}}}';
     const edge = { id: ID('edgtcp', 'a'), hostports: ['1.tcp.example.net:20001'], metadata };
     const { edgewise } = await createWorkspace({}, { seed: { resources: { TCPEdge: [edge] } } });
@@ -97,7 +97,7 @@ describe('export', () => {
     expect(await readAll(join(folder, 'again'))).toEqual(before);
   });
 
-  it('writes one document a file, each with its modeline, and the schema that it names', async () => {
+  it('writes one document a file, each with the modeline of its schema', async () => {
     const { edgewise, folder } = await createAccount();
     await edgewise(`export -o manifests --owner shop ${HTTPS}`);
     const files = Object.entries(await readAll(join(folder, 'manifests')));
@@ -111,7 +111,7 @@ describe('export', () => {
     expect(Object.fromEntries(files)['.edgewise/manifest.schema.json']).toContain('"edgewise manifest"');
   });
 
-  it('names the schema of the package that is installed, in every file', async () => {
+  it('names the schema of the installed package in every file', async () => {
     const { edgewise, folder } = await createAccount();
     await mkdir(join(folder, 'node_modules/edgewise/schemas'), { recursive: true });
     await writeFile(join(folder, 'node_modules/edgewise/schemas/manifest.schema.json'), '{}');
@@ -122,7 +122,7 @@ describe('export', () => {
       expect(text, path).toMatch(`# yaml-language-server: $schema=${path.includes('/') ? '../' : ''}${schema}`);
   });
 
-  it('writes all files or none, and replaces only those that it makes', async () => {
+  it('writes all files or none, and replaces only files that it made', async () => {
     const { edgewise, folder, write } = await createAccount();
     await write({ 'manifests/edgewise.yaml': 'old', 'manifests/mine.yaml': 'mine' });
     const refused = await edgewise('export -o manifests --owner shop');
@@ -133,7 +133,7 @@ describe('export', () => {
     expect(await readFile(join(folder, 'manifests/mine.yaml'), 'utf8')).toBe('mine');
   });
 
-  it('leaves out what another stack owns, and takes no name from it', async () => {
+  it('leaves out resources of other stacks, and takes no name from them', async () => {
     const { edgewise } = await createAccount();
     const { stdout, stderr } = await edgewise('export TCPEdge --owner shop');
     expect(stdout).not.toContain(`adopt: ${ID('edgtcp', 'e')}`);
@@ -142,7 +142,7 @@ describe('export', () => {
     expect(theirs.stdout).toContain(`name: theirs\nlifecycle:\n  adopt: ${ID('edgtcp', 'e')}`);
   });
 
-  it('names by an External what is not exported itself, and reads nothing else', async () => {
+  it('refers to resources that it does not export by an External, and reads nothing else', async () => {
     const { edgewise, recorder } = await createAccount();
     const { stdout } = await edgewise('export TCPEdge');
     expect(recorder.take().map(({ path }) => path)).toEqual(['/edges/tcp?limit=100']);
@@ -168,7 +168,7 @@ describe('export', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('refuses a file in the place of a folder', async () => {
+  it('refuses a file where a folder is expected', async () => {
     const { edgewise } = await createWorkspace({ taken: '' });
     const { exitCode, stderr } = await edgewise('export -o taken --owner production');
     expect([exitCode, stderr]).toEqual([

@@ -28,7 +28,7 @@ function forbid(transport: Transport, path: string): Transport {
   };
 }
 
-describe('a write that failed', () => {
+describe('a failed write', () => {
   it('is shown at the line of its manifest, at the field that the service names', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edge.yaml': LOST }, { seed: { externals: [] } });
     const words = '--report markdown=a.md --report github=a.gh --report sarif=a.sarif --report json=a.json';
@@ -45,7 +45,7 @@ describe('a write that failed', () => {
     expect(outcome).toMatchObject({ outcome: 'failed', status: 400, field: 'backend.backend_id' });
   });
 
-  it('is shown at the start of its manifest where the service names no field', async () => {
+  it('is shown at the start of its manifest if the service names no field', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edge.yaml': `${STACK}${toEdge('a', 20001)}` });
     const { stdout } = await edgewise('apply edge.yaml --yes', { transport: forbid(recorder.transport, '/edges') });
     expect(stdout).toContain('    POST /edges/tcp: 403 ERR_9: not yours\n    --> edge.yaml:6:1\n');
@@ -60,7 +60,7 @@ metadata: { name: b }
 spec: { domain: b.example.com }
 `;
 
-  it('in part has failed, with exit code 1', async () => {
+  it('exits with 1 if some writes failed', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'two.yaml': TWO });
     const result = await edgewise('apply two.yaml --yes', { transport: forbid(recorder.transport, '/edges') });
     expect(result.exitCode).toBe(1);
@@ -68,7 +68,7 @@ spec: { domain: b.example.com }
     expect(result.stdout).not.toContain('API key');
   });
 
-  it('as a whole is a matter of permission, with exit code 4', async () => {
+  it('exits with 4 if all writes failed', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'two.yaml': TWO });
     const result = await edgewise('apply two.yaml --yes', { transport: forbid(recorder.transport, '/') });
     expect(result.exitCode).toBe(4);
@@ -76,7 +76,7 @@ spec: { domain: b.example.com }
   });
 });
 
-describe('a service that dies in the middle of an apply', () => {
+describe('a service that fails during an apply', () => {
   const EDGES = Array.from({ length: 40 }, (_, index) => toEdge(`e${index}`, 20_000 + index)).join('');
 
   /** A service that answers so many writes, and then is gone for as many as are said, or for good. */
@@ -93,7 +93,7 @@ describe('a service that dies in the middle of an apply', () => {
     };
   }
 
-  it('is noticed after three writes: the rest is skipped, and that is said once', async () => {
+  it('ends the apply after three writes, and the skipped rest is reported once', async () => {
     const { edgewise, folder, recorder } = await createWorkspace({ 'edges.yaml': `${STACK}${EDGES}` });
     const transport = dieAfter(recorder.transport, { writes: 5 });
     const { exitCode, stdout, stderr } = await edgewise('apply edges.yaml --yes --report json=a.json', { transport });
@@ -119,7 +119,7 @@ describe('a service that dies in the middle of an apply', () => {
     expect((await edgewise('apply edges.yaml --yes')).exitCode).toBe(0);
   });
 
-  it('that comes back in time loses nothing', async () => {
+  it('loses nothing if it recovers in time', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edges.yaml': `${STACK}${EDGES}` });
     const transport = dieAfter(recorder.transport, { writes: 5, gone: 3 });
     expect((await edgewise('apply edges.yaml --yes', { transport })).exitCode).toBe(0);
@@ -127,7 +127,7 @@ describe('a service that dies in the middle of an apply', () => {
 });
 
 describe('a service that frees a hostport late', () => {
-  it('is waited for as long as the Stack says, while other writes go on', async () => {
+  it('is waited for as long as the Stack sets, while other writes continue', async () => {
     const stack = `${STACK}spec: { api: { timeouts: { conflict: 3s } } }\n`;
     const { edgewise, recorder, server, write } = await createWorkspace({ 'edge.yaml': stack + toEdge('old', 20001) });
     await edgewise('apply edge.yaml --yes');

@@ -60,7 +60,7 @@ describe('get', () => {
     ['json', 'edgewise.yaml --format json'],
     ['yaml', 'edgewise.yaml --format yaml'],
     ['name', 'edgewise.yaml --format name'],
-  ])('shows what the stack owns and nothing of another: %s', async (name, words) => {
+  ])('shows what the stack owns and nothing else: %s', async (name, words) => {
     const { edgewise } = await createApplied();
     const result = await edgewise(`get ${words}`);
     expect(result).toMatchObject({ exitCode: 0, stderr: '' });
@@ -69,7 +69,7 @@ describe('get', () => {
     await expect(shown).toMatchFileSnapshot(`goldens/get-${name}.txt`);
   });
 
-  it('says the same as JSON and as YAML, whatever the texts are', async () => {
+  it('prints the same values as JSON and as YAML, for any text', async () => {
     const { edgewise } = await createApplied();
     const [json, yaml] = [
       await edgewise('get edgewise.yaml --format json'),
@@ -97,7 +97,7 @@ describe('get', () => {
     ['TCPEdge --format value=hostports', 'TCPEdge/postgres\t1.tcp.example.net:20001\n'],
     ['TCPEdge/postgres --format value=name', 'postgres\n'],
     ['SSHUserCertificate/ci --format value=extensions.permit-pty', '\n'],
-  ])('gives one value: %s', async (words, expected) => {
+  ])('prints one value: %s', async (words, expected) => {
     const { edgewise } = await createApplied();
     const { exitCode, stdout, stderr } = await edgewise(`get edgewise.yaml ${words}`);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -116,13 +116,13 @@ describe('get', () => {
     ['edgewise.yaml --format value=region_domains', ['GET /agent_ingresses?limit=100']],
     ['edgewise.yaml --format value=token', []],
     ['edgewise.yaml TCPEdge/postgres --format value=region_domains', []],
-  ])('reads what it needs and nothing else: get %s', async (words, expected) => {
+  ])('reads only what it needs: get %s', async (words, expected) => {
     const workspace = await createApplied();
     await workspace.edgewise(`get ${words}`);
     expect(listPaths(workspace)).toEqual([...expected].sort());
   });
 
-  it('and apply --format json say the same of what was made and changed, without tokens', async () => {
+  it('prints the same resources as apply --format json, without tokens', async () => {
     const { edgewise, write, folder } = await createWorkspace({ 'edgewise.yaml': ALL });
     const read = async () => {
       const { resources } = JSON.parse((await edgewise('get edgewise.yaml --format json')).stdout);
@@ -149,7 +149,7 @@ describe('get', () => {
     ]);
   });
 
-  it('never shows a token, whatever the service answers', async () => {
+  it('never shows a token, whatever the service returns', async () => {
     const workspace = await createApplied();
     const transport: Transport = async (request) => {
       const response = await workspace.server.handle(request);
@@ -167,7 +167,7 @@ describe('get', () => {
     expect(await answer.text()).toContain('SECRET');
   });
 
-  it('tells apart what bears the same mark', async () => {
+  it('tells resources with the same mark apart', async () => {
     const { edgewise, server } = await createApplied();
     const [edge] = (server.snapshot().resources['TCPEdge'] ?? []).filter(({ metadata }) =>
       String(metadata).includes('"test"'),
@@ -183,7 +183,7 @@ describe('get', () => {
     expect((await edgewise('get edgewise.yaml TCPEdge')).stdout).toContain('protected, shares its mark');
   });
 
-  it('shows first what a resource serves, by the names of the manifests, in a terminal of 80 columns', async () => {
+  it('shows first what a resource serves, by names of the manifests, in a terminal of 80 columns', async () => {
     const pool = `---
 apiVersion: edgewise/v1
 kind: WeightedBackend
@@ -208,7 +208,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     await expect(stdout).toMatchFileSnapshot('goldens/get-narrow.txt');
   });
 
-  it('and apply say which NS records a new domain needs, and an update of it says nothing', async () => {
+  it('shows the NS records that a new domain needs, as apply does, and nothing after its update', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ALL });
     const step =
       'AgentIngress/agents: set the NS records of its domain to ns1.ingress.example.net, ns2.ingress.example.net (ns_targets).';
@@ -225,12 +225,12 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     [{ renews_at: '2026-02-28T12:00:00Z', provisioning_job: null }, 'certificate is due for renewal'],
     [{ renews_at: null, provisioning_job: { error_code: 'DNS_ERROR', msg: 'no NS' } }, 'certificate fails'],
     [{ renews_at: null, provisioning_job: { error_code: null, msg: 'soon' } }, 'certificate is being provisioned'],
-  ])('says of a certificate in its row: %j', (status, expected) => {
+  ])('shows the state of a certificate in its row: %j', (status, expected) => {
     const { describeState } = getKind('AgentIngress');
     expect(describeState({ certificate_management_status: status }, NOW)).toEqual([expected]);
   });
 
-  it('says how a certificate does, and what to do about it', async () => {
+  it('shows the state of a certificate and the remedy', async () => {
     const { edgewise, server } = await createApplied();
     const job = {
       error_code: 'DNS_ERROR',
@@ -279,13 +279,13 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
       'has no field certificate_management_status.renews',
     ],
     ['TCPEdge --format value=hostports.first', 3, 'has no field hostports.first'],
-  ])('refuses what is not there: get %s', async (words, exitCode, message) => {
+  ])('refuses an unknown resource: get %s', async (words, exitCode, message) => {
     const { edgewise } = await createApplied();
     const result = await edgewise(`get edgewise.yaml ${words}`);
     expect(result).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
   });
 
-  it('says that apply creates what is described and not there', async () => {
+  it('says that apply creates a resource that has a manifest and is not live', async () => {
     const { edgewise, write } = await createApplied();
     await write({ 'edgewise.yaml': `${ALL}${toEdge('new', 20009)}` });
     const result = await edgewise('get edgewise.yaml TCPEdge/new --format json');
@@ -294,7 +294,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     expect(result.stderr).toContain('TCPEdge/new is in the manifests and does not exist yet: apply creates it.');
   });
 
-  it('fits a narrow terminal, without what says the least', async () => {
+  it('leaves out the least important columns in a narrow terminal', async () => {
     const { edgewise } = await createApplied();
     const wide = (await edgewise('get edgewise.yaml', { terminal: 120 })).stdout;
     const narrow = (await edgewise('get edgewise.yaml --no-color', { terminal: 80 })).stdout;
@@ -304,7 +304,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
   });
 
   it.each(['get --format json --frobnicate', 'get --format=json --frobnicate', 'get --format json -o=json'])(
-    'is one JSON document even when it could not be parsed: %s',
+    'prints one JSON document also if its arguments are wrong: %s',
     async (line) => {
       const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
       const { exitCode, stdout } = await edgewise(line);
@@ -312,7 +312,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     },
   );
 
-  it('of a stack that owns nothing says so', async () => {
+  it('reports a stack that owns nothing', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
     expect(await edgewise('get')).toMatchObject({
       exitCode: 0,

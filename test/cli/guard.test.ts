@@ -52,7 +52,7 @@ async function copyEdges(server: Server, count: number): Promise<void> {
 
 describe('the guard of the Stack', () => {
   it.each(GENERAL_FORMAT_NAMES)(
-    'ends plan and apply with the same exit code as %s, and nothing is written',
+    'refuses with the same exit code in plan and apply for %s, and writes nothing',
     async (format) => {
       const { edgewise, recorder } = await leaveOne(STRICT);
       expect(await edgewise(`plan --format ${format}`)).toMatchObject({ exitCode: 5 });
@@ -62,7 +62,7 @@ describe('the guard of the Stack', () => {
     },
   );
 
-  it('holds for an approved plan: the consent to plan is no consent to apply', async () => {
+  it('applies to an approved plan: consent to plan is no consent to apply', async () => {
     const { edgewise, server } = await leaveOne(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json --allow-deletes');
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
@@ -71,7 +71,7 @@ describe('the guard of the Stack', () => {
     expect(listEdges(server)).toHaveLength(1);
   });
 
-  it('may be stricter at apply than when the plan was made', async () => {
+  it('uses a stricter limit of the apply than of the plan', async () => {
     const { edgewise, write, server } = await leaveOne(LAX);
     await write({ 'strict/.git/HEAD': '', 'strict/edgewise.yaml': STRICT + ONE_EDGE });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
@@ -83,14 +83,14 @@ describe('the guard of the Stack', () => {
     expect(listEdges(server)).toHaveLength(1);
   });
 
-  it('counts the share of all that is owned, and not of what --target names', async () => {
+  it('counts the share of everything owned, and not of what --target names', async () => {
     const { edgewise } = await leaveOne(STRICT);
     const targets = '--target TCPEdge/b --target TCPEdge/c';
     expect(await edgewise(`apply --yes ${targets}`)).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply --yes --target TCPEdge/b')).toMatchObject({ exitCode: 0 });
   });
 
-  it('has nothing to say of deletes that --no-delete leaves out, protected ones too', async () => {
+  it('ignores deletes that --no-delete leaves out, also of protected resources', async () => {
     const { edgewise, server, write } = await protectOne(EDGES.slice(1).join(''));
     await write({ 'edgewise.yaml': STRICT });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 5 });
@@ -100,7 +100,7 @@ describe('the guard of the Stack', () => {
     expect(listEdges(server)).toHaveLength(3);
   });
 
-  it('takes a rename for no delete', async () => {
+  it('does not count a rename as a delete', async () => {
     const { edgewise, server, write } = await leaveOne(STRICT);
     const renamed = EDGES.map((text) => `${text.replace('name: ', 'name: new-')}lifecycle: { renamed_from: OLD }\n`);
     const names = ['a', 'b', 'c'];
@@ -112,7 +112,7 @@ describe('the guard of the Stack', () => {
     expect(listEdges(server)).toEqual(before);
   });
 
-  it('takes what moves to another stack for no delete, there and here', async () => {
+  it('does not count a move to another stack as a delete, in neither stack', async () => {
     const { edgewise, server, write } = await leaveOne(STRICT);
     await write({ 'edgewise.yaml': STRICT.replace('name: test', 'name: other') + EDGES.join('') });
     expect(await edgewise('apply --yes --take-over test')).toMatchObject({ exitCode: 0 });
@@ -131,7 +131,7 @@ describe('a copied stack name', () => {
     return workspace;
   }
 
-  it('lets an approved plan delete nothing either, even if its violations were taken out', async () => {
+  it('lets an approved plan delete nothing, even if its violations were removed', async () => {
     const { edgewise, server, folder, write } = await copyName(toEdge('other', 20009));
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
@@ -145,7 +145,7 @@ describe('a copied stack name', () => {
     expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
   });
 
-  it.each(['github', 'sarif', 'junit'])('names all that the stack owns as %s', async (format) => {
+  it.each(['github', 'sarif', 'junit'])('lists everything that the stack owns as %s', async (format) => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + EDGES.join('') });
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': STACK + toEdge('other', 20009) });
@@ -156,14 +156,14 @@ describe('a copied stack name', () => {
   it.each([
     ['a new name with renamed_from', `${toEdge('b', 20001)}lifecycle: { renamed_from: a }\n`],
     ['a resource that is to be replaced or changed', toEdge('a', 20002)],
-  ])('is not suspected where the stack owns what the manifests describe: %s', async (_, described) => {
+  ])('is not suspected if the stack owns what the manifests describe: %s', async (_, described) => {
     const { edgewise, write } = await copyName(described);
     await write({ 'more.yaml': toEdge('c', 20003) });
     await edgewise('apply --yes edgewise.yaml more.yaml');
     expect(await edgewise('apply --yes edgewise.yaml')).toMatchObject({ exitCode: 0 });
   });
 
-  it('does not keep a target or a whole stack from being deleted when that is asked for', async () => {
+  it('does not prevent the delete of a target, nor destroy', async () => {
     const { edgewise } = await copyName(toEdge('other', 20009));
     expect(await edgewise('plan --target TCPEdge/a')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --no-delete')).toMatchObject({ exitCode: 0 });
@@ -183,19 +183,16 @@ describe('duplicates', () => {
     expect(listEdges(server)).toHaveLength(1);
   });
 
-  it.each(['a', 'b', 'c', 'd'])(
-    'made within one second leave the older one, whatever their ids: %s',
-    async (idSeed) => {
-      const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': LAX + ONE_EDGE }, { idSeed });
-      await edgewise('apply --yes');
-      const [oldest] = listEdges(server);
-      await copyEdges(server, 3);
-      expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
-      expect(listEdges(server)).toEqual([oldest]);
-    },
-  );
+  it.each(['a', 'b', 'c', 'd'])('of one second leave the older one, whatever their ids: %s', async (idSeed) => {
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': LAX + ONE_EDGE }, { idSeed });
+    await edgewise('apply --yes');
+    const [oldest] = listEdges(server);
+    await copyEdges(server, 3);
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect(listEdges(server)).toEqual([oldest]);
+  });
 
-  it('of what is protected need consent where they may be the original, and the one that is kept stays protected', async () => {
+  it('of a protected resource need consent if they may be the original, and the one that stays is protected', async () => {
     const { edgewise, server, write } = await protectOne();
     const [kept] = listEdges(server);
     // Made in the same second: nothing shows which of the two is the original.
@@ -215,7 +212,7 @@ describe('duplicates', () => {
     expect(listEdges(server)).toHaveLength(2);
   });
 
-  it('are not pruned by an approved plan when the one that was to stay is gone', async () => {
+  it('are not pruned by an approved plan if the one that was to stay is gone', async () => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + ONE_EDGE });
     await edgewise('apply --yes');
     await copyEdges(server, 1);
@@ -246,7 +243,7 @@ describe('protection', () => {
     ['a release', 'release --yes TCPEdge/a', ONE_EDGE + PROTECT, 'TCPEdge/a'],
     ['what loses its protection in the same breath', 'destroy --yes', ONE_EDGE, 'TCPEdge/a'],
     ['a rotation', 'apply --yes --allow-deletes --rotate Credential/agent', credential, 'Credential/agent'],
-  ])('stands against %s, and yields to consent by name only', async (_, line, manifests, address) => {
+  ])('blocks %s, and yields only to consent by name', async (_, line, manifests, address) => {
     const { edgewise, write, server } = await protectOne(credential);
     const before = server.snapshot().resources;
     await write({ 'edgewise.yaml': STACK + manifests });
@@ -260,13 +257,13 @@ describe('protection', () => {
   });
 });
 
-describe('a plan file that was edited', () => {
+describe('an edited plan file', () => {
   async function edit(folder: string, change: (plan: Plan) => object): Promise<void> {
     const file = join(folder, 'plan.json');
     await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
   }
 
-  it('is held to the limits, though it says that it was made to delete', async () => {
+  it('obeys the limits, although it says that it was made to delete', async () => {
     const { edgewise, folder, server } = await leaveOne(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json');
     await edit(folder, (plan) => ({ ...plan, mode: 'destroy', violations: [] }));
@@ -274,7 +271,7 @@ describe('a plan file that was edited', () => {
     expect(listEdges(server)).toHaveLength(3);
   });
 
-  it('cannot pass off what is protected as a duplicate', async () => {
+  it('cannot declare a protected resource a duplicate', async () => {
     const { edgewise, folder, server, write } = await protectOne(EDGES[1]);
     await write({ 'edgewise.yaml': STACK + EDGES[1] });
     await edgewise('plan edgewise.yaml -o plan.json');

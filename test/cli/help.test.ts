@@ -35,14 +35,14 @@ function listExplained(text: string): readonly string[] {
 }
 
 describe('help', () => {
-  it.each(COMMANDS)('explains itself: edgewise %s', async (command) => {
+  it.each(COMMANDS)('explains edgewise %s', async (command) => {
     const words = command.split(' ').filter((word) => word !== '');
     const { exitCode, stdout, stderr } = await runCommand([...words, '--help'], { cwd: '/' });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     await expect(stdout).toMatchFileSnapshot(`goldens/help${words.map((word) => `-${word}`).join('')}.txt`);
   });
 
-  it.each(COMMANDS.filter((name) => name !== 'help'))('has examples: edgewise %s', async (command) => {
+  it.each(COMMANDS.filter((name) => name !== 'help'))('has examples for edgewise %s', async (command) => {
     const words = command.split(' ').filter((word) => word !== '');
     const { stdout } = await runCommand([...words, '--help'], { cwd: '/' });
     expect(stdout).toMatch(/Examples:\n {2}\$ edgewise/);
@@ -54,7 +54,7 @@ describe('help', () => {
     await expect(stdout).toMatchFileSnapshot(`goldens/help-topic-${topic}.txt`);
   });
 
-  it('fits a screen of 40 lines, with one line for each command', async () => {
+  it('fits on a screen of 40 lines, with one line for each command', async () => {
     const { stdout } = await runCommand(['--help'], { cwd: '/', terminal: 80 });
     const lines = stdout.trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(40);
@@ -68,19 +68,19 @@ describe('help', () => {
     for (const topic of HELP_TOPICS) expect(stdout).toContain(topic.name);
   });
 
-  it.each(COMMANDS.filter((name) => name !== ''))('is the same by another way: edgewise help %s', async (command) => {
+  it.each(COMMANDS.filter((name) => name !== ''))('prints the same for edgewise help %s', async (command) => {
     const words = command.split(' ');
     const { stdout } = await runCommand(['help', ...words], { cwd: '/' });
     expect(stdout).toBe((await runCommand([...words, '--help'], { cwd: '/' })).stdout);
   });
 
-  it('is the overview when nothing is asked', async () => {
+  it('is the overview without arguments', async () => {
     const overview = await runCommand(['--help'], { cwd: '/' });
     expect(await runCommand(['help'], { cwd: '/' })).toEqual(overview);
     expect(await runCommand([], { cwd: '/' })).toMatchObject({ exitCode: 3, stdout: '', stderr: overview.stdout });
   });
 
-  it('of something else says what there is', async () => {
+  it('lists the known words for an unknown one', async () => {
     expect(await runCommand(['help', 'conection'], { cwd: '/' })).toMatchObject({
       exitCode: 3,
       stderr: 'edgewise: There is no command or topic conection.\nDid you mean `connection`?\n',
@@ -96,7 +96,7 @@ describe('help', () => {
     expect(lines.filter((line) => line.length > 80 && !line.startsWith('  $ '))).toEqual([]);
   });
 
-  it('shows the options of a command first, and names those that a topic explains', async () => {
+  it('shows the options of a command first, and names the topics of the others', async () => {
     const { stdout } = await runCommand(['plan', '--help'], { cwd: '/' });
     expect(stdout.indexOf('--detailed-exitcode')).toBeLessThan(stdout.indexOf('--format'));
     expect(stdout.indexOf('--format')).toBeLessThan(stdout.indexOf('  connection   --base-url, '));
@@ -132,7 +132,7 @@ describe('help', () => {
     expect(Math.max(...widths)).toBeLessThanOrEqual(120);
   });
 
-  it('prints its version', async () => {
+  it('prints the version', async () => {
     const { exitCode, stdout } = await runCommand(['--version'], { cwd: '/' });
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+/);

@@ -27,12 +27,12 @@ function toManifest(kind: string, spec: JsonObject): string {
 }
 
 describe.each(Object.entries(VALUES))('%s', (kind, values) => {
-  it('has a value here for each field that cannot be changed', () => {
+  it('has a value here for each immutable field', () => {
     const fixed = getKind(kind).specFields.filter(([, { lifecycle }]) => lifecycle === 'immutable');
     expect(Object.keys(values)).toEqual(fixed.map(([name]) => name));
   });
 
-  it.each(Object.keys(values))('is replaced, the new one first, when %s changes', async (name) => {
+  it.each(Object.keys(values))('is replaced, with the new one created first, when %s changes', async (name) => {
     const before = Object.fromEntries(Object.entries(values).map(([field, [from]]) => [field, from]));
     const after = { ...before, [name]: values[name]?.[1] ?? null };
     const { edgewise, write, recorder } = await createWorkspace({ 'm.yaml': toManifest(kind, before) });

@@ -25,7 +25,7 @@ describe('edgewise init', () => {
     ['npx --no-install edgewise', 'in the project', 'node_modules/.bin', {}],
     ['npx --no-install edgewise', 'got by npx', undefined, { npm_command: 'exec' }],
     ['edgewise', 'run in another way', undefined, {}],
-  ])('says the next commands as they work: %s, where it is %s', async (command, _, bin, env) => {
+  ])('prints next commands that work: %s, where it is %s', async (command, _, bin, env) => {
     const { edgewise, folder } = await createWorkspace();
     if (bin !== undefined) {
       await mkdir(join(folder, bin), { recursive: true });
@@ -40,7 +40,7 @@ describe('edgewise init', () => {
     expect(commands).toEqual([`${command} validate network`, `${command} plan network`]);
   });
 
-  it('asks for what no option says, and takes what goes without saying', async () => {
+  it('asks for what no option sets, and uses defaults for the rest', async () => {
     const { edgewise, folder } = await createWorkspace();
     const result = await edgewise('init my-network', { answers: ['', 'https://api.test'] });
     expect(result).toMatchObject({ exitCode: 0 });
@@ -50,7 +50,7 @@ describe('edgewise init', () => {
     expect(stack).toContain('base_url: https://api.test\n');
   });
 
-  it('leaves the base URL to the environment when nobody names one', async () => {
+  it('leaves the base URL to the environment if none is given', async () => {
     const { edgewise, folder } = await createWorkspace();
     const env = { EDGEWISE_BASE_URL: '', EDGEWISE_API_KEY: '' };
     expect((await edgewise('init network --name shop', { env })).stdout).toMatch(
@@ -60,7 +60,7 @@ describe('edgewise init', () => {
     expect(await readFile(join(folder, 'network', 'edgewise.yaml'), 'utf8')).toMatch(/^# {3}api:$/m);
   });
 
-  it('says what is missing or wrong, and writes nothing then', async () => {
+  it('reports what is missing or wrong, and writes nothing then', async () => {
     const { edgewise, folder } = await createWorkspace();
     expect(await edgewise('init network')).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('--name') });
     expect(await edgewise('init network --name Shop_')).toMatchObject({ exitCode: 3 });
@@ -99,7 +99,7 @@ describe('edgewise init', () => {
     ['a kind that the Defaults do not list', 'init only/web --name shop', 'does not list the kind'],
     ['Defaults with a mistake', 'init wrong/web --name shop', 'spec.apo is not a known field'],
     ['Defaults with a command that prints the manifests', 'init rendered/web --name shop', 'rendered/defaults.yaml'],
-  ])('refuses %s, says why, and writes nothing', async (_, line, why) => {
+  ])('refuses %s with a reason, and writes nothing', async (_, line, why) => {
     const toDefaults = (spec: object) => JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Defaults', spec });
     const { edgewise, folder } = await createWorkspace({
       'live/stack.yaml': STACK,
@@ -123,7 +123,7 @@ describe('edgewise init', () => {
     ['a data file in the repository', 'network', 'shop', 'embedded:account.json'],
     ['a data file in a folder that is not there yet', 'network', 'shop', 'embedded:data/account.json'],
     ['a folder above other stacks', '.', 'shop', 'https://api.test'],
-  ])('writes what its next commands accept: %s', async (_, at, name, url) => {
+  ])('writes manifests that its next commands accept: %s', async (_, at, name, url) => {
     const { folder, recorder } = await createWorkspace({
       'live/defaults.yaml':
         'apiVersion: edgewise/v1\nkind: Defaults\nspec: { api: { base_url: "https://api.test" } }\n',
@@ -159,7 +159,7 @@ describe('edgewise init', () => {
     expect(await readFile(join(folder, 'network', 'example.yaml'), 'utf8')).toBe('mine');
   });
 
-  it('names the schema of the package where that is installed, and writes one out of sight elsewhere', async () => {
+  it('names the schema of an installed package, and writes a hidden one elsewhere', async () => {
     const { edgewise, folder } = await createWorkspace();
     await edgewise(`init here ${FLAGS}`);
     expect(await readFile(join(folder, 'here', '.edgewise', 'manifest.schema.json'), 'utf8')).toContain('"$schema"');

@@ -8,7 +8,7 @@ import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 const FILES = { 'stack.yaml': `${STACK}${toEdge('a', 20001)}` };
 const WITH_SINK = { 'stack.yaml': `${STACK}spec: { tokens: { default: { directory: tokens } } }\n` };
 
-describe('what is no file is refused at once, with nothing sent', () => {
+describe('an input that is no file is refused at once, before any request', () => {
   it.each([
     ['manifests', 'validate /dev/zero', 3, '/dev/zero is a device, not a file'],
     ['a saved plan', 'show /dev/zero', 3, '/dev/zero cannot be read: it is a device, not a file'],
@@ -57,7 +57,7 @@ describe('a pipe', () => {
     expect(await edgewise('plan stack.yaml', { env })).toMatchObject({ exitCode: 0 });
   });
 
-  it('that has no end is left at the limit', async () => {
+  it('is read up to the limit if it has no end', async () => {
     const workspace = await createWorkspace(FILES);
     const endless = openPipe(workspace, 'head -c 1000000000 /dev/zero');
     const { exitCode, stdout, stderr } = await workspace.edgewise(`validate ${endless}`);
@@ -66,7 +66,7 @@ describe('a pipe', () => {
   });
 });
 
-it('a file that a manifest has written to is not waited for when it is a pipe', async () => {
+it('does not wait for a pipe to which a manifest was written', async () => {
   const workspace = await createWorkspace(WITH_SINK);
   execFileSync('mkfifo', [join(workspace.folder, 'pipe')]);
   const certificate = `---
@@ -82,14 +82,14 @@ lifecycle: { write_to: pipe }
   expect(await workspace.edgewise('plan stack.yaml')).toMatchObject({ exitCode: 0 });
 });
 
-describe('a plan file', () => {
+describe('a mutated plan file', () => {
   it.each([
     ['is nested too deeply', '['.repeat(1000) + ']'.repeat(1000), 'it is nested more than 200 levels deep'],
     ['is no JSON', '{', 'it holds no JSON object'],
     ['is a list', '[]', 'it holds no JSON object'],
     ['has too many values', `[${'1,'.repeat(2_000_000)}1]`, 'it has more than 2,000,000 values'],
     ['has many wrong members', `{"format":FORMAT,"changes":[${'{},'.repeat(300_000)}{}]}`, ''],
-  ])('that %s is refused', async (_, text, message) => {
+  ])('is refused if it %s', async (_, text, message) => {
     const workspace = await createWorkspace(FILES);
     await workspace.write({ 'plan.json': text.replace('FORMAT', String(PLAN_FORMAT)) });
     const { exitCode, stderr } = await workspace.edgewise('show plan.json');
@@ -97,7 +97,7 @@ describe('a plan file', () => {
     expect(exitCode).toBe(3);
   });
 
-  it('is refused for a mistake far behind, which is named', async () => {
+  it('is refused for a mistake far into the file, which is named', async () => {
     const edges = Array.from({ length: 1500 }, (_, index) => toEdge(`e${index}`, index + 1)).join('');
     const workspace = await createWorkspace({ 'stack.yaml': `${STACK}${edges}` });
     await workspace.edgewise('plan stack.yaml -o plan.json');
@@ -110,7 +110,7 @@ describe('a plan file', () => {
   });
 });
 
-it('a seed with many mistakes tells of the first', async () => {
+it('reports the first mistake of a seed with many', async () => {
   const workspace = await createWorkspace({ 'seed.json': `{"externals":[${'1,'.repeat(100)}1]}` });
   const { exitCode, stderr } = await workspace.edgewise('serve --seed seed.json');
   expect(stderr).toMatch(/externals\[0\] .+/);

@@ -30,7 +30,7 @@ function readLines(text: string): readonly Line[] {
 }
 
 describe('a journal', () => {
-  it('has a line before and after each request, for its owner, and no token', async () => {
+  it('has a line before and after each request, for its owner only, and no token', async () => {
     const { edgewise, folder, recorder } = await createWorkspace(FILES);
     await edgewise('apply --yes --token-directory tokens --journal run.ndjson');
     const text = await readFile(join(folder, 'run.ndjson'), 'utf8');
@@ -72,7 +72,7 @@ describe('a journal', () => {
     readLines(text);
   });
 
-  it('says of a write that waited when an interrupt came that it was not sent', async () => {
+  it('says that a waiting write was not sent because of an interrupt', async () => {
     const { edgewise, folder, server } = await createWorkspace(FILES);
     let interrupt = (): void => undefined;
     const transport = async (request: Request): Promise<Response> => {
@@ -94,7 +94,7 @@ describe('a journal', () => {
     ]);
   });
 
-  it('that cannot be written stops before the first write', async () => {
+  it('stops the apply before the first write if it cannot be written', async () => {
     const { edgewise, recorder } = await createWorkspace(FILES);
     const refused = await edgewise('apply --yes --token-directory tokens --journal nowhere/run.ndjson');
     expect(refused).toMatchObject({ exitCode: 1 });
@@ -102,7 +102,7 @@ describe('a journal', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('goes on in a line of its own behind one that a crash tore', async () => {
+  it('continues on a line of its own after one that a crash cut off', async () => {
     const { edgewise, folder } = await createWorkspace(FILES);
     await writeFile(join(folder, 'run.ndjson'), '{"format":1,"ti');
     await edgewise('apply --yes --token-directory tokens --journal run.ndjson');

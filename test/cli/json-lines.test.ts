@@ -34,7 +34,7 @@ function readEvents(text: string): readonly Event[] {
 }
 
 describe('json-lines', () => {
-  it('tells of an apply as it happens, on stdout and in a file', async () => {
+  it('reports an apply while it runs, on stdout and in a file', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     const writes: string[] = [];
     const { stdout, exitCode } = await edgewise('apply --yes --format json-lines --report json-lines=events.jsonl', {
@@ -50,7 +50,7 @@ describe('json-lines', () => {
     expect(await readFile(join(folder, 'events.jsonl'), 'utf8')).toBe(stdout);
   });
 
-  it('in a file beside text is the same stream', async () => {
+  it('is the same stream in a file beside text', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes --report json-lines=events.jsonl');
     expect(readEvents(await readFile(join(folder, 'events.jsonl'), 'utf8'))).toHaveLength(8);
@@ -58,7 +58,7 @@ describe('json-lines', () => {
     expect(readEvents(stdout).at(-1)).toMatchObject({ command: 'destroy', totals: { applied: 2 } });
   });
 
-  it('ends with a summary when nothing was begun: invalid manifests, a refused key, nothing to do', async () => {
+  it('ends with a summary if nothing began: invalid manifests, a rejected key, nothing to do', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': `${TWO}  colour: red\n` });
     const invalid = readEvents((await edgewise('apply --yes --format json-lines')).stdout);
     expect(invalid.map(({ event }) => event)).toEqual(['diagnostic', 'summary']);
@@ -92,14 +92,14 @@ describe('json-lines', () => {
     });
   });
 
-  it('of a plan and of a check is diagnostics and a summary', async () => {
+  it('has diagnostics and a summary for a plan and for validate', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     const plan = readEvents((await edgewise('plan --format json-lines')).stdout);
     expect(plan.at(-1)).toMatchObject({ command: 'plan', ok: true, changes: { create: 2, unchanged: 0 } });
     expect(readEvents((await edgewise('validate --format json-lines')).stdout).at(-1)).toMatchObject({ ok: true });
   });
 
-  it('goes on where it was when a bug ends an apply, on stdout and in a file', async () => {
+  it('continues the stream if a bug ends an apply, on stdout and in a file', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
     const line = 'apply --yes --format json-lines --report json-lines=events.jsonl';
     const { stdout, exitCode } = await edgewise(line, {

@@ -24,7 +24,7 @@ describe('the report of a failure names the stack', () => {
     expect(readMarker(checked.stdout)).toBe('<!-- edgewise:validate stack=test -->');
   });
 
-  it('of a service that does not answer, whatever the command', async () => {
+  it('of a service that does not respond, whatever the command', async () => {
     const { edgewise } = await createWorkspace({ 'edge.yaml': `${STACK}${EDGE}` });
     const transport = async () => Response.json({}, { status: 401 });
     for (const command of ['plan', 'apply', 'destroy', 'drift']) {
@@ -44,7 +44,7 @@ describe('the report of a failure names the stack', () => {
     }
   });
 
-  it('nowhere, where none can be read', async () => {
+  it('never if none can be read', async () => {
     const { edgewise } = await createWorkspace({ 'edge.yaml': EDGE, 'odd.yaml': STACK.replace('test', '"a b"') });
     for (const file of ['edge.yaml', 'odd.yaml', 'none.yaml']) {
       const { stdout } = await edgewise(`plan ${file} --format markdown`);

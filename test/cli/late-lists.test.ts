@@ -62,7 +62,7 @@ describe('a second apply', () => {
     expect(list(workspace, 'WeightedBackend')).toEqual([pool]);
   });
 
-  it('reads no more than a hundred resources that a list lacks', async () => {
+  it('reads at most a hundred resources that a list lacks', async () => {
     const toPool = (index: number) => toManifest('WeightedBackend', `p${index}`, { backends: { bkdhr_a: 1 } });
     const toUser = (index: number) =>
       toManifest('TCPEdge', `e${index}`, { backend: { backend_id: `WeightedBackend/p${index}` } });
@@ -90,7 +90,7 @@ describe('a second apply', () => {
   it.each([
     ['a resource', POOL, 'WeightedBackend'],
     ['a credential', CREDENTIAL, 'Credential'],
-  ])('takes back %s that it created because the list was late by ten seconds', async (_, manifests, kind) => {
+  ])('deletes %s again that it created because the list was ten seconds late', async (_, manifests, kind) => {
     const workspace = await createStack(manifests);
     await workspace.edgewise(APPLY);
     const [first] = list(workspace, kind);
@@ -105,7 +105,7 @@ describe('a second apply', () => {
 });
 
 describe('an apply', () => {
-  it('delivers a token although its credential is never listed, after half a minute', async () => {
+  it('delivers a token after half a minute although its credential is never listed', async () => {
     const workspace = await createStack(CREDENTIAL);
     const { sleep, sleptMs } = createSleep();
     const transport = hideInLists(workspace.recorder.transport, () => true);
@@ -115,7 +115,7 @@ describe('an apply', () => {
   });
 });
 
-describe('two applies at once, whose lists show nothing of what they create', () => {
+describe('two applies at once whose lists show nothing of what they create', () => {
   it.each(['before', 'after'])(
     'leave no dead token behind an empty plan: the second runs %s the creation of the first',
     async (when) => {
@@ -148,8 +148,8 @@ describe('two applies at once, whose lists show nothing of what they create', ()
   );
 });
 
-describe('resources that were created in the same second and have one mark', () => {
-  it('give the same plan in whatever order a list shows them', async () => {
+describe('resources that were created in the same second with one mark', () => {
+  it('give the same plan in any order of the list', async () => {
     const workspace = await createStack(POOL);
     await workspace.edgewise(APPLY);
     const [{ metadata } = { metadata: '' }] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];

@@ -25,7 +25,7 @@ describe('lint', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('fails on warnings with --strict, in every form', async () => {
+  it('fails on warnings with --strict, in every format', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
     expect(await edgewise('validate --strict')).toMatchObject({
       exitCode: 3,
@@ -36,19 +36,19 @@ describe('lint', () => {
     expect(JSON.parse(stdout)).toMatchObject({ command: 'validate', ok: false, diagnostics: [{ severity: 'error' }] });
   });
 
-  it('fails on errors that the Stack makes of findings', async () => {
+  it('fails on findings that the Stack makes errors', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': FORBIDDEN });
     expect(await edgewise('validate')).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/1 error\.$/m) });
   });
 
-  it('shows what is not valid, and nothing besides', async () => {
+  it('shows only the errors of invalid manifests', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': `${UNRESTRICTED}spec: { colour: red }\n` });
     const { exitCode, stdout } = await edgewise('validate --format json');
     expect(exitCode).toBe(3);
     expect(JSON.parse(stdout).diagnostics).toMatchObject([{ code: 'unknown-field' }]);
   });
 
-  it('lists the rules, as grave as the Stack makes them', async () => {
+  it('lists the rules with the severity that the Stack sets', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': STRICT_STACK });
     expect((await edgewise('validate --list-rules')).stdout).toMatch(/^unrestricted-access +warning {2}/m);
     const { exitCode, stdout } = await edgewise('validate --list-rules m.yaml');
@@ -59,13 +59,13 @@ describe('lint', () => {
     expect(listed.rules).toContainEqual(expect.objectContaining({ id: 'no-backend', severity: 'off' }));
   });
 
-  it('lists no rules where the manifests are not valid, or a report is asked for', async () => {
+  it('lists no rules if the manifests are invalid or a report is requested', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': 'kind: Stack\n' });
     expect(await edgewise('validate --list-rules m.yaml')).toMatchObject({ exitCode: 3 });
     expect(await edgewise('validate --list-rules --report json=rules.json')).toMatchObject({ exitCode: 3 });
   });
 
-  it('shows text of manifests so that a terminal does not obey it', async () => {
+  it('escapes text of manifests for the terminal', async () => {
     const edge = `${STACK}---
 apiVersion: edgewise/v1
 kind: TCPEdge
@@ -82,8 +82,8 @@ spec: { policy: { inbound: { expressions: ["\\e[2J\\u202e"], actions: { type: "x
   });
 });
 
-describe('findings', () => {
-  it('are shown by validate and plan, which go on', async () => {
+describe('lint findings', () => {
+  it('are shown by validate and plan, which continue', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
     expect(await edgewise('validate')).toMatchObject({
       exitCode: 0,
@@ -98,7 +98,7 @@ describe('findings', () => {
     expect(stdout).toContain('\n2 warnings: see above.\n');
   });
 
-  it('stand beside the change that causes them in every form, and are whole for programs', async () => {
+  it('stand beside the change that causes them in every format, and are complete for programs', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
     const markdown = (await edgewise('plan --format markdown')).stdout;
     expect(markdown).toMatch(/^\| `\+`&nbsp;create \| .*warning\\\[unrestricted-access\\\]/m);
@@ -138,7 +138,7 @@ describe('findings', () => {
     ).toBe(true);
   });
 
-  it('that no change causes are listed by rule, with their places in one line', async () => {
+  it('are listed by rule if no change causes them, with their places on one line', async () => {
     const toPools = (weight: number, more: string) =>
       `${STACK}---\n${['a', 'b']
         .map(
@@ -168,7 +168,7 @@ describe('findings', () => {
     expect(caused.stdout).not.toContain('Lint warnings');
   });
 
-  it.each(['plan', 'apply --yes'])('that are errors stop %s before any request', async (line) => {
+  it.each(['plan', 'apply --yes'])('stop %s before any request if they are errors', async (line) => {
     const { edgewise, recorder } = await createWorkspace({ 'm.yaml': FORBIDDEN });
     const { exitCode, stdout, stderr } = await edgewise(line);
     expect({ exitCode, shown: `${stdout}${stderr}`.includes('error[unrestricted-access]') }).toEqual({
@@ -178,7 +178,7 @@ describe('findings', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('do not keep what was made from being destroyed', async () => {
+  it('do not prevent destroy', async () => {
     const { edgewise, write } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
     expect(await edgewise('apply --yes --token-directory .')).toMatchObject({ exitCode: 0 });
     await write({ 'm.yaml': FORBIDDEN });

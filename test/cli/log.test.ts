@@ -28,7 +28,7 @@ async function apply(level: string) {
   return { ...result, sent: recorder.take(), log: readLog(result.stderr), token };
 }
 
-it('debug has a line for each request: method, path, status, milliseconds, attempt and operation', async () => {
+it('writes a line for each request at debug: method, path, status, milliseconds, attempt and operation', async () => {
   const { sent, log } = await apply('debug');
   const requests = log.filter(({ msg }) => msg === 'request');
   const toKey = ({ method, path, status }: { method?: unknown; path?: unknown; status?: unknown }) =>
@@ -43,14 +43,14 @@ it('debug has a line for each request: method, path, status, milliseconds, attem
     });
 });
 
-it('trace has more, and info has none of it', async () => {
+it('writes more at trace, and no requests at info', async () => {
   const [debug, trace, info] = [await apply('debug'), await apply('trace'), await apply('info')];
   expect(trace.log.length).toBeGreaterThan(debug.log.length);
   expect(trace.log.find(({ msg }) => msg === 'request')).toHaveProperty('headers.content-type');
   expect(info.log).toEqual([]);
 });
 
-it('no level has a secret in it', async () => {
+it('writes no secret at any level', async () => {
   for (const level of ['trace', 'debug', 'info']) {
     const { stdout, stderr, token } = await apply(level);
     expect(token).toMatch(/^\S{10,}$/);
@@ -59,7 +59,7 @@ it('no level has a secret in it', async () => {
   }
 });
 
-it('is not drawn over by a live view', async () => {
+it('is not overwritten by live progress', async () => {
   const { stderr } = await apply('debug');
   expect(stderr).not.toContain('\u001b[J');
 });

@@ -49,7 +49,7 @@ async function giveOtherGroup(file: string): Promise<number> {
 }
 
 describe('metrics', () => {
-  it('of two stacks have no series in common, whether they failed or not', async () => {
+  it('of two stacks share no series, whether they failed or not', async () => {
     const workspace = await createWorkspace({
       'a.yaml': toStack('a', toEdge('a', 20001)),
       'b.yaml': toStack('b', toEdge('b', 20002)),
@@ -69,7 +69,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('of a run that the service failed bear the stack too', async () => {
+  it('of a run that failed at the service have the stack', async () => {
     const { edgewise } = await createWorkspace({ 'a.yaml': toStack('a', toEdge('a', 20001)) });
     const transport = async () => Response.json({ msg: 'no' }, { status: 401 });
     const now = () => new Date('2026-07-01T12:00:00Z');
@@ -118,7 +118,7 @@ describe('metrics', () => {
     expect(await readFile(file, 'utf8')).not.toBe(before);
   });
 
-  it('of the account count all that is live, and are the same whoever reads them', async () => {
+  it('of the account count everything live, and are the same for every reader', async () => {
     const workspace = await createWorkspace({
       'a.yaml': toStack('a', toEdge('a', 20001), toEdge('b', 20002)),
       'b.yaml': toStack('b', toEdge('c', 20003)),
@@ -139,7 +139,7 @@ describe('metrics', () => {
     expect(listAccount(await readMetrics(workspace, 'b.yaml'))).toEqual(account);
   });
 
-  it('say when each certificate ends, as a time', async () => {
+  it('have the time at which each certificate ends', async () => {
     const { edgewise } = await createWorkspace({ 'a.yaml': toStack('a', CERTIFICATE) });
     await edgewise('apply a.yaml --yes');
     const { stdout } = await edgewise('drift a.yaml --format metrics');
@@ -151,7 +151,7 @@ describe('metrics', () => {
 });
 
 describeWith(['promtool'], 'metrics, read by Prometheus', () => {
-  it('are what its own checker wants', async () => {
+  it('satisfy the checker of Prometheus', async () => {
     const { edgewise, folder } = await createWorkspace({ 'a.yaml': toStack('a', toEdge('a', 20001), CERTIFICATE) });
     await edgewise('apply a.yaml --yes');
     await edgewise('drift a.yaml --report metrics=a.prom');

@@ -28,8 +28,8 @@ function listIds({ server }: Workspace): readonly string[] {
   return (server.snapshot().resources['Credential'] ?? []).map(({ id }) => String(id));
 }
 
-describe.each([400, 404])('with %i for a page that begins at what is gone', (code) => {
-  it('an apply that meets it while it checks for a concurrent apply delivers as usual', async () => {
+describe.each([400, 404])('with %i for a page that begins at a deleted resource', (code) => {
+  it('apply delivers as usual if it happens during the check for a concurrent apply', async () => {
     const before = TOKENS + ['a', 'b', 'c'].map(toCredential).join('');
     const workspace = await createWorkspace({ 'stack.yaml': before });
     const { edgewise, write, folder, server } = workspace;

@@ -17,8 +17,8 @@ function leavingOut({ server, recorder }: Workspace, more: object = {}) {
 
 const SAID = /^warning\[not-shown\]: TCPEdge: the service does not show backend/gm;
 
-describe('a field that no answer shows', () => {
-  it('is said once by a plan and a drift, which find nothing to do', async () => {
+describe('a field that no response shows', () => {
+  it('is reported once by plan and drift, which find nothing to do', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
     const { edgewise } = workspace;
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
@@ -32,7 +32,7 @@ describe('a field that no answer shows', () => {
     expect(await edgewise('get', hidden)).toMatchObject({ exitCode: 0 });
   });
 
-  it('is no reason for a rehearsal to foretell anything, or for a write to be left out', async () => {
+  it('causes no finding of the rehearsal, and is left out of no write', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
     const { edgewise, write } = workspace;
     await edgewise('apply --yes');
@@ -45,7 +45,7 @@ describe('a field that no answer shows', () => {
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
-  it('is in no exported manifest, and what is shown is', async () => {
+  it('is in no exported manifest, unlike a field that is shown', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
     const { edgewise } = workspace;
     await edgewise('apply --yes');
@@ -59,8 +59,8 @@ describe('a field that no answer shows', () => {
   });
 });
 
-describe('a service that says null once and nothing the other time', () => {
-  it('leaves an approved plan approved', async () => {
+describe('a service that returns null once and leaves the field out another time', () => {
+  it('keeps an approved plan approved', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
     const { edgewise, write } = workspace;
     await edgewise('apply --yes');

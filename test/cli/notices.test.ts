@@ -12,7 +12,7 @@ async function tell(env: Readonly<Record<string, string>>, causes: readonly stri
   return written.join('');
 }
 
-it('tells a person of each cause once, and forges no line', async () => {
+it('shows a person each cause once, and lets none forge a line', async () => {
   const refused = (path: string) => `GET https://api.test${path}: the connection was refused`;
   expect(await tell({}, [refused('/a'), refused('/b'), 'HTTP 429', 'HTTP 429', 'HTTP 500\u001b[2J\nok'])).toBe(
     [
@@ -24,12 +24,12 @@ it('tells a person of each cause once, and forges no line', async () => {
   );
 });
 
-it('tells programs of each one, when they ask for that', async () => {
+it('shows programs every notice on request', async () => {
   const lines = (await tell({ EDGEWISE_LOG_LEVEL: 'info' }, ['HTTP 429', 'HTTP 429'])).split('\n');
   expect(lines.filter((line) => line.startsWith('{"level":30'))).toHaveLength(2);
 });
 
-it('tells of a wait for the rate limit once, however many requests wait', async () => {
+it('shows a wait for the rate limit once, however many requests wait', async () => {
   const written: string[] = [];
   const stderr = { write: (text: string) => void written.push(text), isTerminal: false, columns: () => 0 };
   let time = 0;

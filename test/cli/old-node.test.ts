@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 /** Makes a process take itself for an old Node. */
 const OLD = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })`;
 
-it('an old Node is told in one line how to get one that fits: by a version manager, by npm, or as an image', async () => {
+it('says in one line how to get a new Node: by a version manager, by npm, or as an image', async () => {
   const run = promisify(execFile)(process.execPath, ['--import', OLD, 'src/cli/main.ts', 'plan']);
   const { code, stdout, stderr } = await run.catch((error) => error);
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });

@@ -26,8 +26,8 @@ function createStream(fail?: 'throws' | 'reports', code = 'ENOSPC') {
   return { output: createStreamOutput(stream), written };
 }
 
-describe.each(['throws', 'reports'] as const)('an output whose stream %s what went wrong', (fail) => {
-  it('is written to no more, and the result counts as lost', async () => {
+describe.each(['throws', 'reports'] as const)('an output stream that %s the error', (fail) => {
+  it('gets no further output, and the result counts as lost', async () => {
     const stdout = createStream(fail);
     const stderr = createStream();
     stdout.output.write('one\n');
@@ -39,13 +39,13 @@ describe.each(['throws', 'reports'] as const)('an output whose stream %s what we
     );
   });
 
-  it('leaves the exit code of a failure as it is', async () => {
+  it('keeps the exit code of a failure', async () => {
     const [{ output: stdout }, { output: stderr }] = [createStream(fail), createStream(fail)];
     stdout.write('one\n');
     expect(await flushOutputs(EXIT.refused, { stdout, stderr })).toBe(5);
   });
 
-  it('is no fault when its reader has gone away', async () => {
+  it('is no failure if its reader has closed it', async () => {
     const [{ output: stdout }, stderr] = [createStream(fail, 'EPIPE'), createStream()];
     stdout.write('one\n');
     expect(await flushOutputs(EXIT.changes, { stdout, stderr: stderr.output })).toBe(2);
@@ -53,7 +53,7 @@ describe.each(['throws', 'reports'] as const)('an output whose stream %s what we
   });
 });
 
-it('an error stream that fails changes nothing', async () => {
+it('ignores an error stream that fails', async () => {
   const [stdout, { output: stderr }] = [createStream(), createStream('reports')];
   stderr.write('progress\n');
   stdout.output.write('result\n');
@@ -63,7 +63,7 @@ it('an error stream that fails changes nothing', async () => {
 
 const FULL = '/dev/full';
 
-describe.runIf(existsSync(FULL))('on a full device', () => {
+describe.runIf(existsSync(FULL))('a full device', () => {
   const start = async (words: readonly string[], full: 'stdout' | 'stderr') => {
     const { folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
     const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
@@ -78,14 +78,14 @@ describe.runIf(existsSync(FULL))('on a full device', () => {
     return { folder, shown, exitCode };
   };
 
-  it('a plan that cannot be shown says so in one line', async () => {
+  it('makes plan fail with one line', async () => {
     const { shown, exitCode } = await start(['plan'], 'stdout');
     expect(exitCode).toBe(1);
     expect(shown).toMatch(/\nedgewise: The result cannot be written to standard output: ENOSPC.*\n$/);
     expect(shown).not.toContain('    at ');
   }, 30_000);
 
-  it('an apply whose progress cannot be shown is done to its end', async () => {
+  it('does not stop an apply whose progress cannot be shown', async () => {
     const { folder, shown, exitCode } = await start(['apply', '--yes'], 'stderr');
     expect(exitCode).toBe(0);
     expect(shown).toContain('1 write applied');
@@ -93,7 +93,7 @@ describe.runIf(existsSync(FULL))('on a full device', () => {
   }, 30_000);
 });
 
-it('a reader that is slow gets the whole result, which is more than a pipe holds', async () => {
+it('writes the whole result to a slow reader, also if it is larger than a pipe', async () => {
   const words = ['-c', '"$0" "$1" schema | (sleep 1; cat)', process.execPath, PROGRAM];
   const shown = await text(spawn('sh', words, { stdio: ['ignore', 'pipe', 'inherit'] }).stdout);
   expect(shown.length).toBeGreaterThan(100_000);

@@ -23,7 +23,7 @@ function toScreen(written: string): readonly string[] {
 }
 
 describe('plan', () => {
-  it('tells changes from none by its exit code when asked', async () => {
+  it('exits with 2 for changes and 0 for none with --detailed-exitcode', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     expect(await edgewise('plan')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 2 });
@@ -31,7 +31,7 @@ describe('plan', () => {
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
-  it('runs in the root of a project of npm, beside files of other tools', async () => {
+  it('runs in the root of an npm project, beside files of other tools', async () => {
     const { edgewise } = await createWorkspace({
       'edgewise.yaml': TWO,
       'package.json': '{ "name": "shop", "private": true }',
@@ -54,7 +54,7 @@ describe('plan', () => {
     expect((await edgewise('show plan.json --format json')).stdout).toBe(planned.stdout);
   });
 
-  it('does not take a plan or a snapshot in the folder for a manifest', async () => {
+  it('takes no plan and no snapshot in the folder for a manifest', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('plan -o plan.json');
     expect(await edgewise('plan')).toMatchObject({ exitCode: 0 });
@@ -64,7 +64,7 @@ describe('plan', () => {
     expect((await edgewise('validate plan.json')).exitCode).toBe(3);
   });
 
-  it('says why a plan cannot be written, and shows it all the same', async () => {
+  it('says why a plan cannot be written, and still shows it', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     await mkdir(join(folder, 'taken'));
     const result = await edgewise('plan -o taken');
@@ -77,7 +77,7 @@ describe('plan', () => {
     expect((await edgewise('plan -', { stdin: TWO })).stdout).toContain('+ TCPEdge/a');
   });
 
-  it('shows what is wrong with manifests and sends nothing', async () => {
+  it('shows mistakes of manifests, and sends nothing', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO.replace('hostports', 'hostport') });
     for (const line of ['plan', 'apply --yes', 'destroy --yes']) {
       const text = await edgewise(line);
@@ -91,7 +91,7 @@ describe('plan', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('a failed read is an error and never an empty account', async () => {
+  it('fails after a failed read, and never assumes an empty account', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     const transport = async () => {
       throw new NetworkError('connection refused');
@@ -101,7 +101,7 @@ describe('plan', () => {
     expect(result.stderr).toContain('connection refused');
   }, 30_000);
 
-  it('has colours on a terminal only, and not with NO_COLOR or --no-color', async () => {
+  it('uses colours only on a terminal, and not with NO_COLOR or --no-color', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     const sgr = '\u001b[';
     expect((await edgewise('plan')).stdout).not.toContain(sgr);
@@ -110,7 +110,7 @@ describe('plan', () => {
     expect((await edgewise('plan --no-color', { terminal: 80 })).stdout).not.toContain(sgr);
   });
 
-  it('is narrowed by targets, and refuses one that names nothing', async () => {
+  it('plans only targets, and refuses one that names nothing', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     const { stdout } = await edgewise('plan --target TCPEdge/a');
     expect(stdout).toContain('+ TCPEdge/a');
@@ -138,7 +138,7 @@ describe('apply', () => {
   });
 
   it.each(['edgewise.yaml', '-R .'])(
-    'counts dangers in the question, as in the last line of the plan: %s',
+    'counts the dangers in the question as in the last line of the plan: %s',
     async (paths) => {
       const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
       const harmless = await edgewise(`apply ${paths}`, { answers: ['yes'] });
@@ -153,7 +153,7 @@ describe('apply', () => {
     },
   );
 
-  it('shows the plan to whoever is asked, also with JSON', async () => {
+  it('shows the plan before it asks, also with JSON', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     for (const [line, shown] of [
       ['apply edgewise.yaml', '+ TCPEdge/a'],
@@ -170,7 +170,7 @@ describe('apply', () => {
     expect(unasked.stderr).not.toContain('TCPEdge');
   });
 
-  it('with nothing to do asks nothing', async () => {
+  it('asks nothing if there is nothing to do', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     expect(await edgewise('apply')).toMatchObject({ exitCode: 0, stderr: '' });
@@ -185,7 +185,7 @@ describe('apply', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, outcomes: [{ outcome: 'applied' }, { outcome: 'applied' }] });
   });
 
-  it('shows its progress in place on a terminal, and leaves only the result', async () => {
+  it('shows progress in place on a terminal, and leaves only the result', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
     const transport: typeof recorder.transport = async (request) => {
       await setImmediate();
@@ -198,7 +198,7 @@ describe('apply', () => {
     expect(stdout).toContain('2 writes applied');
   });
 
-  it('draws nothing any more once it is over', async () => {
+  it('draws nothing after its end', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     const written: string[] = [];
     await edgewise('apply --yes', { terminal: 80, onWrite: (text) => written.push(text) });
@@ -206,7 +206,7 @@ describe('apply', () => {
     expect(written.at(-1)).toContain('2 writes applied');
   });
 
-  it('the first interrupt lets running writes finish and starts no other, the second ends at once', async () => {
+  it('lets running writes finish after the first interrupt, and ends at once after the second', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': ONE_BY_ONE });
     let interrupt = (): void => undefined;
     const transport: typeof recorder.transport = async (request) => {
@@ -229,7 +229,7 @@ describe('apply', () => {
     expect(twice.exits).toEqual([130]);
   });
 
-  it('says on a terminal that it stops, and leaves that line and the result only', async () => {
+  it('says on a terminal that it stops, and leaves that line and the result', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': ONE_BY_ONE });
     let interrupt = (): void => undefined;
     const transport: typeof recorder.transport = async (request) => {
@@ -248,7 +248,7 @@ describe('apply', () => {
     expect(left.slice(1).filter((line) => /…$|of 2 done/.test(line))).toEqual([]);
   });
 
-  it('a failure gives exit code 1, one of permission 4', async () => {
+  it('exits with 1 after a failure, and with 4 after a rejected permission', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
     const answer =
       (status: number): typeof recorder.transport =>
@@ -261,7 +261,7 @@ describe('apply', () => {
     expect(await edgewise('apply --yes --format json', { transport: answer(403) })).toMatchObject({ exitCode: 4 });
   });
 
-  it('needs a place for tokens before it writes anything', async () => {
+  it('requires a token sink before it writes anything', async () => {
     const { edgewise, recorder, folder } = await createWorkspace({ 'edgewise.yaml': `${TWO}${toCredential('agent')}` });
     const refused = await edgewise('apply --yes');
     expect(refused.exitCode).toBe(3);
@@ -278,7 +278,7 @@ describe('apply', () => {
   });
 });
 
-it('an apply whose data file has no folder says to create it', async () => {
+it('says that the folder of its data file does not exist', async () => {
   const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
   const line = 'apply --yes --base-url embedded:data/account.json';
   const refused = await edgewise(line);
@@ -296,7 +296,7 @@ describe('apply of a saved plan', () => {
     return workspace;
   };
 
-  it('does that very plan, and done again does nothing', async () => {
+  it('applies exactly that plan, and does nothing the second time', async () => {
     const { edgewise, recorder } = await save(TWO);
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
     recorder.take();
@@ -306,7 +306,7 @@ describe('apply of a saved plan', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('is refused for another base URL and with targets', async () => {
+  it('refuses another base URL, and targets', async () => {
     const { edgewise, recorder } = await save(TWO);
     recorder.take();
     expect(await edgewise('apply plan.json --yes', { env: { EDGEWISE_BASE_URL: 'https://other.test' } })).toMatchObject(
@@ -319,7 +319,7 @@ describe('apply of a saved plan', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('is refused when it is not a plan of this format', async () => {
+  it('refuses a file that is no plan of this format', async () => {
     const { edgewise, folder } = await save(TWO);
     const plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
     await writeFile(join(folder, 'future.json'), JSON.stringify({ ...plan, format: 99 }));
@@ -329,7 +329,7 @@ describe('apply of a saved plan', () => {
     expect(await edgewise('apply broken.json --yes')).toMatchObject({ exitCode: 3 });
   });
 
-  it('is refused by the guard as the plan was', async () => {
+  it('refuses what the guard refused in the plan', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': STACK });

@@ -38,7 +38,7 @@ const CHANGE: Change = {
 
 const PLAN = makePlan({ changes: [CHANGE], writes: createOrderedWrites([CHANGE], 'production') });
 
-describe('a plan file', () => {
+describe('a mutated plan file', () => {
   let folder: string;
 
   beforeEach(() => {
@@ -52,7 +52,7 @@ describe('a plan file', () => {
     expect(await readPlanFile('plan.json', { uid: undefined, cwd: folder })).toEqual(PLAN);
   });
 
-  it('is not written through a link, which stays one', async () => {
+  it('is not written through a link, which stays a link', async () => {
     writeFileSync(join(folder, 'real.json'), 'old');
     symlinkSync('real.json', join(folder, 'link.json'));
     const written = writePlanFile('link.json', PLAN, { cwd: folder, uid: process.getuid?.() });
@@ -62,7 +62,7 @@ describe('a plan file', () => {
     expect(readdirSync(folder).sort()).toEqual(['link.json', 'real.json']);
   });
 
-  it('does not take the place of a device', async () => {
+  it('does not replace a device', async () => {
     await writePlanFile('/dev/null', PLAN, { cwd: folder, uid: process.getuid?.() });
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });

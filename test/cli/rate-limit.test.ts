@@ -17,7 +17,7 @@ function createTime() {
 }
 
 describe('a rate limit', () => {
-  it('is kept by a whole run, so that a service with that limit refuses nothing', async () => {
+  it('is kept by a whole run, so that a service with that limit rejects nothing', async () => {
     const { now, sleep, passed } = createTime();
     const rateLimit = { requests: 20, windowMs: 10_000 };
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': MANY }, { now, rateLimit });
@@ -31,7 +31,7 @@ describe('a rate limit', () => {
     );
   });
 
-  it('of the service that is lower than one knows slows the run down, and loses nothing', async () => {
+  it('slows the run down if the service has a lower one, and loses nothing', async () => {
     const { now, sleep } = createTime();
     const rateLimit = { requests: 10, windowMs: 10_000 };
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': MANY }, { now, rateLimit });
@@ -70,7 +70,7 @@ describe('a rate limit', () => {
     return { ...(await edgewise('apply --yes --rate-limit 20/60s', more)), written };
   }
 
-  it('is waited for in one line of a terminal, which moves each second and leaves nothing behind', async () => {
+  it('is shown as one line of a terminal, which counts down and disappears', async () => {
     const { exitCode, stderr } = await applyInRealTime(80);
     expect(exitCode).toBe(0);
     const shown = stderr.split('\r\u001b[K').filter((line) => line !== '');
@@ -84,7 +84,7 @@ describe('a rate limit', () => {
     expect(stderr.endsWith('\r\u001b[K')).toBe(true);
   });
 
-  it('is told of in a log at most each half minute, beside a line for each write that is done', async () => {
+  it('is logged at most every half minute, beside a line for each write', async () => {
     const { exitCode, written, stderr } = await applyInRealTime(undefined);
     expect(exitCode).toBe(0);
     expect(stderr.match(/^\[\d+\/60\] create TCPEdge\/e\d+ … done$/gm)).toHaveLength(60);
@@ -94,7 +94,7 @@ describe('a rate limit', () => {
     expect(stderr).toMatch(/^\d+ of 60 done, at least .* left at 20\/60s, waiting \d+ s: the limit is 20\/60s$/m);
   });
 
-  it('is 120/60s unless somebody says otherwise, and none for the embedded server', async () => {
+  it('is 120/60s by default, and none for the embedded server', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': MANY });
     const read = async (words: string) => JSON.parse((await edgewise(`plan --format json ${words}`)).stdout);
     expect((await read('')).settings.rateLimit).toBe('120/60s');
@@ -103,7 +103,7 @@ describe('a rate limit', () => {
   });
 
   it.each(['--rate-limit 120', '--rate-limit 0/60s', '--timeout 5', '--ca-file missing.pem'])(
-    'and the like that mean nothing are refused: %s',
+    'is refused if it means nothing: %s',
     async (words) => {
       const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': MANY });
       const { exitCode, stderr } = await edgewise(`plan ${words}`);
@@ -112,7 +112,7 @@ describe('a rate limit', () => {
     },
   );
 
-  it('and a proxy that is none are refused without showing it, for it may hold a password', async () => {
+  it('refuses an invalid proxy without showing it, because it may contain a password', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': MANY });
     const { exitCode, stderr } = await edgewise('plan', { env: { HTTPS_PROXY: 'ftp://user:hunter2@proxy' } });
     expect(exitCode).toBe(3);
@@ -125,7 +125,7 @@ const LATENCY_MS = 20;
 
 describe('an apply of many resources', () => {
   it.each(['120/60s', '30/1s', '1/1s'])(
-    'is never told to slow down at %s, and takes hardly longer than the limit demands',
+    'causes no 429 at %s, and hardly more time than the limit demands',
     LONG,
     async (text) => {
       const rateLimit = parseRateLimit(text) ?? expect.fail('no rate limit');

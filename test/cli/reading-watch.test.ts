@@ -84,8 +84,8 @@ async function runSlowly(line: string, { prompt, terminal }: { readonly prompt: 
   return { time, release, result, shown: () => shown, interrupt: () => interrupt() };
 }
 
-describe('while a service is slow', () => {
-  it('a log says after 1.5 s what is waited for, and then ever more rarely', async () => {
+describe('a slow service', () => {
+  it('causes a log line after 1.5 s, and then ever fewer', async () => {
     const { time, release, result, shown } = await runSlowly('plan', { prompt: 2 });
     time.pass(1_400);
     expect(shown()).toBe('');
@@ -101,7 +101,7 @@ describe('while a service is slow', () => {
     expect(time.open()).toBe(0);
   });
 
-  it('a terminal shows one line that counts on, and is gone before the result', async () => {
+  it('causes one counting line on a terminal, which disappears before the result', async () => {
     const { time, release, result, shown } = await runSlowly('plan', { prompt: 0, terminal: 80 });
     time.pass(3_500);
     const [first, second, third] = ['2', '3', '4'].map(
@@ -114,7 +114,7 @@ describe('while a service is slow', () => {
     expect(stdout).toContain('Plan for stack test');
   });
 
-  it('it is not said while an apply shows its progress', async () => {
+  it('causes no line while an apply shows its progress', async () => {
     const { time, release, result, shown } = await runSlowly('apply --yes', { prompt: 7 });
     time.pass(60_000);
     release();
@@ -122,7 +122,7 @@ describe('while a service is slow', () => {
     expect(shown()).not.toContain('Reading from');
   });
 
-  it('an interrupt is told on a line of its own', async () => {
+  it('shows an interrupt on a line of its own', async () => {
     const { time, result, shown, interrupt } = await runSlowly('plan', { prompt: 0, terminal: 80 });
     time.pass(1_500);
     interrupt();
@@ -130,7 +130,7 @@ describe('while a service is slow', () => {
     expect(shown()).toMatch(/after 2 s\r.\[Kedgewise: Interrupted\./);
   });
 
-  it('it is said by every command that reads', async () => {
+  it('causes a line in every command that reads', async () => {
     for (const line of ['drift', 'export', 'destroy --yes', 'abuse-report get abrp_1']) {
       const { time, release, result, shown } = await runSlowly(line, { prompt: 0 });
       time.pass(2_000);
@@ -141,7 +141,7 @@ describe('while a service is slow', () => {
   });
 });
 
-it('a fast service has nothing said', async () => {
+it('shows nothing for a fast service', async () => {
   const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
   const time = createTime();
   const { stderr } = await edgewise('plan', { now: time.now, after: time.after });

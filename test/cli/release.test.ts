@@ -60,21 +60,21 @@ describe('release', () => {
     `);
   });
 
-  it('writes nothing when it is declined, or when there is nobody to ask', async () => {
+  it('writes nothing after no, or without a terminal', async () => {
     const workspace = await createOwned();
     expect(await workspace.edgewise('release TCPEdge/a', { answers: ['y'] })).toMatchObject({ exitCode: 130 });
     expect(await workspace.edgewise('release TCPEdge/a')).toMatchObject({ exitCode: 3 });
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it('takes several addresses, and the folder of the manifests beside them', async () => {
+  it('accepts several addresses, with the folder of the manifests beside them', async () => {
     const workspace = await createOwned();
     const { exitCode, stdout } = await workspace.edgewise('release TCPEdge/a edgewise.yaml TCPEdge/b --yes');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('2 writes applied');
   });
 
-  it('is one document of JSON, a stream, and a comment', async () => {
+  it('prints one JSON document, a stream, and a comment', async () => {
     const workspace = await createOwned();
     const json = await workspace.edgewise('release TCPEdge/a --yes --format json --report markdown=release.md');
     expect(JSON.parse(json.stdout)).toMatchObject({ command: 'release', ok: true, totals: { applied: 1 } });
@@ -112,7 +112,7 @@ describe('release', () => {
     expect(lines.stdout).toContain('"command":"release"');
   });
 
-  it('refuses what is protected, and lets it go with consent', async () => {
+  it('refuses a protected resource, and releases it with consent', async () => {
     const workspace = await createOwned(`${TWO}lifecycle: { protect: true }\n`);
     const refused = await workspace.edgewise('release TCPEdge/b --yes');
     expect(toTranscript(refused)).toMatchInlineSnapshot(`

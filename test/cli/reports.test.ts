@@ -6,7 +6,7 @@ import { createWorkspace, STACK, toEdge } from './workspace.ts';
 const ONE = `${STACK}${toEdge('a', 20001)}`;
 
 describe('--report', () => {
-  it('writes more forms of one result in the same run', async () => {
+  it('writes other formats of one result in the same run', async () => {
     const { edgewise, folder, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const read = (file: string) => readFile(join(folder, file), 'utf8');
     const plain = await edgewise('plan edgewise.yaml');
@@ -21,7 +21,7 @@ describe('--report', () => {
     expect(await read('b.json')).toBe(await read('a.json'));
   });
 
-  it('holds what became of the plan after an apply, and the plan below', async () => {
+  it('contains the result of an apply, with the plan below', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const { stdout } = await edgewise('apply edgewise.yaml --yes --report text=done.txt --report json=done.json');
     const [result = '', plan = ''] = (await readFile(join(folder, 'done.txt'), 'utf8')).split('\n── The plan\n');
@@ -30,7 +30,7 @@ describe('--report', () => {
     expect(JSON.parse(await readFile(join(folder, 'done.json'), 'utf8'))).toMatchObject({ command: 'apply', ok: true });
   });
 
-  it('is whole when the command fails, and leaves its exit code as it is', async () => {
+  it('is complete if the command fails, and keeps its exit code', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': `${ONE}  colour: red\n` });
     const { exitCode, stderr } = await edgewise('plan --report json=why.json --report text=why.txt');
     expect(exitCode).toBe(3);
@@ -39,7 +39,7 @@ describe('--report', () => {
     expect(document).toMatchObject({ command: 'plan', ok: false, diagnostics: [{ code: 'unknown-field' }] });
   });
 
-  it('that could not be written is refused before anything is sent', async () => {
+  it('is refused before any request if it cannot be written', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
     for (const words of [
       '--report json=no/where.json',
@@ -51,7 +51,7 @@ describe('--report', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('that is lost in the end is a failure, of which stderr tells', async () => {
+  it('fails the run if it is lost at the end, with a message on stderr', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     await mkdir(join(folder, 'taken'));
     const lost = await edgewise('plan --report json=taken');
@@ -59,7 +59,7 @@ describe('--report', () => {
     expect(lost.stderr).toContain('The report json=taken cannot be written');
   });
 
-  it('as a page has the command that applies what was planned, and is a page of what failed too', async () => {
+  it('contains the command that applies the plan as HTML, also after a failure', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const read = (file: string) => readFile(join(folder, file), 'utf8');
     await edgewise('plan edgewise.yaml -o plan.json --report html=plan.html');
@@ -72,7 +72,7 @@ describe('--report', () => {
     expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('edgewise apply did not complete') });
   });
 
-  it('as Markdown has the command that applies what was planned', async () => {
+  it('contains the command that applies the plan as Markdown', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const read = async () => readFile(join(folder, 'plan.md'), 'utf8');
     await edgewise('plan edgewise.yaml --target TCPEdge/a --report markdown=plan.md');
@@ -83,14 +83,14 @@ describe('--report', () => {
     expect(stdout).toBe(await read());
   });
 
-  it('is written when the words of the command mean nothing, too', async () => {
+  it('is written also if the arguments are wrong', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     expect(await edgewise('plan --nope --report json=why.json --report=text=why.txt')).toMatchObject({ exitCode: 3 });
     expect(JSON.parse(await readFile(join(folder, 'why.json'), 'utf8'))).toMatchObject({ ok: false });
     expect(await readFile(join(folder, 'why.txt'), 'utf8')).toContain("Unknown option '--nope'");
   });
 
-  it('goes to a file, and never to one that is called -', async () => {
+  it('is written to a file, and never to one called -', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     const { exitCode, stderr } = await edgewise('plan --report json=-');
     expect(exitCode).toBe(3);

@@ -15,7 +15,7 @@ describe('paths in annotations and SARIF', () => {
     expect(sarif.stdout).toContain(`"uri": "${name}/edgewise.yaml"`);
   });
 
-  it('stay as they are given without it, where it is empty, and where the file is not below it', async () => {
+  it('stay as they are given without it, if it is empty, and if the file is not below it', async () => {
     const { edgewise, folder } = await createWorkspace(WRONG);
     for (const env of [{}, { GITHUB_WORKSPACE: '' }, { GITHUB_WORKSPACE: join(folder, 'elsewhere') }]) {
       const { stdout } = await edgewise('validate --format github', { env });
@@ -23,13 +23,13 @@ describe('paths in annotations and SARIF', () => {
     }
   });
 
-  it('are those of the file, when it is named by a path of its own', async () => {
+  it('are those of a file that is named by its own path', async () => {
     const { edgewise, folder } = await createWorkspace(WRONG);
     const words = `validate ${join(folder, 'edgewise.yaml')} --format github`;
     expect((await edgewise(words, { env: { GITHUB_WORKSPACE: folder } })).stdout).toContain('file=edgewise.yaml,');
   });
 
-  it('of text stay as they are given', async () => {
+  it('stay as they are given in text', async () => {
     const { edgewise, folder } = await createWorkspace(WRONG);
     const { stdout, stderr } = await edgewise('validate', { env: { GITHUB_WORKSPACE: dirname(folder) } });
     expect(`${stdout}${stderr}`).toContain('--> edgewise.yaml:');

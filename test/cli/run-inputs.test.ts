@@ -38,7 +38,7 @@ describe('a run', () => {
     'plan edgewise.yaml --report json=key.pub',
     'plan edgewise.yaml --report json=ca.pem',
     'plan edgewise.yaml --ca-file api-key -o api-key',
-  ])('writes over no file that it reads, and says so before any request: %s', async (line) => {
+  ])('overwrites no file that it reads, and says so before any request: %s', async (line) => {
     const api = STACK.replace('name: test\n', 'name: test\nspec: { api: { ca_file: ca.pem } }\n');
     const manifests = api + toEdge('a', 20001) + toCertificate({}, { file: 'key.pub' });
     const files = { 'edgewise.yaml': manifests, 'key.pub': KEY, 'ca.pem': 'pem', 'api-key': 'key' };
@@ -48,13 +48,13 @@ describe('a run', () => {
     expect(await workspace.edgewise('validate edgewise.yaml')).toMatchObject({ exitCode: 0 });
   });
 
-  it('does not write over the file with the API key', async () => {
+  it('does not overwrite the file with the API key', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK, 'api-key': 'dev' });
     const env = { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'api-key' };
     expect(await refuses(workspace, 'plan edgewise.yaml -o api-key', env)).toBe(3);
   });
 
-  it('does not write over what the embedded server keeps', async () => {
+  it('does not overwrite the data of the embedded server', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
     const at = ['--base-url', 'embedded:account.json'].join(' ');
     expect(await workspace.edgewise(`apply edgewise.yaml --yes ${at}`)).toMatchObject({ exitCode: 0 });
@@ -78,7 +78,7 @@ describe('a run', () => {
     ],
     ['that is only checked', STACK, 'validate edgewise.yaml --report json=edgewise.yaml'],
     ['that is empty', '', 'plan edgewise.yaml --report json=edgewise.yaml'],
-  ])('does not write over a manifest %s', async (_, text, line) => {
+  ])('does not overwrite a manifest %s', async (_, text, line) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': text });
     expect(await refuses(workspace, line)).not.toBe(0);
   });
@@ -88,13 +88,13 @@ describe('a run', () => {
     'apply plan.json --yes --journal plan.json',
     'apply plan.json --manifests edgewise.yaml --yes --report json=edgewise.yaml',
     'show plan.json --report json=plan.json',
-  ])('does not write over a saved plan, nor over what goes with it: %s', async (line) => {
+  ])('does not overwrite a saved plan or its files: %s', async (line) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
     expect(await workspace.edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
     expect(await refuses(workspace, line)).not.toBe(0);
   });
 
-  it('writes over any other file, as cp does, without a word', async () => {
+  it('overwrites any other file silently, as cp does', async () => {
     const { edgewise, folder, write } = await createWorkspace({});
     await write({ 'plan.json': '{"format": 1}', 'notes.md': '# Notes\n' });
     const line = 'plan . -o plan.json --report markdown=notes.md';
@@ -110,7 +110,7 @@ describe('a run', () => {
 describe('a saved plan', () => {
   const manifests = STACK + toCertificate({ lifecycle: { write_to: 'alice-cert.pub' } });
 
-  it('does not write over a file that was not there when it was made', async () => {
+  it('does not overwrite a file that did not exist when the plan was made', async () => {
     const { edgewise, recorder, write, folder } = await createWorkspace({ 'edgewise.yaml': manifests });
     await edgewise('plan edgewise.yaml -o plan.json');
     await write({ 'alice-cert.pub': 'mine\n' });
@@ -124,7 +124,7 @@ describe('a saved plan', () => {
     expect(await readFile(join(folder, 'alice-cert.pub'), 'utf8')).toBe('mine\n');
   });
 
-  it('writes over a file that it says it replaces, and takes what it wrote itself for done', async () => {
+  it('overwrites a file that it says it replaces, and counts its own file as done', async () => {
     const { edgewise, folder, write } = await createWorkspace({ 'edgewise.yaml': manifests });
     await writeFile(join(folder, 'alice-cert.pub'), 'older\n');
     expect((await edgewise('plan edgewise.yaml -o plan.json')).stdout).toContain('replaces an existing file');

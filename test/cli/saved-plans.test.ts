@@ -10,7 +10,7 @@ const ONE = `${STACK}${toEdge('a', 20001)}`;
 const APPLY = 'apply plan.json --yes';
 
 describe('a saved plan', () => {
-  it('is known by what it holds, whatever it is called', async () => {
+  it('is recognised by its content, whatever its name', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('plan edgewise.yaml -o my.plan');
     expect((await edgewise('show my.plan')).exitCode).toBe(0);
@@ -20,7 +20,7 @@ describe('a saved plan', () => {
     );
   });
 
-  it('is for the same place with and without a slash at its end', async () => {
+  it('is for the same service with and without a slash at the end', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     const slash = { env: { EDGEWISE_BASE_URL: `${BASE_URL}/` } };
     await edgewise('plan edgewise.yaml -o plan.json');
@@ -30,7 +30,7 @@ describe('a saved plan', () => {
     expect(await edgewise('apply slash.json --yes')).toMatchObject({ exitCode: 0 });
   });
 
-  it('of another version of the tool is refused, and says which', async () => {
+  it('of another version of the tool is refused, with that version', async () => {
     const { edgewise, recorder, write } = await createWorkspace({ 'edgewise.yaml': ONE });
     const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
     await write({ 'plan.json': JSON.stringify({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } }) });
@@ -50,7 +50,7 @@ describe('a saved plan', () => {
       6,
       'plan.json contains errors, so it cannot be used as an approved plan.',
     ],
-  ])('is replaced by the failure of %s, and approves nothing then', async (_, manifests, code, message) => {
+  ])('is replaced by the failure of %s, which approves nothing', async (_, manifests, code, message) => {
     const foreign = { id: 'edgtcp_foreign', metadata: '{"edgewise":{"stack":"other","name":"b"}}' };
     const seed = { resources: { TCPEdge: [foreign] } };
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE }, { seed });
@@ -78,7 +78,7 @@ describe('a saved plan', () => {
     },
   );
 
-  it('made with --no-delete is applied with it, and lists what stays', async () => {
+  it('of --no-delete is applied with it, and lists what stays', async () => {
     const { edgewise, write, server } = await createWorkspace({ 'edgewise.yaml': `${ONE}${toEdge('b', 20002)}` });
     await edgewise('apply edgewise.yaml --yes');
     await write({ 'edgewise.yaml': `${ONE}${toEdge('c', 20003)}` });
@@ -93,7 +93,7 @@ describe('a saved plan', () => {
     expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
   });
 
-  it('with an error in it approves nothing', async () => {
+  it('approves nothing if it has an error', async () => {
     const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
     const error = { code: 'unknown-target', severity: 'error', message: 'There is no such thing.' };
@@ -105,7 +105,7 @@ describe('a saved plan', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('is not what other files are: manifests, folders, and none', async () => {
+  it('is not confused with other files: manifests, folders, and none', async () => {
     const flow = JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'test' } });
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE, 'flow.yaml': flow, 'empty.yaml': '' });
     expect(await edgewise('apply edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
@@ -131,8 +131,8 @@ async function editPlan(folder: string, change: (plan: Plan) => unknown): Promis
   await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
 }
 
-describe('a saved plan that takes over', () => {
-  it('moves the mark and nothing else, and is done the second time', async () => {
+describe('a saved plan with a take-over', () => {
+  it('moves only the mark, and is done the second time', async () => {
     const { edgewise, recorder, server } = await prepareTakeOver();
     const before = server.snapshot().resources['TCPEdge'] ?? [];
     expect(await edgewise(`${APPLY} --take-over old`)).toMatchObject({ exitCode: 0 });
@@ -145,7 +145,7 @@ describe('a saved plan that takes over', () => {
     expect((await edgewise('plan edgewise.yaml --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('is refused when the other stack has changed it', async () => {
+  it('is refused if the other stack changed the resource', async () => {
     const { edgewise, write } = await prepareTakeOver();
     await write({
       'old.yaml': `${STACK.replace('name: test', 'name: old')}${toEdge('a', 20007)}${toEdge('b', 20002)}`,
@@ -156,7 +156,7 @@ describe('a saved plan that takes over', () => {
     expect(exitCode).toBe(6);
   });
 
-  it('is refused without the option, and names it', async () => {
+  it('is refused without --take-over, which it names', async () => {
     const { edgewise, recorder } = await prepareTakeOver();
     const { exitCode, stdout } = await edgewise(APPLY);
     expect(exitCode).toBe(6);
@@ -168,7 +168,7 @@ describe('a saved plan that takes over', () => {
   it.each<[string, (plan: Plan) => unknown]>([
     ['says so no more', (plan) => ({ ...plan, takeOver: [] })],
     ['names another stack', (plan) => ({ ...plan, takeOver: ['other'] })],
-  ])('is refused when its file %s', async (_, change) => {
+  ])('is refused if its file %s', async (_, change) => {
     const { edgewise, folder, recorder } = await prepareTakeOver();
     await editPlan(folder, change);
     expect(await edgewise(`${APPLY} --take-over old`)).toMatchObject({ exitCode: 6 });
@@ -176,11 +176,11 @@ describe('a saved plan that takes over', () => {
   });
 });
 
-describe('a saved plan whose resource was deleted and made again', () => {
+describe('a saved plan whose resource was deleted and recreated', () => {
   it.each([
     ['changes', `${STACK}${toEdge('a', 20005)}`],
     ['deletes', `${STACK}${toEdge('b', 20002)}`],
-  ])('does nothing to the new one, where it %s the old one', async (_, next) => {
+  ])('does nothing to the new one if it %s the old one', async (_, next) => {
     const { edgewise, write, server, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('apply edgewise.yaml --yes');
     await write({ 'edgewise.yaml': next });
@@ -196,7 +196,7 @@ describe('a saved plan whose resource was deleted and made again', () => {
     expect(recorder.take().filter(({ path }) => path.includes(String(made?.id)))).toEqual([]);
   });
 
-  it('names both ids, where it would change it', async () => {
+  it('names both ids if it would change the resource', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('apply edgewise.yaml --yes');
     const next = { 'edgewise.yaml': `${STACK}${toEdge('a', 20005)}` };
@@ -212,7 +212,7 @@ describe('a saved plan whose resource was deleted and made again', () => {
   });
 });
 
-it('a saved plan for another stack than that of --manifests is refused, and says both', async () => {
+it('refuses a saved plan of another stack than that of --manifests, and names both', async () => {
   const { edgewise, recorder, write } = await createWorkspace({ 'edgewise.yaml': ONE });
   await edgewise('plan edgewise.yaml -o plan.json');
   await write({ 'other.yaml': STACK.replace('name: test', 'name: other') });
@@ -245,7 +245,7 @@ describe('a plan file without --manifests', () => {
     expect((await edgewise('plan live/a --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('ends with the flag that is missing, where they are not there', async () => {
+  it('says which flag is missing if they do not exist', async () => {
     const { edgewise, folder, recorder } = await createWorkspace(files);
     await edgewise('plan live/a -o b.json');
     recorder.take();

@@ -57,7 +57,7 @@ async function createFolder(): Promise<string> {
 
 const HEADERS = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
 
-it('prints one line with its URL, logs requests, keeps its data, and stops when asked', async () => {
+it('prints one line with its URL, logs requests, keeps its data, and stops on a signal', async () => {
   const folder = await createFolder();
   const first = await startServe(['--api-key', 'dev', '--snapshot', 'account.json'], folder);
   expect(first.line).toMatch(/^edgewise server listening on http:\/\/127\.0\.0\.1:\d+\n$/);
@@ -78,7 +78,7 @@ it('prints one line with its URL, logs requests, keeps its data, and stops when 
   expect(await second.end()).toBe(0);
 });
 
-it('starts with a seed and limits the rate of requests', async () => {
+it('starts with a seed and a rate limit', async () => {
   const folder = await createFolder();
   await writeFile(join(folder, 'seed.json'), JSON.stringify({ resources: { TCPEdge: [{ description: 'seeded' }] } }));
   const server = await startServe(['--seed', 'seed.json', '--rate-limit', '1/60s'], folder);
@@ -89,7 +89,7 @@ it('starts with a seed and limits the rate of requests', async () => {
   expect(await server.end()).toBe(0);
 });
 
-it('keeps what a seed began, with the ids that were made up for it, before anything changes', async () => {
+it('stores a seed and the ids that were made up for it before anything changes', async () => {
   const folder = await createFolder();
   await writeFile(join(folder, 'seed.json'), JSON.stringify({ resources: { TCPEdge: [{ description: 'seeded' }] } }));
   const flags = ['--api-key', 'dev', '--seed', 'seed.json', '--snapshot', 'account.json'];
@@ -105,7 +105,7 @@ it('keeps what a seed began, with the ids that were made up for it, before anyth
   expect(await second.end()).toBe(0);
 });
 
-it('says when its port is taken', async () => {
+it('reports a port that is in use', async () => {
   const other = createNetServer();
   await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
   onTestFinished(() => new Promise<void>((closed) => other.close(() => closed())));
@@ -115,7 +115,7 @@ it('says when its port is taken', async () => {
   expect(line).toContain(`ended with 1: edgewise: Cannot listen on 127.0.0.1:${port}`);
 });
 
-it('has things go wrong by a faults file, and logs what', async () => {
+it('simulates faults of a file, and logs them', async () => {
   const folder = await createFolder();
   const rules = 'rules: [{ on: "GET /edges/tcp", nth: 1, fault: reset }, { on: "*", nth: 1, fault: throttle }]';
   await writeFile(join(folder, 'faults.yaml'), rules);
@@ -126,7 +126,7 @@ it('has things go wrong by a faults file, and logs what', async () => {
   expect(server.log()).toContain('"method":"GET","path":"/edges/tcp","fault":"reset"');
 });
 
-it('refuses a faults file that is wrong, by the rule that is, or that is not there', async () => {
+it('refuses a faults file that is missing or wrong, with the wrong rule', async () => {
   const folder = await createFolder();
   await writeFile(
     join(folder, 'faults.json'),
@@ -143,7 +143,7 @@ it('refuses a faults file that is wrong, by the rule that is, or that is not the
   expect(missing.log()).toContain('missing.yaml cannot be read');
 });
 
-it('logs a bug as an error, with its stack', async () => {
+it('logs a bug as an error with its stack', async () => {
   let isBroken = false;
   const now = (): Date => {
     if (isBroken) throw new Error('the clock has stopped');
@@ -165,7 +165,7 @@ it('logs a bug as an error, with its stack', async () => {
   });
 });
 
-it('answers no change before it is in the snapshot, not even one of many at once', async () => {
+it('responds to no change before it is in the snapshot, also with many at once', async () => {
   const folder = await createFolder();
   const server = await startServe(['--snapshot', 'account.json'], folder);
   const create = async (index: number): Promise<string> => {
@@ -180,7 +180,7 @@ it('answers no change before it is in the snapshot, not even one of many at once
   await server.end();
 });
 
-it('tells of a snapshot that cannot be written, and goes on', async () => {
+it('reports a snapshot that cannot be written, and continues', async () => {
   const folder = await createFolder();
   await mkdir(join(folder, 'data'));
   const server = await startServe(['--snapshot', 'data/account.json'], folder);

@@ -34,7 +34,7 @@ function withRule({ edgewise, recorder, server }: Workspace, rule: FaultRule) {
 }
 
 describe('a part of a module that the service leaves out', () => {
-  it('is written once the manifest sets it, and matches from then on', async () => {
+  it('is written once the manifest sets it, and matches after that', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toRoute({ user_agent_filter: { allow: ['curl'] } }) });
     const edgewise = withHabit(workspace, {});
     expect((await edgewise('apply --yes --no-rehearsal')).exitCode).toBe(0);
@@ -69,7 +69,7 @@ describe('a part of a module that the service leaves out', () => {
     expect((await edgewise('apply plan.json --yes')).exitCode).toBe(0);
   });
 
-  it('stays alone if the manifest does not ask for it', async () => {
+  it('is left alone if the manifest does not set it', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toRoute({ user_agent_filter: { allow: ['curl'], deny: [] } }),
     });
@@ -78,7 +78,7 @@ describe('a part of a module that the service leaves out', () => {
     expect((await edgewise('apply --yes')).stdout).toContain('Nothing to do');
   });
 
-  it('counts as a change beside one that can be compared', async () => {
+  it('counts as a change beside a part that can be compared', async () => {
     const filter = { user_agent_filter: { allow: ['curl'], deny: ['^bad'] } };
     const workspace = await createWorkspace({ 'edgewise.yaml': toRoute(filter) });
     const edgewise = withHabit(workspace, { fields: ['deny'] });
@@ -89,11 +89,11 @@ describe('a part of a module that the service leaves out', () => {
   });
 });
 
-describe('policy rules that the service shows without their empty parts', () => {
+describe('restriction rules that the service shows without their empty parts', () => {
   const toEdge = (description: string, more: object = {}): string =>
     `${STACK}${toManifest('TCPEdge', 'a', { description, policy: { inbound: [{ actions: [{ type: 'deny' }] }] } }, more)}`;
 
-  it('are the same rules in the dangers of an update and of an adoption', async () => {
+  it('are equal in the dangers of an update and of an adoption', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toEdge('one') });
     const edgewise = withHabit(workspace, { fields: ['config', 'expressions', 'name', 'outbound'] });
     await edgewise('apply --yes');
@@ -111,7 +111,7 @@ describe('policy rules that the service shows without their empty parts', () => 
 });
 
 describe('a circuit breaker whose numbers the service chooses', () => {
-  it('matches after one apply, which names the numbers that are live', async () => {
+  it('matches after one apply, which names the live numbers', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toRoute({ circuit_breaker: { error_threshold_percentage: 0.25 } }),
     });
@@ -124,7 +124,7 @@ describe('a circuit breaker whose numbers the service chooses', () => {
     );
   });
 
-  it('keeps them when another part changes, and takes those that are set', async () => {
+  it('keeps them if another part changes, and takes those that are set', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toRoute({ circuit_breaker: { tripped_duration: 30, error_threshold_percentage: 0.25 } }),
     });
@@ -168,7 +168,7 @@ describe('a certificate that the service backdates', () => {
     expect(workspace.server.snapshot().resources['SSHUserCertificate']).toHaveLength(1);
   });
 
-  it('shows no longer validity when something else replaces it', async () => {
+  it('shows no longer validity if something else replaces it', async () => {
     const times = { valid_after: '2026-03-01T00:00:00Z', valid_until: '2027-01-01T00:00:00Z' };
     const workspace = await createWorkspace({ 'edgewise.yaml': toCertificate(times) });
     const edgewise = withForms(workspace, 'backdated');
@@ -179,7 +179,7 @@ describe('a certificate that the service backdates', () => {
     expect(stdout).not.toMatch(/valid_until|longer/);
   });
 
-  it('gets no start if the manifest leaves the start to others', async () => {
+  it('gets no start if the manifest does not set one', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toCertificate({}, { valid_for: '30d', ignore: ['valid_after'] }),
     });
@@ -215,7 +215,7 @@ describe('a description or metadata that the service stores in another form', ()
       .filter(({ method }) => method !== 'GET')
       .map(({ method, body }) => `${method} ${Object.keys(JSON.parse(body)).sort().join(' ')}`);
 
-  it('is said once, and matches from then on', async () => {
+  it('is reported once, and matches after that', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toPool(' Blue pool', { metadata: { team: ' data ' } }),
     });
@@ -239,7 +239,7 @@ describe('a description or metadata that the service stores in another form', ()
     expect(toWrites(workspace)).toEqual([]);
   });
 
-  it('stays so when another field changes, without another request', async () => {
+  it('stays so if another field changes, without another request', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
     const edgewise = withForms(workspace, 'lower_case');
     await edgewise('apply --yes');
@@ -251,7 +251,7 @@ describe('a description or metadata that the service stores in another form', ()
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('is a difference again when the manifest changes, and when somebody changes it at the service', async () => {
+  it('differs again after a change of the manifest, and after a change at the service', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
     const edgewise = withForms(workspace, 'lower_case');
     await edgewise('apply --yes');
@@ -267,7 +267,7 @@ describe('a description or metadata that the service stores in another form', ()
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('is recorded by the next apply if the first one died before it could', async () => {
+  it('is recorded by the next apply if the first one ended before it could', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
     const edgewise = withForms(workspace, 'lower_case');
     const dying: Transport = async (request) =>
@@ -300,7 +300,7 @@ describe('a description or metadata that the service stores in another form', ()
     }
   });
 
-  it('fails if the metadata has no room to remember it', async () => {
+  it('fails if the metadata has no room for the record', async () => {
     const metadata = { text: 'x'.repeat(3919) };
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue', { metadata }) });
     expect((await workspace.edgewise('validate')).exitCode).toBe(0);
@@ -327,7 +327,7 @@ describe('a description or metadata that the service stores in another form', ()
     expect(workspace.server.snapshot().resources[kind]).toHaveLength(1);
   });
 
-  it('does not make a saved plan stale that was applied in part', async () => {
+  it('does not make a partly applied saved plan stale', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
     const edgewise = withForms(workspace, 'lower_case');
     await edgewise('plan -o plan.json');
@@ -355,7 +355,7 @@ describe('a credential or certificate that the service does not store as asked',
   const END = /"valid_until":"2026-03-31/;
   const CAPPED = '"valid_until":"2026-03-02';
 
-  it('is created once, stays undelivered as the record, and is tried again only when asked', async () => {
+  it('is created once, stays undelivered as recorded, and is tried again only on request', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toCertificate({}, { valid_for: '30d', write_to: 'alice-cert.pub' }),
     });
@@ -386,7 +386,7 @@ describe('a credential or certificate that the service does not store as asked',
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('is deleted if it replaces another, whose mark remembers it', async () => {
+  it('is deleted if it replaces another, whose mark records it', async () => {
     const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
     const toAgent = (...acl: readonly string[]) => `${STACK}${tokens}${toManifest('Credential', 'agent', { acl })}`;
     const workspace = await createWorkspace({ 'edgewise.yaml': toAgent('bind:a.example.com', 'bind:b.example.com') });
@@ -404,7 +404,7 @@ describe('a credential or certificate that the service does not store as asked',
     expect((await edgewise('drift')).exitCode).toBe(0);
   });
 
-  it('is deleted at once if it permits more than was asked for', async () => {
+  it('is deleted at once if it permits more than requested', async () => {
     const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
     const workspace = await createWorkspace({
       'edgewise.yaml': `${STACK}${tokens}${toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] })}`,

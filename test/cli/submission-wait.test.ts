@@ -33,7 +33,7 @@ async function submit({ edgewise }: Workspace, urls = URLS): Promise<string> {
 }
 
 describe('abuse-report get --wait', () => {
-  it('reads until the report is processed, and says on stderr how far it is', async () => {
+  it('reads until the report is processed, and shows progress on stderr', async () => {
     const workspace = await createClockedWorkspace();
     const id = await submit(workspace);
     workspace.recorder.take();
@@ -57,7 +57,7 @@ describe('abuse-report get --wait', () => {
     expect(workspace.recorder.take()).toHaveLength(4);
   });
 
-  it('asks less and less often, and gives up at the time limit with the last that it knows', async () => {
+  it('reads ever less often, and ends at the time limit with the last state', async () => {
     const workspace = await createClockedWorkspace({ seed: { abuse_report_rules: [HALF] } });
     const id = await submit(workspace);
     const result = await workspace.edgewise(`abuse-report get ${id} --wait --wait-timeout 5m`);
@@ -85,7 +85,7 @@ describe('abuse-report get --wait', () => {
     expect(workspace.slept).toEqual([5, 10, 20, 40, 60, 60, 60, 45]);
   });
 
-  it('waits for a quarter of an hour unless something else is said', async () => {
+  it('waits for a quarter of an hour by default', async () => {
     const workspace = await createClockedWorkspace({ seed: { abuse_report_rules: [] } });
     const id = await submit(workspace);
     expect(await workspace.edgewise(`abuse-report get ${id} --wait`)).toMatchObject({ exitCode: 1 });
@@ -108,7 +108,7 @@ describe('abuse-report get --wait', () => {
     expect(JSON.parse(done.stdout)).toMatchObject({ ok: true, report: { status: 'PROCESSED' } });
   });
 
-  it('keeps to one line on a terminal, and takes it away at the end', async () => {
+  it('stays on one line of a terminal, and removes it at the end', async () => {
     const workspace = await createClockedWorkspace();
     const id = await submit(workspace);
     const { stdout, stderr } = await workspace.edgewise(`abuse-report get ${id} --wait --no-color`, { terminal: 60 });
@@ -119,7 +119,7 @@ describe('abuse-report get --wait', () => {
     expect(stdout).toContain('PROCESSED, 2 of 2');
   });
 
-  it('a read that fails for good is a failure', async () => {
+  it('fails if a read fails for good', async () => {
     const workspace = await createClockedWorkspace();
     const id = await submit(workspace);
     let reads = 0;
@@ -134,7 +134,7 @@ describe('abuse-report get --wait', () => {
 });
 
 describe('abuse-report get --wait, interrupted', () => {
-  it('ends at once with the last that it knows and exit code 130', async () => {
+  it('ends at once with the last state and exit code 130', async () => {
     const workspace = await createClockedWorkspace();
     const id = await submit(workspace);
     let interrupt = (): void => undefined;
@@ -170,7 +170,7 @@ describe('abuse-report get --wait, interrupted', () => {
     expect(json.exits).toEqual([]);
   });
 
-  it('does not wait for an answer that is under way', async () => {
+  it('does not wait for a running request', async () => {
     const { edgewise } = await createWorkspace();
     let interrupt = (): void => undefined;
     const transport: Transport = ({ signal }) =>
@@ -187,7 +187,7 @@ describe('abuse-report get --wait, interrupted', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: false });
   });
 
-  it('a second interrupt ends the process', async () => {
+  it('ends the process after a second interrupt', async () => {
     const { edgewise } = await createWorkspace();
     const onListen = (interrupt: () => void): void => {
       interrupt();

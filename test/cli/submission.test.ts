@@ -39,7 +39,7 @@ describe('abuse-report submit', () => {
     expect(got).toEqual({ format: 1, command: 'abuse-report get', ok: true, report });
   });
 
-  it('names everything that is wrong, and sends nothing', async () => {
+  it('reports everything that is wrong, and sends nothing', async () => {
     const { edgewise, recorder } = await createWorkspace();
     const line = `abuse-report submit ${URLS} ftp://example.com example.org/x --metadata ${'ä'.repeat(2049)}`;
     expect(toTranscript(await edgewise(line))).toMatchInlineSnapshot(`
@@ -66,7 +66,7 @@ describe('abuse-report submit', () => {
     expect(stderr).toContain('`x\\nedgewise:\\u001b[2J` is not an absolute http or https URL\n');
   });
 
-  it('tells an account without the permission what is missing', async () => {
+  it('tells an account without the permission what it lacks', async () => {
     const { edgewise, recorder } = await createWorkspace({}, { apiKeys: [parseApiKey('dev')], idSeed: 'test' });
     expect(toTranscript(await edgewise(`abuse-report submit ${URLS}`))).toMatchInlineSnapshot(`
       "exit code 4
@@ -81,7 +81,7 @@ describe('abuse-report submit', () => {
     expect(recorder.take()).toHaveLength(2);
   });
 
-  it('a key that is not known is another matter', async () => {
+  it('reports an unknown key differently', async () => {
     const { edgewise } = await createWorkspace();
     const result = await edgewise(`abuse-report submit ${URLS}`, { env: { EDGEWISE_API_KEY: 'other' } });
     expect(result.exitCode).toBe(4);
@@ -89,7 +89,7 @@ describe('abuse-report submit', () => {
   });
 });
 
-describe('abuse-report submit, when the answer does not come', () => {
+describe('abuse-report submit without a response', () => {
   /** Answers each request in one way, and counts them. */
   function createCounter(answer: () => Promise<Response>): {
     readonly transport: Transport;
@@ -114,7 +114,7 @@ describe('abuse-report submit, when the answer does not come', () => {
     ['it is not JSON', async () => new Response('OK', { status: 201 })],
     ['it is empty', async () => new Response(null, { status: 201 })],
     ['it is no report', async () => Response.json({ urls: [] }, { status: 201 })],
-  ])('does not send it again, and says what is known: %s', async (_, answer) => {
+  ])('does not send the report again, and says what is known: %s', async (_, answer) => {
     const { edgewise } = await createWorkspace();
     const { transport, sent } = createCounter(answer);
     const result = await edgewise(`abuse-report submit ${URLS}`, { transport });
@@ -127,7 +127,7 @@ describe('abuse-report submit, when the answer does not come', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, error: { remedy: expect.stringContaining('Ask') } });
   });
 
-  it('shows everything that may help to find out', async () => {
+  it('shows everything that helps to find out', async () => {
     const { edgewise } = await createWorkspace();
     const answer = { error_code: 'internal', msg: 'oops', details: { operation_id: 'op_1' } };
     const { transport } = createCounter(async () => Response.json(answer, { status: 500 }));
@@ -140,7 +140,7 @@ describe('abuse-report submit, when the answer does not come', () => {
     `);
   });
 
-  it('knows that nothing was submitted when there was no connection, or the service says so', async () => {
+  it('says that nothing was submitted if there was no connection or the service says so', async () => {
     const { edgewise } = await createWorkspace();
     const refused = createCounter(() => Promise.reject(new NetworkError('refused', { isUnsent: true })));
     const throttled = createCounter(async () => Response.json({ msg: 'slow down' }, { status: 429 }));
@@ -153,7 +153,7 @@ describe('abuse-report submit, when the answer does not come', () => {
 });
 
 describe('abuse-report get', () => {
-  it('a report that does not exist is a failure', async () => {
+  it('fails for a report that does not exist', async () => {
     const { edgewise } = await createWorkspace();
     for (const flag of ['', ' --wait']) {
       const result = await edgewise(`abuse-report get ${MISSING}${flag}`);
@@ -162,7 +162,7 @@ describe('abuse-report get', () => {
     }
   });
 
-  it('an answer that is no report is a failure', async () => {
+  it('fails for a response that is no report', async () => {
     const { edgewise } = await createWorkspace();
     const transport = async () => Response.json({ id: MISSING, hostnames: 'none' });
     const result = await edgewise(`abuse-report get ${MISSING}`, { transport });
@@ -176,7 +176,7 @@ describe('abuse-report get', () => {
     'abuse-report get abrp_1 --wait --wait-timeout 0s',
     'abuse-report get usr_1',
     'abuse-report get abrp_',
-  ])('%s is refused with exit code 3 and no request', async (line) => {
+  ])('refuses %s with exit code 3 and no request', async (line) => {
     const { edgewise, recorder } = await createWorkspace();
     expect(await edgewise(line)).toMatchObject({ exitCode: 3, stdout: '' });
     expect(recorder.take()).toEqual([]);

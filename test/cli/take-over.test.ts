@@ -15,7 +15,7 @@ async function createTaken(more: Readonly<Record<string, string>> = {}): Promise
 }
 
 describe('--take-over', () => {
-  it('that takes nothing is a warning, which says why', async () => {
+  it('warns if it takes nothing over, with the reason', async () => {
     const { edgewise } = await createTaken({ 'empty.yaml': `${STACK}${toEdge('b', 20002)}` });
     const misspelt = await edgewise('plan empty.yaml --take-over ohter');
     expect(misspelt).toMatchObject({ exitCode: 0 });
@@ -30,7 +30,7 @@ describe('--take-over', () => {
     expect((await edgewise('plan empty.yaml --take-over test')).stdout).toContain('it is the stack of these manifests');
   });
 
-  it('says of a token only what is so: a stack that adopted a credential never had it', async () => {
+  it('says of a token only what is certain: a stack that adopted a credential never had its token', async () => {
     const id = `cr_${'a'.repeat(27)}`;
     const adopting = `${toCredential('agent')}lifecycle: { adopt: ${id} }\n`;
     const renamed = `${toCredential('office')}lifecycle: { renamed_from: agent }\n`;
@@ -47,7 +47,7 @@ describe('--take-over', () => {
     }
   });
 
-  it('replaces a credential whose token was not delivered, or is refused where there is no place for the token', async () => {
+  it('replaces a credential whose token was not delivered, or is refused without a token sink', async () => {
     const metadata = JSON.stringify({ edgewise: { stack: 'other', name: 'agent', fields: {} } });
     const { edgewise } = await createWorkspace(
       { 'test.yaml': `${STACK}${toCredential('agent')}` },
@@ -60,7 +60,7 @@ describe('--take-over', () => {
     expect((await edgewise('plan test.yaml --token-directory tokens --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('may be said again once all is moved', async () => {
+  it('has no effect once everything is moved', async () => {
     const { edgewise } = await createTaken();
     expect(await edgewise('apply test.yaml --take-over other --yes')).toMatchObject({ exitCode: 0 });
     const again = await edgewise('plan test.yaml --take-over other --detailed-exitcode');
@@ -68,7 +68,7 @@ describe('--take-over', () => {
     expect(again.stdout).toContain('warning[predecessor-missing]');
   });
 
-  it('is in an approved plan, which no longer holds when another stack has taken the resource since', async () => {
+  it('is part of an approved plan, which becomes stale if another stack takes the resource', async () => {
     const workspace = await createTaken();
     const { edgewise, recorder } = workspace;
     await edgewise('plan test.yaml --take-over other -o plan.json');

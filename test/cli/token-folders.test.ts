@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createWorkspace, STACK, toCredential } from './workspace.ts';
 
-it('apply warns once of a token folder that others can read, before its first write', async () => {
+it('warns once of a token folder that others can read, before the first write', async () => {
   const { edgewise, folder, recorder } = await createWorkspace({
     'stack.yaml': `${STACK}spec: { tokens: { default: { directory: tokens }, credentials: { b: { directory: tokens } } } }\n${toCredential('a')}${toCredential('b')}`,
   });
@@ -28,7 +28,7 @@ spec: { tokens: { default: { directory: tokens } } }
 ${toCredential('agent')}`,
 ]);
 
-it('a stack keeps the token that another one wrote to the same file, and replaces its own', async () => {
+it('keeps the token that another stack wrote to the same file, and replaces its own', async () => {
   const { edgewise, folder } = await createWorkspace(Object.fromEntries(TWO_STACKS));
   const read = (file: string) => readFile(join(folder, 'tokens', file), 'utf8');
   await edgewise('apply one.yaml --yes');
@@ -40,7 +40,7 @@ it('a stack keeps the token that another one wrote to the same file, and replace
   expect((await readdir(join(folder, 'tokens'))).sort()).toEqual(['agent.token', 'agent.token.1']);
 });
 
-it('stacks have folders of their own with {stack} in the path, in the Stack and as a flag', async () => {
+it('writes to folders of their own with {stack} in the path, in the Stack and as a flag', async () => {
   const { edgewise, folder } = await createWorkspace(
     Object.fromEntries(
       TWO_STACKS.map(([file, text]) => [file, text.replace('directory: tokens', 'directory: "tokens/{stack}"')]),

@@ -27,7 +27,7 @@ describe('usage', () => {
     ['a seed that is no seed', 'serve --seed stack.yaml'],
     ['two keys that are the same', 'serve --api-key a --api-key a:admin'],
     ['an embedded server with a broken file', 'plan . --base-url embedded:stack.yaml'],
-  ])('%s is refused with exit code 3 and no request', async (_, line) => {
+  ])('refuses %s with exit code 3 and no request', async (_, line) => {
     const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': STACK });
     const result = await edgewise(line);
     expect(result.exitCode, toTranscript(result)).toBe(3);
@@ -44,7 +44,7 @@ describe('usage', () => {
     ['aply', 'Did you mean `apply`?'],
     ['lint', 'edgewise validate'],
     ['frobnicate', 'edgewise help lists the commands.'],
-  ])('says what does the work of %s', async (word, remedy) => {
+  ])('names what replaces %s', async (word, remedy) => {
     const { exitCode, stderr } = await runCommand([word, '--yes', 'manifests'], { cwd: '/' });
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(new RegExp(`^edgewise: There is no command ${word}[.]\n`));
@@ -68,7 +68,7 @@ describe('usage', () => {
     ['abuse-report sbmit', "Unknown command 'sbmit'.\nDid you mean submit?"],
     ['show', "Missing required argument 'plan'.\nedgewise show --help shows what it takes."],
     ['--frobnicate', "Unknown option '--frobnicate'.\nedgewise --help shows what it takes."],
-  ])('shows what is wrong with %s like every other error', async (line, message) => {
+  ])('shows the mistake in %s like every other error', async (line, message) => {
     const { exitCode, stdout, stderr } = await runCommand(line.split(' '), { cwd: '/' });
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
     expect(stderr).toMatch(/^edgewise: /);
@@ -88,7 +88,7 @@ describe('usage', () => {
     ['show -verbose plan.json', '--verbose'],
     ['abuse-report submit -formt json', '--format'],
     ['-version', '--version'],
-  ])('refuses %s with the right spelling, %s, and writes nothing', async (line, spelling) => {
+  ])('refuses %s with the correct spelling, %s, and writes nothing', async (line, spelling) => {
     const { edgewise, folder, recorder } = await createWorkspace({ 'stack.yaml': STACK });
     const { exitCode, stderr } = await edgewise(line);
     expect(exitCode).toBe(3);
@@ -100,7 +100,7 @@ describe('usage', () => {
   });
 
   it.each(['plan -- -out=plan', 'apply . --approved -x.json', 'plan . --target -out=plan'])(
-    'takes the word for a path or a value in %s',
+    'accepts the word as a path or a value in %s',
     async (line) => {
       const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
       const { stderr, stdout } = await edgewise(line);
@@ -108,7 +108,7 @@ describe('usage', () => {
     },
   );
 
-  it('says in JSON that one dash is too few', async () => {
+  it('reports a single dash for a long option, in JSON', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
     const { exitCode, stdout } = await edgewise('plan --format json -out=plan');
     expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({
@@ -132,7 +132,7 @@ describe('usage', () => {
     }
   });
 
-  it('says so as JSON when JSON is asked for', async () => {
+  it('prints the error as JSON if JSON is requested', async () => {
     for (const line of [
       'plan --format json --frobnicate',
       'plan --frobnicate --format=json',
@@ -148,7 +148,7 @@ describe('usage', () => {
     expect(JSON.parse(stdout)).toMatchObject({ command: 'abuse-report get', ok: false });
   });
 
-  it('needs a base URL', async () => {
+  it('requires a base URL', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
     expect(toTranscript(await edgewise('plan .', { env: { EDGEWISE_BASE_URL: '' } }))).toMatchInlineSnapshot(`
       "exit code 3
@@ -159,7 +159,7 @@ describe('usage', () => {
     `);
   });
 
-  it('knows the log levels that there are', async () => {
+  it('lists the log levels', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': STACK });
     for (const level of ['loud', 'toString']) {
       expect(await edgewise('plan .', { env: { EDGEWISE_LOG_LEVEL: level } })).toMatchObject({ exitCode: 3 });
@@ -168,7 +168,7 @@ describe('usage', () => {
     expect(recorder.take()).toHaveLength(OWNED_KINDS.length);
   });
 
-  it('needs an API key', async () => {
+  it('requires an API key', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
     expect(toTranscript(await edgewise('plan .', { env: { EDGEWISE_API_KEY: '' } }))).toMatchInlineSnapshot(`
       "exit code 4
@@ -179,7 +179,7 @@ describe('usage', () => {
     `);
   });
 
-  it('takes the API key from a file, without its line break', async () => {
+  it('reads the API key from a file, without its line break', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': STACK, key: 'dev\n', empty: '\n' });
     expect(await edgewise('plan .', { env: { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'key' } })).toMatchObject({
       exitCode: 0,
@@ -203,7 +203,7 @@ describe('usage', () => {
     expect(await read('plan . --rate-limit 3/1s', { env })).toBe('3/1s');
   });
 
-  it('an error that nobody foresaw is a bug, exit code 70', async () => {
+  it('exits with 70 after an unexpected error, which is a bug', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': `${STACK}${toEdge('a', 20001)}` });
     const onListen = () => {
       throw new RangeError('boom');
@@ -213,7 +213,7 @@ describe('usage', () => {
     expect(stderr).toContain('This is a bug in edgewise.');
   });
 
-  it('an unusable key is authentication, exit code 4, and is not repeated', async () => {
+  it('exits with 4 for an unusable key, and does not retry', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': `${STACK}${toEdge('a', 20001)}` });
     const result = await edgewise('plan .', { env: { EDGEWISE_API_KEY: 'wrong-key-1234' } });
     expect(result.exitCode).toBe(4);

@@ -26,7 +26,7 @@ describe('spec.kinds of the Stack', () => {
     'apply plan.json --yes',
     'release TCPEdge/a --yes',
     'destroy --yes',
-  ])('has %s read no other kind', async (line) => {
+  ])('reads no other kind with %s', async (line) => {
     const { edgewise, recorder } = await createPoor(USED + EDGE);
     await edgewise('apply --yes');
     await edgewise('plan -o plan.json');
@@ -37,7 +37,7 @@ describe('spec.kinds of the Stack', () => {
     expect(read.filter(({ path }) => !path.startsWith('/edges/tcp'))).toEqual([]);
   });
 
-  it('is named by the message on a list that is forbidden, with the lines to write', async () => {
+  it('is proposed by the message on a forbidden list, with the lines to write', async () => {
     const { edgewise, write } = await createPoor(STACK + EDGE);
     for (const line of ['plan', 'drift', 'apply --yes', 'destroy --yes']) {
       const { exitCode, stderr } = await edgewise(line);
@@ -52,7 +52,7 @@ describe('spec.kinds of the Stack', () => {
     expect(await edgewise('plan')).toMatchObject({ exitCode: 0 });
   });
 
-  it('makes a manifest of another kind an error, at its line', async () => {
+  it('makes a manifest of another kind an error at its line', async () => {
     const { edgewise } = await createPoor(USED + EDGE + toCredential('agent'));
     const { exitCode, stderr, stdout } = await edgewise('plan');
     expect(exitCode).toBe(3);
@@ -60,7 +60,7 @@ describe('spec.kinds of the Stack', () => {
     expect(stderr + stdout).toContain('--> edgewise.yaml:15:7');
   });
 
-  it('leaves alone what the stack owns of a kind that it no longer uses', async () => {
+  it('leaves resources of a kind alone that the stack no longer uses', async () => {
     const { edgewise, write, server } = await createWorkspace({
       'edgewise.yaml': STACK + EDGE + toCredential('agent'),
     });
@@ -81,7 +81,7 @@ describe('spec.kinds of the Stack', () => {
     expect(stdout).toContain('  kinds:\n    - TCPEdge\n');
   });
 
-  it.each(['[]', '[TCPEdge, Nothing]', 'TCPEdge'])('is a list of kinds, and not %s', async (kinds) => {
+  it.each(['[]', '[TCPEdge, Nothing]', 'TCPEdge'])('accepts a list of kinds, and not %s', async (kinds) => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': `${STACK}spec: { kinds: ${kinds} }\n` });
     expect(await edgewise('validate')).toMatchObject({ exitCode: 3 });
   });

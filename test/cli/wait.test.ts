@@ -31,7 +31,7 @@ async function readReport({
 }
 
 describe('apply --wait', () => {
-  it('ends when the certificate is provisioned, and says what is left to do with what the service computed', async () => {
+  it('ends when the certificate is provisioned, and shows what is left to do', async () => {
     const workspace = await createClocked(toIngress('a', 'agents.example.com') + toEdge('e', 20_001));
     const { exitCode, stdout, stderr } = await workspace.edgewise(
       'apply --wait edgewise.yaml --yes --report json=a.json',
@@ -49,7 +49,7 @@ describe('apply --wait', () => {
     });
   });
 
-  it('fails with the words of the service where its job failed', async () => {
+  it('fails with the message of the service if its job failed', async () => {
     const workspace = await createClocked(toIngress('a', 'agents.invalid'));
     const { exitCode, stdout } = await workspace.edgewise('apply edgewise.yaml --yes --wait=5m --report json=a.json');
     expect(exitCode).toBe(1);
@@ -62,14 +62,14 @@ describe('apply --wait', () => {
     expect(await readReport(workspace)).toMatchObject({ ok: false, waited: [{ state: 'failed' }] });
   });
 
-  it('waits over a failure that passes by itself', async () => {
+  it('continues over a temporary failure', async () => {
     const workspace = await createClocked(toIngress('a', 'retried.example.com'));
     const { exitCode, stderr } = await workspace.edgewise('apply edgewise.yaml --yes --wait');
     expect(stderr).toContain('its certificate fails with INTERNAL_ERROR: The certificate authority did not answer');
     expect(exitCode).toBe(0);
   });
 
-  it('gives up when its time is over', async () => {
+  it('ends at its time limit', async () => {
     const workspace = await createClocked(toIngress('a', 'agents.example.com'));
     const { exitCode, stdout } = await workspace.edgewise('apply edgewise.yaml --yes --wait=20s');
     expect(exitCode).toBe(1);
@@ -77,7 +77,7 @@ describe('apply --wait', () => {
     expect(workspace.slept.reduce((sum, one) => sum + one, 0)).toBe(20);
   });
 
-  it('reads nothing where the service has nothing left to do', async () => {
+  it('reads nothing if the service has nothing left to do', async () => {
     const workspace = await createClocked(toEdge('e', 20_001));
     const plain = await workspace.edgewise('apply edgewise.yaml --yes --wait');
     expect(plain.exitCode).toBe(0);
@@ -104,7 +104,7 @@ describe('apply --wait', () => {
     ]);
   });
 
-  it('of get is for one stack', async () => {
+  it('is for one stack with get', async () => {
     const workspace = await createClocked(toEdge('e', 20_001));
     const { exitCode, stderr } = await workspace.edgewise('get -R . --wait');
     expect(exitCode).toBe(3);
@@ -113,7 +113,7 @@ describe('apply --wait', () => {
 });
 
 describe('get --wait', () => {
-  it('shows the resource when it is as asked for', async () => {
+  it('shows the resource when it is ready', async () => {
     const workspace = await createClocked(toIngress('a', 'agents.example.com'));
     await workspace.edgewise('apply edgewise.yaml --yes');
     const { exitCode, stdout, stderr } = await workspace.edgewise('get --wait AgentIngress/a edgewise.yaml');
@@ -122,7 +122,7 @@ describe('get --wait', () => {
     expect(stdout).toContain('certificate renews in 59 days');
   });
 
-  it('fails with the words of the service, and shows the resource', async () => {
+  it('fails with the message of the service, and shows the resource', async () => {
     const workspace = await createClocked(toIngress('a', 'agents.invalid'));
     await workspace.edgewise('apply edgewise.yaml --yes');
     const { exitCode, stdout, stderr } = await workspace.edgewise('get AgentIngress/a edgewise.yaml --wait=1m');

@@ -16,7 +16,7 @@ function answer(body: unknown, status = 400, headers: Record<string, string> = {
 }
 
 describe('an API error', () => {
-  it('holds all that the service says', async () => {
+  it('contains everything that the service says', async () => {
     const body = {
       error_code: 'hostport_taken',
       status_code: 409,
@@ -39,7 +39,7 @@ describe('an API error', () => {
   });
 
   it.each(['operation-id', 'Service-Operation-Id', 'x-request-id', 'acme-trace-id', 'X-Correlation-ID'])(
-    'takes the operation id from the response header %s',
+    'reads the operation id from the response header %s',
     async (name) => {
       const error = await failureOf(answer({ msg: 'no' }, 400, { [name]: 'op_2' }));
       expect(error.message).toBe('POST /edges/tcp: 400: no (operation_id: op_2)');
@@ -54,7 +54,7 @@ describe('an API error', () => {
     expect(await failureOf(answer({ details }, 400, headers))).toHaveProperty('response.operationId', 'op_4');
   });
 
-  it('does without a code, a message, details and an operation id', async () => {
+  it('works without a code, a message, details and an operation id', async () => {
     const error = await failureOf(new Response('', { status: 500, statusText: 'Internal Server Error' }));
     expect(error.message).toBe('POST /edges/tcp: 500: Internal Server Error');
     expect(error).toHaveProperty('response.code', undefined);
@@ -62,7 +62,7 @@ describe('an API error', () => {
     expect((await failureOf(new Response('', { status: 500 }))).message).toBe('POST /edges/tcp: 500: no explanation');
   });
 
-  it('keeps details that are not texts as JSON, and passes over what is not of the form', async () => {
+  it('keeps details that are not strings as JSON, and ignores what has another form', async () => {
     const error = await failureOf(answer({ error_code: 7, msg: {}, details: { count: 3, ids: ['a'] } }));
     expect(error).toHaveProperty('response.details', { count: '3', ids: '["a"]' });
     expect(error).toHaveProperty('response.code', undefined);
@@ -70,7 +70,7 @@ describe('an API error', () => {
     expect((await failureOf(answer(['odd']))).message).toBe('POST /edges/tcp: 400: ["odd"]');
   });
 
-  it('shows how a body begins that is not JSON, on one line and harmless', async () => {
+  it('shows the start of a body that is not JSON, on one line and escaped', async () => {
     const html = `<html>\r\n<h1>502 Bad Gateway</h1>\u0007\u001b]0;title\u202e${'-'.repeat(500)}`;
     const { message } = await failureOf(new Response(html, { status: 502 }));
     expect(message).toMatch(
@@ -79,7 +79,7 @@ describe('an API error', () => {
     expect(message.length).toBeLessThan(250);
   });
 
-  it('cannot forge lines of a terminal by its message', async () => {
+  it('cannot forge lines of a terminal in its message', async () => {
     const { message } = await failureOf(answer({ msg: 'no\n\u001b[32mApply complete\u001b[0m' }));
     expect(message).toBe('POST /edges/tcp: 400: no \\u001b[32mApply complete\\u001b[0m');
   });
@@ -88,7 +88,7 @@ describe('an API error', () => {
     [401, true],
     [403, true],
     [404, false],
-  ])('with status %d: %s that it is about authentication', async (status, expected) => {
+  ])('is about authentication with status %d: %s', async (status, expected) => {
     expect(await failureOf(answer({}, status))).toHaveProperty('isAuthentication', expected);
   });
 });
@@ -110,14 +110,14 @@ describe('the API key', () => {
     ['in a bug', new InvariantError(API_KEY)],
   ];
 
-  it.each(cases)('is struck out %s', async (_, failure) => {
+  it.each(cases)('is removed %s', async (_, failure) => {
     const error = await failureOf(failure);
     const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error);
     expect(shown).not.toContain(API_KEY);
     expect(shown).not.toContain(API_KEY.slice(0, 10));
   });
 
-  it('leaves the type of an error and what it says', async () => {
+  it('leaves the type of an error and its message', async () => {
     const reset = await failureOf(new NetworkError(`a ${API_KEY} b`, { cause: new TypeError(API_KEY) }));
     expect(reset).toBeInstanceOf(NetworkError);
     expect(reset.message).toBe('a [key] b');
@@ -126,19 +126,19 @@ describe('the API key', () => {
     expect(await failureOf(new InvariantError(API_KEY))).toBeInstanceOf(InvariantError);
   });
 
-  it('is struck out as it looks in a URL too', async () => {
+  it('is removed in its URL-encoded form too', async () => {
     const error = await failureOf(answer({ msg: '/x?key=a%2Fb%2Bc%3D%3Dd0123456789' }), 'a/b+c==d0123456789');
     expect(error.message).toBe('POST /edges/tcp: 400: /x?key=[key]');
   });
 
-  it('that is short is struck out only where it is no part of a word', async () => {
+  it('is removed only as a whole word if it is short', async () => {
     const error = await failureOf(answer({ msg: 'developers: key dev, "dev" or Bearer dev.' }), 'dev');
     expect(error.message).toBe('POST /edges/tcp: 400: developers: key [key], "[key]" or Bearer [key].');
   });
 });
 
-describe('the answer to a write that cannot be read', () => {
-  it('is not shown, for it may hold a token', async () => {
+describe('an unreadable response to a write', () => {
+  it('is not shown, because it may contain a token', async () => {
     const error = await failureOf(sayJson('{"id":"cr_1","token":"2abcSecret', 201));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe('POST /edges/tcp: the response is not JSON (32 bytes)');

@@ -8,7 +8,7 @@ import { API_KEY, BASE_URL, catchError, createFakeService, toPage } from './fake
 const CREDENTIAL = getKind('Credential');
 
 describe('requests', () => {
-  it('carry the key, the version under the name that is set, and no content type without a body', async () => {
+  it('have the key, the version under its configured name, and no content type without a body', async () => {
     const { client, requests } = createFakeService({ 'GET /x': [{}] }, { versionHeader: 'Acme-Version' });
     await client.get('/x');
     expect(Object.fromEntries(requests[0]?.headers ?? [])).toEqual({
@@ -19,20 +19,20 @@ describe('requests', () => {
     });
   });
 
-  it('carry a body as JSON', async () => {
+  it('have a body as JSON', async () => {
     const { client, requests } = createFakeService({ 'PATCH /x': [{}] });
     await client.send('PATCH', '/x', { description: 'é' });
     expect(requests[0]?.headers.get('content-type')).toBe('application/json');
     expect(await requests[0]?.json()).toEqual({ description: 'é' });
   });
 
-  it.each([`${BASE_URL}/v2`, `${BASE_URL}/v2/`])('go below the path of the base URL %s', async (baseUrl) => {
+  it.each([`${BASE_URL}/v2`, `${BASE_URL}/v2/`])('are below the path of the base URL %s', async (baseUrl) => {
     const { client, log } = createFakeService({ 'GET /v2/x': [{ a: 1 }] }, { baseUrl });
     expect(await client.get('/x')).toEqual({ a: 1 });
     expect(log).toEqual(['GET /v2/x']);
   });
 
-  it('never follow a redirect, and say where it leads', async () => {
+  it('never follow a redirect, and report its target', async () => {
     const moved = new Response(null, { status: 308, headers: { location: 'https://other.test/x' } });
     const { client, requests } = createFakeService({ 'GET /x': [moved] });
     const error = await catchError(client.get('/x'));
@@ -41,7 +41,7 @@ describe('requests', () => {
     expect(error).toHaveProperty('message', 'GET /x: 308: the service redirects to https://other.test/x');
   });
 
-  it('are counted, those that fail too', async () => {
+  it('are counted, also those that fail', async () => {
     const { client } = createFakeService({ 'GET /x': [{}], 'POST /x': [new NetworkError('reset')] });
     await client.get('/x');
     await catchError(client.send('POST', '/x', {}));
@@ -59,19 +59,19 @@ describe('requests', () => {
     }
   });
 
-  it('refuse a path that is none, so that the host cannot be changed by it', async () => {
+  it('refuse an invalid path, so that it cannot change the host', async () => {
     const { client } = createFakeService({});
     expect(await catchError(client.get('@evil.test/x'))).toBeInstanceOf(InvariantError);
   });
 });
 
 describe('send', () => {
-  it('gives the object that was answered', async () => {
+  it('returns the object of the response', async () => {
     const { client } = createFakeService({ 'POST /credentials': [Response.json({ id: 'cr_1' }, { status: 201 })] });
     expect(await client.send('POST', '/credentials', {})).toEqual({ id: 'cr_1' });
   });
 
-  it('gives null when nothing was answered', async () => {
+  it('returns null for an empty response', async () => {
     const { client } = createFakeService({
       'DELETE /a': [new Response(null, { status: 204 })],
       'PUT /b': [new Response('', { status: 200 })],
@@ -80,12 +80,12 @@ describe('send', () => {
     expect(await client.send('PUT', '/b', {})).toBeNull();
   });
 
-  it('does not care what a service says to a DELETE that was done', async () => {
+  it('ignores the body of a successful DELETE', async () => {
     const { client } = createFakeService({ 'DELETE /a': [new Response('deleted', { status: 200 })] });
     expect(await client.send('DELETE', '/a')).toBeNull();
   });
 
-  it('refuses an answer that is not an object, for it says nothing about what was written', async () => {
+  it('refuses a response that is no object, because it does not tell what was written', async () => {
     const { client } = createFakeService({ 'POST /x': [[1]] });
     const error = await catchError(client.send('POST', '/x', {}));
     expect(error).toBeInstanceOf(NetworkError);
@@ -100,17 +100,17 @@ describe('readModule', () => {
     ['an empty object', {}],
     ['an object of nulls', { enabled: null, add: null }],
     ['no body', new Response(null, { status: 204 })],
-  ])('takes %s for a module that is not set', async (_, answer) => {
+  ])('returns null for a module that is not set: %s', async (_, answer) => {
     const { client } = createFakeService({ 'GET /m': [answer] });
     expect(await client.readModule('/m')).toBeNull();
   });
 
-  it('gives a module that is set, be it disabled', async () => {
+  it('returns a module that is set, also if it is disabled', async () => {
     const { client } = createFakeService({ 'GET /m': [{ enabled: false, add: null }] });
     expect(await client.readModule('/m')).toEqual({ enabled: false, add: null });
   });
 
-  it('takes no other failure for a module that is not set', async () => {
+  it('rejects for any other failure', async () => {
     const { client } = createFakeService({ 'GET /m': [Response.json({}, { status: 403 })], 'GET /n': [[]] });
     expect(await catchError(client.readModule('/m'))).toHaveProperty('response.status', 403);
     expect(await catchError(client.readModule('/n'))).toBeInstanceOf(NetworkError);
@@ -132,14 +132,14 @@ describe('a client', () => {
     ['https://:secret@api.example.test', '"https://…@api.example.test" contains a user name or a password'],
     ['https://api.example.test/?a=secret', '"https://api.example.test/?…" has a query or a fragment: remove it'],
     ['https://api.example.test/#secret', '"https://api.example.test/#…" has a query or a fragment'],
-  ])('refuses the base URL %j and quotes it, but for what may be a secret', (baseUrl, message) => {
+  ])('refuses the base URL %j and quotes it, without what may be a secret', (baseUrl, message) => {
     const create = () => createFakeService({}, { baseUrl });
     expect(create).toThrow(TypeError);
     expect(create).toThrow(`The base URL ${message}`);
     expect(create).not.toThrow('secret');
   });
 
-  it.each(['', 'line\nbreak', 'with space', 'schlüssel'])('refuses the key %j and does not quote it', (apiKey) => {
+  it.each(['', 'line\nbreak', 'with space', 'schlüssel'])('refuses the key %j without quoting it', (apiKey) => {
     const create = () => createFakeService({}, { apiKey });
     expect(create).toThrow(/^The API key (is empty|contains white space or characters outside ASCII)$/);
   });
@@ -148,7 +148,7 @@ describe('a client', () => {
     expect(() => createFakeService({}, { versionHeader })).toThrow(`\`${versionHeader}\` is not a valid header name`);
   });
 
-  it('lets no more requests run at once than its concurrency, tasks of others included', async () => {
+  it('runs no more requests at once than its concurrency, with tasks of others', async () => {
     let running = 0;
     let most = 0;
     const transport = async () => {

@@ -63,7 +63,7 @@ describe.each([
     expect(live.requests).toBe(2);
   });
 
-  it('writes, and takes 201 and 204', async () => {
+  it('writes, and accepts 201 and 204', async () => {
     network.use(
       http.post(EDGES, async ({ request }) => HttpResponse.json(await request.json(), { status: 201 })),
       http.delete(`${EDGES}/edgtcp_1`, () => new HttpResponse(null, { status: 204 })),
@@ -73,7 +73,7 @@ describe.each([
     expect(await client.send('DELETE', '/edges/tcp/edgtcp_1')).toBeNull();
   });
 
-  it('sends a GET again after a network error and after a 503', async () => {
+  it('retries a GET after a network error and after a 503', async () => {
     const answers = [HttpResponse.error(), new HttpResponse('busy', { status: 503 }), HttpResponse.json({ a: 1 })];
     network.use(http.get(EDGES, () => answers.shift()));
     const client = connect(send);
@@ -81,7 +81,7 @@ describe.each([
     expect(client.requestCount()).toBe(3);
   });
 
-  it('reports a network error that stays', async () => {
+  it('reports a network error that lasts', async () => {
     network.use(http.post(EDGES, () => HttpResponse.error()));
     const error = await catchError(connect(send).send('POST', '/edges/tcp', {}));
     expect(error).toBeInstanceOf(NetworkError);
@@ -96,14 +96,14 @@ describe.each([
 });
 
 describe('the transport over fetch', () => {
-  it('says that it took too long when no answer comes in time', async () => {
+  it('reports a timeout without a response', async () => {
     network.use(http.get(EDGES, () => new Promise<undefined>(() => {})));
     const error = await catchError(createFetchTransport({ timeoutMs: 20 })(new Request(EDGES)));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toHaveProperty('message', expect.stringContaining(`GET ${EDGES}: no complete response in time`));
   });
 
-  it('gives the reason when a request is no longer wanted', async () => {
+  it('rejects with the reason of an abort', async () => {
     const reason = new Error('interrupted');
     const request = new Request(EDGES, { signal: AbortSignal.abort(reason) });
     expect(await catchError(createFetchTransport()(request))).toBe(reason);

@@ -15,7 +15,7 @@ describe('toNetworkError', () => {
     ['ECONNRESET', 'the connection was lost'],
     ['EPIPE', 'the connection was lost'],
     ['SOMETHING_ELSE', 'the request failed'],
-  ])('says what %s means, where the request went and what the system said', (code, sentence) => {
+  ])('explains %s, with the URL and the message of the system', (code, sentence) => {
     const cause = withCode(code, 'as the system says');
     const error = toThrownNetworkError(cause, REQUEST);
     expect(error).toBeInstanceOf(NetworkError);
@@ -26,7 +26,7 @@ describe('toNetworkError', () => {
     });
   });
 
-  it.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'])('takes %s for a timeout', (code) => {
+  it.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'])('recognises %s as a timeout', (code) => {
     const error = toThrownNetworkError(withCode(code, 'late'), REQUEST);
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toHaveProperty('message', expect.stringContaining('could not connect in time (late)'));
@@ -41,11 +41,11 @@ describe('toNetworkError', () => {
     ['UND_ERR_HEADERS_TIMEOUT', false],
     ['ETIMEDOUT', false],
     ['SOMETHING_ELSE', false],
-  ])('tells whether a request surely did not reach the service: %s, %s', (code, isUnsent) => {
+  ])('says whether a request certainly did not reach the service: %s, %s', (code, isUnsent) => {
     expect(toThrownNetworkError(withCode(code, ''), REQUEST)).toHaveProperty('isUnsent', isUnsent);
   });
 
-  it('finds the fault below what fetch wraps around it', () => {
+  it('finds the cause below the errors of fetch', () => {
     const error = new TypeError('fetch failed', { cause: withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1') });
     expect(toThrownNetworkError(error, REQUEST)).toHaveProperty(
       'message',
@@ -53,7 +53,7 @@ describe('toNetworkError', () => {
     );
   });
 
-  it('finds the fault among those of the several addresses of a host', () => {
+  it('finds the cause among those of the addresses of a host', () => {
     const error = new AggregateError([withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1'), new Error('other')]);
     expect(toThrownNetworkError(error, REQUEST)).toHaveProperty(
       'message',
@@ -61,14 +61,17 @@ describe('toNetworkError', () => {
     );
   });
 
-  it('makes an error of whatever a transport throws', () => {
+  it('returns an error for anything that a transport throws', () => {
     expect(toThrownNetworkError('odd', REQUEST)).toMatchObject({
       message: 'GET https://api.example.test/x?a=1: the request failed',
       cause: 'odd',
     });
   });
 
-  it.each([new NetworkError('a'), new TimeoutError('b'), new InvariantError('c')])('leaves a %s as it is', (error) => {
-    expect(toThrownNetworkError(error, REQUEST)).toBe(error);
-  });
+  it.each([new NetworkError('a'), new TimeoutError('b'), new InvariantError('c')])(
+    'returns a %s unchanged',
+    (error) => {
+      expect(toThrownNetworkError(error, REQUEST)).toBe(error);
+    },
+  );
 });

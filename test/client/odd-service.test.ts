@@ -71,7 +71,7 @@ describe.each(METHODS)('a %s', (method) => {
     expect(error).toHaveProperty('isUnsent', false);
   });
 
-  it('gets a response that drips byte by byte', async () => {
+  it('reads a response that arrives byte by byte', async () => {
     const send = await serve(async (socket, said) => {
       for (const byte of format(said)) {
         socket.write(byte);
@@ -81,7 +81,7 @@ describe.each(METHODS)('a %s', (method) => {
     expect(await send(method)).toBe(`200 "${method}"`);
   });
 
-  it('gets a new connection if the service closed the idle one', async () => {
+  it('opens a new connection if the service closed the idle one', async () => {
     const send = await serve((socket, said) => {
       socket.write(format(said));
       setTimeout(() => socket.end(), 1);
@@ -96,7 +96,7 @@ describe.each(METHODS)('a %s', (method) => {
     ['with its length', 'content-length: 8\r\n\r\n{"a":1}\n'],
     ['in chunks', 'transfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n'],
     ['without a length', '\r\n{"a":1}'],
-  ])('takes a 204 with a body %s as one without, and leaves nothing of it to the next', async (_, rest) => {
+  ])('reads a 204 with a body %s as one without, and leaves nothing of it to the next', async (_, rest) => {
     const send = await serve((socket, said, count) =>
       socket.write(count % 2 === 1 ? `HTTP/1.1 204 No Content\r\n${rest}` : format(said)),
     );

@@ -45,7 +45,7 @@ describe('list', () => {
       expect(await catchError(client.list(kind))).toBeInstanceOf(InvariantError);
   });
 
-  it('asks for the page size that is set and follows absolute and relative links', async () => {
+  it('requests the configured page size and follows absolute and relative links', async () => {
     const { client, log } = createFakeService(
       {
         'GET /edges/tcp?limit=2': [page([9, 8], `${BASE_URL}/edges/tcp?limit=2&before_id=edgtcp_8`)],
@@ -59,7 +59,7 @@ describe('list', () => {
     expect(log).toHaveLength(4);
   });
 
-  it('follows a link on its own origin as it is given, with the path of the base URL or without', async () => {
+  it('follows a link on its own origin unchanged, with or without the path of the base URL', async () => {
     const { client } = createFakeService(
       {
         'GET /v2/edges/tcp?limit=100': [page([2], `${BASE_URL}/edges/tcp?p=2`)],
@@ -70,7 +70,7 @@ describe('list', () => {
     expect(await client.list(KIND)).toEqual([2, 1].map(edge));
   });
 
-  it('goes on after an empty page that has a next link', async () => {
+  it('continues after an empty page that has a next link', async () => {
     const { client } = createFakeService({ [FIRST]: [page([], '?p=2')], 'GET /edges/tcp?p=2': [page([1])] });
     expect(await client.list(KIND)).toEqual([edge(1)]);
   });
@@ -80,12 +80,12 @@ describe('list', () => {
     expect(await client.list(KIND)).toEqual([edge(1)]);
   });
 
-  it('keeps a resource once that a later page repeats, because others were created meanwhile', async () => {
+  it('keeps one of a resource that a later page repeats', async () => {
     const { client } = createFakeService({ [FIRST]: [page([4, 3], '?p=2')], 'GET /edges/tcp?p=2': [page([3, 2])] });
     expect(await client.list(KIND)).toEqual([4, 3, 2].map(edge));
   });
 
-  it('gives the same list however it is cut into pages, at one request for each page', async () => {
+  it('returns the same list for any page size, with one request for each page', async () => {
     const cuts = fc.array(fc.array(fc.nat({ max: 50 }), { maxLength: 5 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(cuts, async (pages) => {
@@ -102,12 +102,12 @@ describe('list', () => {
   });
 });
 
-describe('list, when the service refuses to continue', () => {
+describe('a list that the service refuses to continue', () => {
   const LINK = '?p=2';
   const NEXT = 'GET /edges/tcp?p=2';
   const refusal = (status: number) => Response.json({ error_code: 'gone', msg: 'no such id' }, { status });
 
-  it.each([400, 404])('with %i, reads the list again from its start, as it is then', async (status) => {
+  it.each([400, 404])('is read again from its start with %i, as it is then', async (status) => {
     const { client, log } = createFakeService({
       [FIRST]: [page([4, 3], LINK), page([4, 2], LINK)],
       [NEXT]: [refusal(status), page([1])],
@@ -116,7 +116,7 @@ describe('list, when the service refuses to continue', () => {
     expect(log).toEqual([FIRST, NEXT, FIRST, NEXT]);
   });
 
-  it('ends no other read, and counts each request against the rate limit', async () => {
+  it('ends no other read, and counts each request for the rate limit', async () => {
     const { client, sleeps } = createFakeService(
       { [FIRST]: [page([2], LINK)], [NEXT]: [refusal(404), page([1])] },
       { rateLimit: { requests: 3, windowMs: 1000 } },
@@ -128,7 +128,7 @@ describe('list, when the service refuses to continue', () => {
     expect(sleeps).not.toEqual([]);
   });
 
-  it('gives up after six readings, and says so', async () => {
+  it('fails after six readings, with that reason', async () => {
     const { client, log } = createFakeService({ [FIRST]: [page([2], LINK)], [NEXT]: [refusal(404)] });
     const error = await catchError(client.list(KIND));
     expect(error).toBeInstanceOf(ApiError);
@@ -139,20 +139,20 @@ describe('list, when the service refuses to continue', () => {
     expect(log).toHaveLength(12);
   });
 
-  it.each([401, 403, 409])('with %i, which says nothing about the list, fails at once', async (status) => {
+  it.each([401, 403, 409])('fails at once with %i, which says nothing about the list', async (status) => {
     const { client, log } = createFakeService({ [FIRST]: [page([2], LINK)], [NEXT]: [refusal(status)] });
     expect(await catchError(client.list(KIND))).toHaveProperty('response.status', status);
     expect(log).toHaveLength(2);
   });
 
-  it('does not take a first page that is refused for a list that moved', async () => {
+  it('is not read again if its first page is refused', async () => {
     const { client, log } = createFakeService({ [FIRST]: [refusal(404)] });
     expect(await catchError(client.list(KIND))).toHaveProperty('response.status', 404);
     expect(log).toEqual([FIRST]);
   });
 });
 
-describe('list, rather than give a part', () => {
+describe('a list that cannot be read whole', () => {
   it.each([
     [
       'https://evil.test/edges/tcp?limit=100',
@@ -165,7 +165,7 @@ describe('list, rather than give a part', () => {
     ['https://:pw@api.example.test/edges/tcp?p=2', 'is not a valid URL'],
     ['https://', 'is not a valid URL'],
     [7, 'is not a valid URL'],
-  ])('refuses the next link %j before anything is sent there', async (next, message) => {
+  ])('refuses the next link %j before it sends anything there', async (next, message) => {
     const { client, log } = createFakeService({ [FIRST]: [page([1], next)] });
     const error = await catchError(client.list(KIND));
     expect(error).toBeInstanceOf(NetworkError);
@@ -173,7 +173,7 @@ describe('list, rather than give a part', () => {
     expect(log).toEqual([FIRST]);
   });
 
-  it('refuses a link back to a page that was read, for what lies behind cannot be known', async () => {
+  it('refuses a link back to a page that was read', async () => {
     const loop = { [FIRST]: [page([3], '?p=2')], 'GET /edges/tcp?p=2': [page([2], '?limit=100#again')] };
     const { client, log } = createFakeService(loop);
     expect(await catchError(client.list(KIND))).toHaveProperty(
@@ -201,7 +201,7 @@ describe('list, rather than give a part', () => {
     expect(log).toHaveLength(1 + length);
   });
 
-  it('gives up on a list that goes on for ever and brings nothing', async () => {
+  it('ends an endless list that brings nothing new', async () => {
     let served = 0;
     const transport = async () => {
       served += 1;
@@ -238,26 +238,26 @@ describe('list, rather than give a part', () => {
     expect(await failureOf(answer)).toBe(`${FIRST}: ${message}`);
   });
 
-  it('refuses a page that is not JSON, and shows how it begins, fit for a terminal', async () => {
+  it('refuses a page that is not JSON, and shows its start, escaped', async () => {
     const html = `<html>\n  \u001b[31mLogin\u202e ${'x'.repeat(300)}`;
     expect(await failureOf(sayJson(html))).toBe(
       `${FIRST}: the response is not JSON: <html> \\u001b[31mLogin\\u202e ${'x'.repeat(171)}…`,
     );
   });
 
-  it('refuses a page that is cut off', async () => {
+  it('refuses a truncated page', async () => {
     expect(await failureOf(sayJson(JSON.stringify(page([1])).slice(0, -2)))).toContain(
       'the response is not JSON: {"tcp_edges"',
     );
   });
 
-  it('refuses JSON that is nested without end', async () => {
+  it('refuses JSON with endless nesting', async () => {
     const config = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
     const body = `{"tcp_edges":[{"id":"edgtcp_1","policy":{"inbound":[{"actions":[{"type":"log","config":${config}}]}]}}]}`;
     expect(await failureOf(sayJson(body))).toBe(`${FIRST}: tcp_edges[0] (edgtcp_1) is nested too deeply`);
   });
 
-  it('refuses a page that is larger than it takes, without reading it to its end', async () => {
+  it('refuses a page above the size limit, without reading it to its end', async () => {
     let sent = 0;
     const chunk = new Uint8Array(1024 * 1024);
     const endless = new ReadableStream({
@@ -274,14 +274,14 @@ describe('list, rather than give a part', () => {
     expect(sent).toBeLessThan(MAX_BODY_BYTES + 4 * chunk.length);
   });
 
-  it('keeps user data to the letter, whatever its keys are', async () => {
+  it('keeps user data with any keys unchanged', async () => {
     const body =
       '{"tcp_edges":[{"id":"edgtcp_1","unknownField":1,"policy":{"inbound":[{"actions":[{"type":"log","config":{"__proto__":{"a":1},"camelCase":2}}]}]}}]}';
     const { client } = createFakeService({ [FIRST]: [sayJson(body)] });
     expect(JSON.stringify({ tcp_edges: await client.list(KIND) })).toBe(body);
   });
 
-  it('stops before the next page when it is told to', async () => {
+  it('stops before the next page after an abort', async () => {
     const stop = new AbortController();
     const reason = new NetworkError('another list failed');
     const { client, log } = createFakeService({
@@ -296,7 +296,7 @@ describe('list, rather than give a part', () => {
     expect(log).toEqual([FIRST]);
   });
 
-  it('strikes the key out of what a page says', async () => {
+  it('removes the key from the text of a page', async () => {
     expect(await failureOf(sayJson(`bad key ${API_KEY}!`))).toBe(`${FIRST}: the response is not JSON: bad key [key]!`);
   });
 });

@@ -22,7 +22,7 @@ function emptyLists(): Record<string, readonly Answer[]> {
 }
 
 describe('readLive', () => {
-  it('costs one request for each page of a kind and one for each module, and nothing else', async () => {
+  it('sends one request for each page of a kind and one for each module, and nothing else', async () => {
     const { client, log } = createFakeService({
       ...emptyLists(),
       'GET /credentials?limit=100': [toPage('credentials', [{ id: 'cr_2' }], `${BASE_URL}/credentials?p=2`)],
@@ -35,7 +35,7 @@ describe('readLive', () => {
     expect(live.requests).toBe(expected.length);
   });
 
-  it('gives resources by kind, in the order of the service, in normal form and with their marks', async () => {
+  it('returns resources by kind, in the order of the service, in normal form and with their marks', async () => {
     const metadata = '{"team":"data","edgewise":{"stack":"production","name":"postgres"}}';
     const own = { id: 'edgtcp_2', created_at: '2026-01-31T12:00:00Z', metadata };
     const edge = { ...own, hostports: ['b:2', 'a:1'], backend: null };
@@ -64,7 +64,7 @@ describe('readLive', () => {
     return live.resources.get('SSHUserCertificate')?.map(({ spec }) => spec);
   }
 
-  it('takes what a service leaves out of one resource and shows of another for empty', async () => {
+  it('takes a field for empty that the service leaves out of one resource and shows of another', async () => {
     const shown = { id: 'sucrt_1', extensions: null, critical_options: { 'force-command': 'x' }, principals: ['a'] };
     const empty = { description: '', metadata: '', extensions: {}, critical_options: {}, principals: [] };
     expect(await readCertificates(shown, { id: 'sucrt_2' })).toEqual([
@@ -73,20 +73,20 @@ describe('readLive', () => {
     ]);
   });
 
-  it('knows nothing of what a service shows of no resource, but for what may be left out while it is empty', async () => {
+  it('knows nothing of a field that the service shows of no resource, unless it may be left out while it is empty', async () => {
     expect(await readCertificates({ id: 'sucrt_1' }, { id: 'sucrt_2' })).toEqual([
       { description: '', metadata: '' },
       { description: '', metadata: '' },
     ]);
   });
 
-  it('takes what always has a value for unknown where it is left out, whatever others show', async () => {
+  it('takes a field that always has a value for unknown if it is left out, whatever others show', async () => {
     const [, spec] =
       (await readCertificates({ id: 'sucrt_1', public_key: 'ssh-ed25519 AAAA' }, { id: 'sucrt_2' })) ?? [];
     expect(spec).toEqual({ description: '', metadata: '' });
   });
 
-  it('gives attached modules by the address of their manifest, null where they are not set', async () => {
+  it('returns attached modules by the address of their manifest, with null if they are not set', async () => {
     const { client } = createFakeService({ [`GET ${ROUTE}/request_headers`]: [{ enabled: true, remove: ['X-A'] }] });
     const live = await readLive(client, { kinds: [], attachments: [ATTACHED] });
     const route = live.attachments.get('HTTPSEdgeRoute/shop');
@@ -99,7 +99,7 @@ describe('readLive', () => {
     });
   });
 
-  it('never holds a token, even if a service shows it', async () => {
+  it('never contains a token, even if the service shows it', async () => {
     const credential = { id: 'cr_1', token: '2abcSecret', acl: [] };
     const { client } = createFakeService({ 'GET /credentials?limit=100': [toPage('credentials', [credential])] });
     const live = await readLive(client, { kinds: [getKind('Credential')], attachments: [] });
@@ -107,7 +107,7 @@ describe('readLive', () => {
     expect(JSON.stringify([...live.resources])).not.toContain('2abcSecret');
   });
 
-  it('gives the same state whichever answers come first', async () => {
+  it('returns the same state in any order of the responses', async () => {
     const states = [];
     for (const slow of ['/edges/tcp', '/credentials']) {
       const late = async (request: Request) => {
@@ -126,7 +126,7 @@ describe('readLive', () => {
     expect(states[0]).toMatch(/^\[\["TCPEdge".*\["Credential"/);
   });
 
-  it('counts its own requests only, retries included', async () => {
+  it('counts only its own requests, with retries', async () => {
     const { client } = createFakeService({ 'GET /x': [{}], ...emptyLists(), 'GET /credentials?limit=100': flaky() });
     await client.get('/x');
     const live = await readLive(client, { kinds: [getKind('Credential')], attachments: [] });
@@ -134,8 +134,8 @@ describe('readLive', () => {
   });
 });
 
-describe('readLive, after a failure', () => {
-  it('rejects with it, starts no further request, and leaves no rejection behind', async () => {
+describe('readLive after a failure', () => {
+  it('rejects, starts no further request, and leaves no unhandled rejection', async () => {
     const { client, log } = createFakeService(
       { ...emptyLists(), 'GET /edges/tcp?limit=100': [Response.json({ msg: 'no' }, { status: 403 })] },
       { concurrency: 1 },
@@ -147,7 +147,7 @@ describe('readLive, after a failure', () => {
     expect(log).toEqual(['GET /edges/tcp?limit=100']);
   });
 
-  it('reads no further page and makes no further retry', async () => {
+  it('reads no further page and retries nothing', async () => {
     let fail = () => {};
     const failed = new Promise<void>((resolve) => {
       fail = resolve;
@@ -171,7 +171,7 @@ describe('readLive, after a failure', () => {
     expect(log).toHaveLength(3);
   });
 
-  it('tells of no other attempt of requests that nobody wants any more', async () => {
+  it('reports no attempts of requests that were given up', async () => {
     const onRetry = vi.fn();
     const whenAborted = async ({ signal }: Request) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -190,7 +190,7 @@ describe('readLive, after a failure', () => {
     expect(log).toHaveLength(2);
   });
 
-  it('rejects when a module is not what it should be', async () => {
+  it('rejects for a module with an invalid body', async () => {
     const { client } = createFakeService({ [`GET ${ROUTE}/circuit_breaker`]: [{ enabled: true, num_buckets: 'ten' }] });
     const error = await catchError(readLive(client, { kinds: [], attachments: [ATTACHED] }));
     expect(error).toBeInstanceOf(NetworkError);
@@ -200,13 +200,13 @@ describe('readLive, after a failure', () => {
     );
   });
 
-  it('rejects when it is asked for a module that the kind does not have', async () => {
+  it('rejects for a module that the kind does not have', async () => {
     const { client } = createFakeService({ [`GET ${ROUTE}/backend`]: [{ enabled: true }] });
     const attachment = { ...ATTACHED, modules: ['backend'] };
     expect(await catchError(readLive(client, { kinds: [], attachments: [attachment] }))).toBeInstanceOf(InvariantError);
   });
 
-  it('ends when its caller does not want it any more', async () => {
+  it('ends when its caller aborts', async () => {
     const reason = new Error('interrupted');
     const { client, log } = createFakeService(emptyLists());
     const request = { kinds: OWNED_KINDS, attachments: [], signal: AbortSignal.abort(reason) };
@@ -214,7 +214,7 @@ describe('readLive, after a failure', () => {
     expect(log).toEqual([]);
   });
 
-  it('reads no further page once its caller interrupts it', async () => {
+  it('reads no further page after an abort', async () => {
     const interrupt = new AbortController();
     const reason = new Error('interrupted');
     const { client, log } = createFakeService({

@@ -27,8 +27,8 @@ function govern(options: Partial<RequestLimiterOptions> = {}) {
   return { limiter, waits, now: () => time, pass: (ms: number) => (time += ms) };
 }
 
-describe('a budget', () => {
-  it('never lets a service count more than its limit in any window, however long requests take', async () => {
+describe('a request limiter', () => {
+  it('never lets the service count more than its limit in any window, however long requests take', async () => {
     const gaps = fc.array(fc.record({ takes: fc.nat(90), counted: fc.double({ min: 0, max: 1, noNaN: true }) }), {
       maxLength: 60,
     });
@@ -47,7 +47,7 @@ describe('a budget', () => {
     await fc.assert(property, { numRuns: toTries(100) });
   });
 
-  it('lets the first window go at once, and the rest no later than it must', async () => {
+  it('starts the first window at once, and the rest as early as allowed', async () => {
     const { limiter, now, waits } = govern({ rateLimit: { requests: 120, windowMs: 60_000 } });
     await Promise.all(Array.from({ length: 540 }, () => limiter.admit(async () => undefined, undefined)));
     expect(now()).toBe(computeMinimumRequestTimeMs(540, { requests: 120, windowMs: 60_000 }));
@@ -55,7 +55,7 @@ describe('a budget', () => {
     expect(waits[0]).toEqual({ waitMs: 60_000, reason: 'budget' });
   });
 
-  it('is not given back by a request that has not ended', () => {
+  it('counts a request until it has ended', () => {
     const budget = createRollingWindow({ requests: 2, windowMs: 10 });
     budget.start(1);
     budget.start(1);
@@ -64,7 +64,7 @@ describe('a budget', () => {
     expect([budget.computeWaitMs(1009, 1), budget.computeWaitMs(1010, 1)]).toEqual([1, 0]);
   });
 
-  it('lets nobody wait who has lost waitSignal', async () => {
+  it('rejects requests without waiting once waitSignal is aborted', async () => {
     const waitSignal = new AbortController();
     const reason = new Error('interrupted');
     const { limiter } = govern({
@@ -91,7 +91,7 @@ describe('a service that throttles', () => {
     expect(waits[0]).toEqual({ waitMs: 3000, reason: 'pause' });
   });
 
-  it('counts once, however many requests it refuses at that moment', () => {
+  it('counts once, however many requests it rejects at that moment', () => {
     const { limiter, pass } = govern();
     for (let refused = 0; refused < 5; refused += 1) limiter.throttle(1000);
     expect(limiter.concurrency()).toBe(4);
@@ -100,7 +100,7 @@ describe('a service that throttles', () => {
     expect(limiter.concurrency()).toBe(2);
   });
 
-  it('gets back to what is allowed, step by step, and no further', () => {
+  it('gets back to the limit step by step, and no further', () => {
     const { limiter, pass } = govern();
     for (let round = 0; round < 5; round += 1) {
       limiter.throttle(10);

@@ -27,7 +27,7 @@ async function listen(answers: Parameters<typeof createFakeService>[0]): Promise
   return notices;
 }
 
-it('tells of each attempt: what came of it, after how long, and what the service calls it', async () => {
+it('reports each attempt: its result, its duration, and its operation', async () => {
   const notices = await listen({ 'GET /x?a=1': [new Response('busy', { status: 429, headers: HEADERS }), { a: 1 }] });
   const start = { method: 'GET', path: '/x?a=1' };
   expect(notices.map(({ event, attempt }) => [event, attempt])).toEqual([
@@ -54,7 +54,7 @@ it('tells of each attempt: what came of it, after how long, and what the service
   expect(notices[3]).toMatchObject({ ...start, status: 200, attempt: 2, bytes: 7 });
 });
 
-it('tells why there was no answer, without the key', async () => {
+it('reports why there was no response, without the key', async () => {
   const echo = new NetworkError(`proxy refused\nBearer ${API_KEY}`);
   const [, failed] = await listen({ 'GET /x?a=1': [echo, echo, echo, echo] });
   expect(failed).toMatchObject({
@@ -65,7 +65,7 @@ it('tells why there was no answer, without the key', async () => {
   });
 });
 
-it('shows no header that may hold a secret', async () => {
+it('shows no header that may contain a secret', async () => {
   const notices = await listen({ 'GET /x?a=1': [new Response('{}', { headers: HEADERS })] });
   const shown = JSON.stringify(notices);
   expect(shown).not.toContain(API_KEY);
@@ -73,7 +73,7 @@ it('shows no header that may hold a secret', async () => {
   expect(shown).not.toContain('authorization');
 });
 
-it('takes the operation of a failure from its body where no header names it', async () => {
+it('takes the operation of a failure from its body if no header names it', async () => {
   const body = JSON.stringify({ msg: 'no', details: { operation_id: 'op_7' } });
   const [, answered] = await listen({ 'GET /x?a=1': [new Response(body, { status: 404 })] });
   expect(answered).toMatchObject({ status: 404, operationId: 'op_7' });

@@ -35,26 +35,26 @@ describe('a GET', () => {
     ['of a 429', failing(429)],
     ['of a 500', failing(500)],
     ['of a 503', failing(503)],
-  ])('is sent again when %s', async (_, failure) => {
+  ])('is retried when %s', async (_, failure) => {
     const { client, log, sleeps } = createFakeService({ 'GET /x': [failure, { a: 1 }] });
     expect(await client.get('/x')).toEqual({ a: 1 });
     expect(log).toEqual(['GET /x', 'GET /x']);
     expect(sleeps).toEqual([500]);
   });
 
-  it.each([400, 401, 403, 404, 409, 301])('is not sent again after a %d', async (status) => {
+  it.each([400, 401, 403, 404, 409, 301])('is not retried after a %d', async (status) => {
     const { client, log } = createFakeService({ 'GET /x': [failing(status)] });
     expect(await catchError(client.get('/x'))).toBeInstanceOf(ApiError);
     expect(log).toHaveLength(1);
   });
 
-  it('is not sent again when the program itself is at fault', async () => {
+  it('is not retried after a programming error', async () => {
     const { client, log } = createFakeService({ 'GET /x': [new InvariantError('a bug')] });
     expect(await catchError(client.get('/x'))).toBeInstanceOf(InvariantError);
     expect(log).toHaveLength(1);
   });
 
-  it('carries the key again', async () => {
+  it('has the key again', async () => {
     const { client, requests } = createFakeService({ 'GET /x': [failing(500), {}] });
     await client.get('/x');
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(Array(2).fill(`Bearer ${API_KEY}`));
@@ -64,14 +64,14 @@ describe('a GET', () => {
     ['a network that stays down', reset, [500, 1000, 2000]],
     ['a service that stays broken', failing(502), [500, 1000, 2000, 4000]],
     ['a service that stays busy', failing(429), [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]],
-  ])('waits longer each time, and gives up on %s', async (_, failure, expected) => {
+  ])('waits longer each time, and fails after %s', async (_, failure, expected) => {
     const { client, sleeps } = createFakeService({ 'GET /x': [failure] });
     expect(await catchError(client.get('/x'))).toBeInstanceOf(Error);
     expect(sleeps).toEqual(expected);
     expect(client.requestCount()).toBe(expected.length + 1);
   });
 
-  it('waits a random part of the delay, so that many clients do not come back at once', async () => {
+  it('waits a random part of the delay, so that many clients do not return at once', async () => {
     const { client, sleeps } = createFakeService(
       { 'GET /x': [failing(500), failing(500), {}] },
       { random: () => 0.25 },
@@ -96,7 +96,7 @@ describe('a GET', () => {
   });
 
   it.each([{ 'retry-after': 'soon' }, { 'retry-after': 'Sat, 31 Jan 2026 12:00:09 GMT' }, { 'retry-after': '-5' }])(
-    'backs off as usual when what the service asks cannot be told: %j',
+    'waits as usual if the delay of the service is unreadable: %j',
     async (headers) => {
       const { client, sleeps } = createFakeService({ 'GET /x': [failing(503), failing(503, headers), {}] });
       await client.get('/x');
@@ -104,13 +104,13 @@ describe('a GET', () => {
     },
   );
 
-  it('reports a service that asks for more waitSignal than two minutes', async () => {
+  it('reports a service that asks for a delay of more than two minutes', async () => {
     const { client, sleeps } = createFakeService({ 'GET /x': [failing(429, { 'retry-after': '121' })] });
     expect(await catchError(client.get('/x'))).toHaveProperty('response.status', 429);
     expect(sleeps).toEqual([]);
   });
 
-  it('tells of each retry, without the key', async () => {
+  it('reports each retry, without the key', async () => {
     const notices: RetryNotice[] = [];
     const echo = new NetworkError(`proxy refused Bearer ${API_KEY}`);
     const { client } = createFakeService(
@@ -124,7 +124,7 @@ describe('a GET', () => {
     ]);
   });
 
-  it('is not sent again once it is no longer wanted', async () => {
+  it('is not retried after an abort', async () => {
     const stop = new AbortController();
     const reason = new NetworkError('another request failed');
     const { client, log } = createFakeService({ 'GET /x': [failing(500)] }, { sleep: async () => stop.abort(reason) });
@@ -148,7 +148,7 @@ describe('a write', () => {
       again(method, ['network', 'server', 'throttled', 'unsent']),
     ),
     ...again('POST', ['throttled', 'unsent']),
-  ])('by %s is sent again when it failed by: %s', async (method, cause) => {
+  ])('by %s is retried after: %s', async (method, cause) => {
     const { client, log, requests } = createFakeService({ [`${method} /x`]: [kinds[cause], { a: 1 }] });
     const sent = method as 'PATCH'; // one of the methods above
     expect(await client.send(sent, '/x', { a: 1 })).toEqual(method === 'DELETE' ? null : { a: 1 });
@@ -156,13 +156,13 @@ describe('a write', () => {
     expect(await Promise.all(requests.map((request) => request.text()))).toEqual(['{"a":1}', '{"a":1}']);
   });
 
-  it.each(['network', 'server'] as const)('by POST is sent once when it may have been processed: %s', async (cause) => {
+  it.each(['network', 'server'] as const)('by POST is sent once if it may have been processed: %s', async (cause) => {
     const { client, log } = createFakeService({ 'POST /x': [kinds[cause], { a: 1 }] });
     expect(await catchError(client.send('POST', '/x', {}))).toBeInstanceOf(Error);
     expect(log).toHaveLength(1);
   });
 
-  it('by POST is sent once when its answer cannot be used', async () => {
+  it('by POST is sent once if its response is unusable', async () => {
     for (const answer of [sayJson('{"id":'), new Response('<html>'), cutOff()]) {
       const { client, log } = createFakeService({ 'POST /x': [answer, { a: 1 }] });
       expect(await catchError(client.send('POST', '/x', {}))).toMatchObject({ isUnsent: false });
@@ -170,7 +170,7 @@ describe('a write', () => {
     }
   });
 
-  it('that may wait no longer is not sent again, and fails as it failed when that may have taken effect', async () => {
+  it('that may not wait is not retried, and fails with the first error if that may have taken effect', async () => {
     const waitSignal = new AbortController();
     const { client, log } = createFakeService({ 'PATCH /x': [reset, {}] }, { sleep: async () => waitSignal.abort() });
     expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal: waitSignal.signal }))).toBe(reset);
@@ -180,7 +180,7 @@ describe('a write', () => {
   it.each([
     ['refused unprocessed', failing(429)],
     ['never sent', new NetworkError('the connection was refused', { isUnsent: true })],
-  ])('that may wait no longer was not sent, as far as the service goes, when it was %s', async (_, failure) => {
+  ])('that may not wait counts as not sent if it was %s', async (_, failure) => {
     const waitSignal = new AbortController();
     const reason = new Error('interrupted');
     const sleep = async (): Promise<void> => waitSignal.abort(reason);
@@ -189,7 +189,7 @@ describe('a write', () => {
     expect(log).toHaveLength(1);
   });
 
-  it('that was throttled after an attempt that may have taken effect fails as that one did', async () => {
+  it('that was throttled after an attempt that may have taken effect fails with the first error', async () => {
     const waitSignal = new AbortController();
     const sleep = async (ms: number): Promise<void> => {
       if (ms > 1000) waitSignal.abort();
@@ -200,7 +200,7 @@ describe('a write', () => {
     expect(log).toHaveLength(2);
   });
 
-  it('is not sent by who has lost waitSignal before, and a read is', async () => {
+  it('is not sent after waitSignal is aborted, and a read is', async () => {
     const waitSignal = AbortSignal.abort(new Error('interrupted'));
     const { client, log } = createFakeService({ 'GET /credentials?limit=100': [toPage('credentials', [])] });
     expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal }))).toBe(waitSignal.reason);
@@ -209,7 +209,7 @@ describe('a write', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     [
       'text/html',
@@ -217,12 +217,12 @@ describe('an answer', () => {
       'GET /x: the response is text/html, not JSON: <html>captive portal</html>',
     ],
     ['application/json', '{"a":', 'GET /x: the response is not JSON: {"a":'],
-  ])('of type %s that is no JSON is shown by its first characters', async (type, body, message) => {
+  ])('of type %s that is not JSON is shown by its first characters', async (type, body, message) => {
     const { client } = createFakeService({ 'GET /x': [new Response(body, { headers: { 'content-type': type } })] });
     expect(await catchError(client.get('/x'))).toHaveProperty('message', message);
   });
 
-  it('that is larger than is taken is shown by its first characters, without the key, and only to a GET', async () => {
+  it('above the size limit is shown by its first characters, without the key, and only to a GET', async () => {
     const endless = () => new Response(ReadableStream.from(many(`${API_KEY} and so on `)));
     const transport = vi.fn(async () => endless());
     const { client } = createFakeService({}, { send: toSend(transport) });
@@ -237,7 +237,7 @@ describe('an answer', () => {
   });
 
   it.each(['application/json', 'application/problem+json; charset=utf-8', 'Application/JSON', ''])(
-    'of type %j is taken',
+    'of type %j is accepted',
     async (type) => {
       const answer = new Response(
         new TextEncoder().encode('{"a":1}'),
@@ -283,7 +283,7 @@ describe('the time limit of a request', () => {
     return { error, given };
   }
 
-  it.each(['GET', 'PATCH'])('is one for all attempts of a %s', async (method) => {
+  it.each(['GET', 'PATCH'])('covers all attempts of a %s', async (method) => {
     expect(await send([3000, 3000, 3000, 3000], { method })).toEqual({
       error: reset,
       given: [10_000, 7000, 4000, 1000],
@@ -297,12 +297,12 @@ describe('the time limit of a request', () => {
     expect((await send([10_000], { end: 'an error response' })).given).toEqual([10_000]);
   });
 
-  it('does not count what passes between attempts', async () => {
+  it('does not count the time between attempts', async () => {
     expect((await send([1000, 1000, 1000, 1000], { waitMs: 60_000 })).given).toEqual([10_000, 9000, 8000, 7000]);
   });
 });
 
-describe('without a clock from outside', () => {
+describe('without an injected clock', () => {
   const options = { baseUrl: BASE_URL, apiKey: API_KEY, versionHeader: 'V', pageSize: 1, concurrency: 1 };
 
   it('retries wait by themselves', async () => {
@@ -315,7 +315,7 @@ describe('without a clock from outside', () => {
     expect(await client.get('/x')).toEqual({ a: 1 });
   });
 
-  it('a wait ends at once when its request is no longer wanted', async () => {
+  it('a wait ends at once after an abort', async () => {
     const stop = new AbortController();
     const reason = new NetworkError('another request failed');
     const client = createClient({

@@ -61,7 +61,7 @@ async function startProxy(): Promise<{ readonly url: string; readonly log: strin
   return { url: `http://127.0.0.1:${await listen(proxy)}`, log };
 }
 
-describe('a service behind a certificate of its own', () => {
+describe('a service with a certificate of its own', () => {
   let folder: string;
   let certificate: string;
   let key: string;
@@ -77,7 +77,7 @@ describe('a service behind a certificate of its own', () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is reached with its authority, and not without', async () => {
+  it('is reached with its CA file, and not without', async () => {
     const port = await listen(createSecureServer({ key, cert: certificate }, answer));
     const request = () => new Request(`https://localhost:${port}/x`);
     const response = await open({ authorities: [certificate] })(request());
@@ -98,15 +98,15 @@ describe('a service behind a certificate of its own', () => {
   });
 });
 
-describe('a plain service', () => {
-  it('is reached through the proxy for plain services', async () => {
+describe('a service without TLS', () => {
+  it('is reached through its proxy', async () => {
     const proxy = await startProxy();
     const response = await open({ proxy: { http: proxy.url } })(new Request('http://service.test/x?a=1'));
     expect(response.status).toBe(200);
     expect(proxy.log).toEqual(['GET http://service.test/x?a=1']);
   });
 
-  it('is reached without a proxy when it is an exception', async () => {
+  it('is reached directly if it is an exception of the proxy', async () => {
     const proxy = await startProxy();
     const port = await listen(createServer(answer));
     const transport = open({ proxy: { http: proxy.url, except: 'other.test, 127.0.0.1' } });
@@ -114,7 +114,7 @@ describe('a plain service', () => {
     expect(proxy.log).toEqual([]);
   });
 
-  it('fails without the password of a proxy that is not there', async () => {
+  it('fails without the password of the proxy', async () => {
     const transport = open({ proxy: { http: 'http://user:hunter2@127.0.0.1:1' } });
     const error = await catchError(transport(new Request('http://service.test/x')));
     expect(error).toBeInstanceOf(NetworkError);
@@ -122,7 +122,7 @@ describe('a plain service', () => {
   });
 });
 
-describe('a compressed answer', () => {
+describe('a compressed response', () => {
   async function serve(body: Buffer, encoding = 'gzip'): Promise<string> {
     const port = await listen(
       createServer((request, response) => {
@@ -133,18 +133,18 @@ describe('a compressed answer', () => {
     return `http://127.0.0.1:${port}/x`;
   }
 
-  it('is asked for, and read', async () => {
+  it('is requested and read', async () => {
     const response = await open({})(new Request(await serve(gzipSync('{"a":"é"}'))));
     expect([response.headers.get('x-accepted'), await response.json()]).toEqual(['gzip', { a: 'é' }]);
   });
 
-  it('that is larger than is taken keeps its first bytes, as one that is not compressed does', async () => {
+  it('above the size limit keeps its first bytes, as an uncompressed one does', async () => {
     const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024, 'and so on '));
     const error = await catchError(open({})(new Request(await serve(bomb))));
     expect(error).toHaveProperty('head', expect.stringMatching(/^and so on and so on /));
   });
 
-  it('is no answer when it is larger than is taken, broken, or compressed in another way', async () => {
+  it('fails if it is too large, damaged, or compressed in another way', async () => {
     const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(100_000);
     const broken = gzipSync('{"a":1}').subarray(0, 12);
@@ -158,7 +158,7 @@ describe('a compressed answer', () => {
   });
 });
 
-it('a request that takes too long as a whole is given up, however often something comes', async () => {
+it('ends a request at its time limit, however often bytes arrive', async () => {
   const port = await listen(
     createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

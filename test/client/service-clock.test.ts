@@ -19,13 +19,13 @@ describe('the clock of a service', () => {
     ['agrees', 0],
     ['is half a minute ahead', 30_000],
     ['is half a minute behind', -30_000],
-  ])('counts as equal when it %s', (_, skewMs) => {
+  ])('counts as equal if it %s', (_, skewMs) => {
     const clock = new ServiceClock();
     clock.noteDate(toDate(NOON + skewMs), takes(200));
     expect(clock.measure()).toEqual({ skewMs: 0, isDoubtful: false });
   });
 
-  it.each([2, -13])('is measured when it differs by %s hours', (hours) => {
+  it.each([2, -13])('is measured if it differs by %s hours', (hours) => {
     const clock = new ServiceClock();
     clock.noteDate(toDate(NOON + hours * HOUR_MS), takes(200));
     const { skewMs, isDoubtful } = clock.measure();
@@ -33,7 +33,7 @@ describe('the clock of a service', () => {
     expect(isDoubtful).toBe(false);
   });
 
-  it('is not taken for wrong because of a slow response', () => {
+  it('is not mistaken because of a slow response', () => {
     const clock = new ServiceClock();
     clock.noteDate(toDate(NOON - 115_000), takes(119_000));
     expect(clock.measure().skewMs).toBe(0);
@@ -47,7 +47,7 @@ describe('the clock of a service', () => {
     expect(Math.abs(clock.measure().skewMs - 2 * HOUR_MS)).toBeLessThan(1_000);
   });
 
-  it('is doubtful when it differs by more than a day', () => {
+  it('is doubtful if it differs by more than a day', () => {
     for (const shown of [0, Date.UTC(9999, 0)]) {
       const clock = new ServiceClock();
       clock.noteDate(toDate(shown), takes(10));
@@ -55,21 +55,21 @@ describe('the clock of a service', () => {
     }
   });
 
-  it('is doubtful when responses show different times', () => {
+  it('is doubtful if responses show different times', () => {
     const clock = new ServiceClock();
     clock.noteDate(toDate(NOON), takes(10));
     clock.noteDate(toDate(NOON + HOUR_MS), takes(10));
     expect(clock.measure().isDoubtful).toBe(true);
   });
 
-  it('is that of creation times, and doubtful when `Date` shows another', () => {
+  it('is read from creation times, and doubtful if `Date` shows another', () => {
     const clock = new ServiceClock();
     clock.noteDate(toDate(NOON + 20 * HOUR_MS), takes(10));
     clock.noteCreation('2026-03-01T12:00:00Z', takes(10));
     expect(clock.measure()).toEqual({ skewMs: 0, isDoubtful: true });
   });
 
-  it('is unknown without a time, with something that is none, and when the local clock was set back', () => {
+  it('is unknown without a valid time, and after the local clock was set back', () => {
     const clock = new ServiceClock();
     clock.noteDate(undefined, takes(10));
     clock.noteDate('yesterday', takes(10));
@@ -83,7 +83,7 @@ describe('a client', () => {
   const respond = (headers: Readonly<Record<string, string>>) =>
     Response.json({ id: 'x_1', created_at: '2026-03-01T12:00:00Z' }, { headers });
 
-  it('measures the clock with the `Date` of responses, but not of those from a cache', async () => {
+  it('measures the clock with the `Date` of responses, but not of cached ones', async () => {
     const { client } = createFakeService(
       {
         'GET /cached': [respond({ date: toDate(NOON + HOUR_MS), age: '3600' })],

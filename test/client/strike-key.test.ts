@@ -12,20 +12,20 @@ function below<T extends Error>(error: T): T {
   return error;
 }
 
-it('an API error stays one, even where a path in its stack looks like the key', () => {
+it('keeps an API error, also if a path in its stack looks like the key', () => {
   const details = { status: 404, code: 'x', method: 'GET', path: '/x', operationId: undefined, details: {} };
   const error = below(new ApiError('not found', details));
   expect(redactError(error, redact)).toBe(error);
 });
 
-it.each([true, false])('a network error says the same without the key: isUnsent %s', (isUnsent) => {
+it.each([true, false])('removes the key from a network error: isUnsent %s', (isUnsent) => {
   const cause = new Error(`bad header ${KEY}`);
   const struck = redactError(below(new TimeoutError(`late: ${KEY}`, { cause, isUnsent })), redact);
   expect(struck).toBeInstanceOf(TimeoutError);
   expect(struck).toMatchObject({ message: 'late: [key]', isUnsent, cause: { message: 'bad header [key]' } });
 });
 
-it('an error without the key stays what it is', () => {
+it('returns an error without the key unchanged', () => {
   const other = createKeyRedactor('a-key-that-no-path-has');
   const error = new NetworkError('late');
   expect(redactError(error, other)).toBe(error);

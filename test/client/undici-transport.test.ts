@@ -33,7 +33,7 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
 }
 
 describe('the transport over sockets', () => {
-  it('carries method, path, query, headers and body there, and status, headers and body back', async () => {
+  it('sends method, path, query, headers and body, and returns status, headers and body', async () => {
     const { origin } = await serve(echo);
     const request = new Request(`${origin}/edges/tcp?limit=2`, {
       method: 'PATCH',
@@ -61,21 +61,21 @@ describe('the transport over sockets', () => {
     }
   });
 
-  it('takes a response without a body', async () => {
+  it('accepts a response without a body', async () => {
     const { origin } = await serve((_, response) => response.writeHead(204).end());
     const response = await connect()(new Request(origin, { method: 'DELETE' }));
     expect(response.status).toBe(204);
     expect(response.body).toBeNull();
   });
 
-  it('gives a redirect to its caller instead of following it with the key', async () => {
+  it('returns a redirect instead of following it with the key', async () => {
     const { origin } = await serve((_, response) => response.writeHead(307, { location: 'http://evil.test/' }).end());
     const response = await connect()(new Request(origin));
     expect(response.status).toBe(307);
     expect(response.headers.get('location')).toBe('http://evil.test/');
   });
 
-  it('keeps its connections and makes no more of them than it may', async () => {
+  it('keeps its connections and opens no more than allowed', async () => {
     const server = await serve((_, response) => response.end('x'));
     const transport = connect({ connections: 2 });
     for (let index = 0; index < 5; index += 1) await (await transport(new Request(server.origin))).text();
@@ -83,15 +83,15 @@ describe('the transport over sockets', () => {
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 
-  it('delivers a large body whole', async () => {
+  it('sends a large body whole', async () => {
     const large = 'ä'.repeat(1_000_000);
     const { origin } = await serve((_, response) => response.end(large));
     expect(await (await connect()(new Request(origin))).text()).toBe(large);
   });
 });
 
-describe('the transport over sockets, when no response comes', () => {
-  it('says that the connection was refused, and where', async () => {
+describe('the transport over sockets without a response', () => {
+  it('reports a refused connection, with its address', async () => {
     const url = `http://127.0.0.1:${await findClosedPort()}/edges/tcp`;
     const error = await catchError(connect()(new Request(url)));
     expect(error).toBeInstanceOf(NetworkError);
@@ -116,7 +116,7 @@ describe('the transport over sockets, when no response comes', () => {
       'in the middle of an answer of unknown length',
       (response: ServerResponse) => response.write('{"half":', () => response.destroy()),
     ],
-  ])('says that the connection was lost when the server hangs up %s', async (_, hangUp) => {
+  ])('reports a lost connection if the server closes it %s', async (_, hangUp) => {
     const { origin } = await serve((__, response) => hangUp(response));
     const error = await catchError(connect()(new Request(origin)));
     expect(error).toBeInstanceOf(NetworkError);
@@ -131,7 +131,7 @@ describe('the transport over sockets, when no response comes', () => {
       { bodyTimeoutMs: 100 },
       'the response stopped before its end',
     ],
-  ])('says that it took too long when the server does not %s', async (_, stall, timeouts, message) => {
+  ])('reports a timeout if the server does not %s', async (_, stall, timeouts, message) => {
     const { origin } = await serve((__, response) => stall(response));
     const transport = connect(timeouts);
     const error = await catchError(transport(new Request(origin)));
@@ -139,7 +139,7 @@ describe('the transport over sockets, when no response comes', () => {
     expect(error).toHaveProperty('message', expect.stringContaining(message));
   });
 
-  it('says that an answer is not HTTP', async () => {
+  it('reports a response that is not HTTP', async () => {
     const { origin } = await serve((_, response) => response.socket?.end('garbage\r\n\r\n'));
     expect(await catchError(connect()(new Request(origin)))).toHaveProperty(
       'message',
@@ -147,7 +147,7 @@ describe('the transport over sockets, when no response comes', () => {
     );
   });
 
-  it('refuses a body that is larger than can be taken, without reading it to its end', async () => {
+  it('refuses a body above the size limit, without reading it to its end', async () => {
     const chunk = Buffer.alloc(1024 * 1024);
     const { origin } = await serve((_, response) => {
       const more = () => {
@@ -164,14 +164,14 @@ describe('the transport over sockets, when no response comes', () => {
     );
   });
 
-  it('breaks off a request that is no longer wanted, and gives the reason', async () => {
+  it('ends an aborted request with its reason', async () => {
     const stop = new AbortController();
     const reason = new Error('interrupted');
     const { origin } = await serve(() => stop.abort(reason));
     expect(await catchError(connect()(new Request(origin, { signal: stop.signal })))).toBe(reason);
   });
 
-  it('sends nothing for a request that was never wanted', async () => {
+  it('sends nothing for a request that is aborted before', async () => {
     const reason = new Error('interrupted');
     const server = await serve((_, response) => response.end());
     const request = new Request(server.origin, { signal: AbortSignal.abort(reason) });
@@ -179,7 +179,7 @@ describe('the transport over sockets, when no response comes', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('breaks off what is under way when it is closed', async () => {
+  it('ends running requests when it is closed', async () => {
     const transport = createUndiciTransport();
     const { origin } = await serve(() => transport.close());
     expect(await catchError(toTransport(transport.send)(new Request(origin)))).toBeInstanceOf(NetworkError);

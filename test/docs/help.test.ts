@@ -38,11 +38,11 @@ describe('the help', () => {
     for (const code of Object.values(EXIT)) expect(text).toContain(` ${code} ${EXIT_MEANINGS[code]}`);
   });
 
-  it('has every way to set each setting', () => {
+  it('contains every way to set each setting', () => {
     for (const setting of NAMED_SETTINGS) for (const way of listWays(setting)) expect(help.topics).toContain(way);
   });
 
-  it('describes every environment variable of the table of settings, and no other', () => {
+  it('describes every environment variable of the table of settings, and no others', () => {
     const known = NAMED_SETTINGS.flatMap(({ variables = [], variableParts = [] }: Setting) => [
       ...variables,
       ...variableParts,

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { DOCUMENTS } from './documents.ts';
 
 describe('documents', () => {
-  it.each([...DOCUMENTS])('%s links to what exists', (file, document) => {
+  it.each([...DOCUMENTS])('%s links to existing pages', (file, document) => {
     const links = Array.from(document.matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link);
     const local = links.filter((link) => !/^https?:/.test(link));
     expect(local.filter((link) => !isThere(file, link))).toEqual([]);
   });
 
-  it.each([...DOCUMENTS])('%s names files that exist', (_, document) => {
+  it.each([...DOCUMENTS])('%s names existing files', (_, document) => {
     const named = Array.from(
       document.matchAll(/`((?:src|test|schemas|examples|docs|\.ci)\/[\w./-]+)`/g),
       ([, path = '']) => path,
@@ -25,7 +25,7 @@ describe('src/README.md', () => {
   const paragraphs = rooms.split(/^- /m);
   const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
 
-  it.each(folders.map(({ name }) => name))('has a paragraph on the folder %s, and names a file of it', (folder) => {
+  it.each(folders.map(({ name }) => name))('describes the folder %s, and names one of its files', (folder) => {
     const paragraph = paragraphs.find((one) => one.startsWith(`**\`${folder}\`**:`)) ?? '';
     const files = Array.from(paragraph.matchAll(/`([\w-]+\.ts)`/g), ([, file = '']) => file);
     const rooms = Array.from(paragraph.matchAll(/`([\w-]+)\/`/g), ([, room = '']) => room);
@@ -34,7 +34,7 @@ describe('src/README.md', () => {
     expect(files.filter((file) => !places.some((place) => existsSync(join('src', place, file))))).toEqual([]);
   });
 
-  it('names files that exist in the folders of src', () => {
+  it('names existing files of src', () => {
     const named = Array.from(document.matchAll(/`([a-z]+\/[\w/-]+\.ts)`/g), ([, path = '']) => path);
     const inSources = named.filter((path) => !/^(test|examples)\//.test(path));
     expect(inSources.filter((path) => !existsSync(join('src', path)))).toEqual([]);

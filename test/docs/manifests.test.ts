@@ -20,16 +20,16 @@ describe('documents', () => {
     expect(validateManifests(sources, { env: NO_ENVIRONMENT, requireStack: false }).diagnostics).toEqual([]);
   });
 
-  it.each(SEEDS)('shows a seed that the server takes at $place', ({ text }) => {
+  it.each(SEEDS)('shows a seed that the server accepts at $place', ({ text }) => {
     const { resources } = createServer({ seed: parseServerSeed(text) }).snapshot();
     expect(resources['WeightedBackend']).toHaveLength(1);
   });
 
-  it.each(listBlocks('yaml'))('shows YAML that can be read at $place', ({ text }) => {
+  it.each(listBlocks('yaml'))('shows readable YAML at $place', ({ text }) => {
     expect(parseAllDocuments(text).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
   });
 
-  it('has both to show', () => {
+  it('contains manifests and other YAML', () => {
     expect(MANIFESTS.length).toBeGreaterThan(1);
     expect(SEEDS).toHaveLength(1);
   });

@@ -7,13 +7,13 @@ import { renderTerminalSvg } from '../../.ci/terminal-svg.ts';
 const README = readFileSync('README.md', 'utf8');
 
 describe('the pictures of the README', () => {
-  it('show what the demo shows; `npm run pictures` makes them anew', async () => {
+  it('show what the demo prints; `npm run pictures` makes them again', async () => {
     const pictures = await makePictures();
     expect(readFileSync(join(PICTURES, 'plan.svg'), 'utf8')).toBe(pictures.plan);
     expect(readFileSync(join(PICTURES, 'review.sha256'), 'utf8')).toBe(toPageDigest(pictures));
   });
 
-  it('open it, in light and in dark, and are small', () => {
+  it('open the README, in light and in dark, and are small', () => {
     const [head = ''] = README.split('\n## ');
     const paths = Array.from(head.matchAll(/docs\/images\/[\w.-]+/g), ([path]) => path);
     expect(paths).toEqual(
@@ -37,7 +37,7 @@ describe('the picture of a terminal', () => {
     );
   });
 
-  it('takes no other sequence for a colour', () => {
+  it('accepts no other escape sequence than colours', () => {
     expect(() => renderTerminalSvg('\u001b[5ma', 'A')).toThrow('no look for the code 5');
   });
 });

@@ -13,7 +13,7 @@ describe('the README', () => {
     expect(top).toMatch(/^npm cit\b/m);
   });
 
-  it('begins with what it is for, what it replaces and for whom it is not, then has the picture, then two commands', () => {
+  it('starts with its purpose and its users, then the picture, then two commands', () => {
     const places = [
       ...['](schemas/openapi.json)', '**It replaces**', '**It is not for**', '](docs/images/plan.svg)'],
       ...['npm ci && npm run demo', 'npm cit', '## '],
@@ -23,7 +23,7 @@ describe('the README', () => {
     expect(README.slice(0, places[5]).split('\n').length).toBeLessThan(20);
   });
 
-  it('says how a project gets the command, and on which Node, before it says what to do with it', () => {
+  it('says how to install the command, and on which Node, before its use', () => {
     const { engines }: { readonly engines: { readonly node: string } } = JSON.parse(
       readFileSync('package.json', 'utf8'),
     );
@@ -41,11 +41,11 @@ describe('the README', () => {
     ]);
   });
 
-  it('stays short', () => {
+  it('is short', () => {
     expect(README.split('\n').length).toBeLessThan(250);
   });
 
-  it('leads to every page of docs', () => {
+  it('links to every page of docs', () => {
     const pages = [...DOCUMENTS.keys()].filter((file) => file.startsWith('docs/'));
     expect(pages.filter((file) => !README.includes(`](${file})`))).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe('the README', () => {
 /** Pages that each say in their first two lines for whom they are. The examples and the project's own pages too. */
 const PAGES = [...DOCUMENTS, ...globSync('.github/*.md').map((file) => [file, readFileSync(file, 'utf8')] as const)];
 
-it.each(PAGES)('%s says first for whom it is, and what they can do after it', (_, document) => {
+it.each(PAGES)('%s starts with its readers and what they can do after it', (_, document) => {
   const [title = '', empty, ...lines] = document.split('\n');
   expect(title).toMatch(/^# /);
   expect(empty).toBe('');
@@ -64,7 +64,7 @@ it.each(PAGES)('%s says first for whom it is, and what they can do after it', (_
 describe('the version', () => {
   const { version }: { readonly version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-  it('has a part of the changelog, which says what is promised from there on', () => {
+  it('has a section of the changelog, with its promises', () => {
     const [, part = ''] = readFileSync('CHANGELOG.md', 'utf8').split(`\n## [${version}]`);
     expect(part.split('\n## ')[0]).toContain('](docs/stability.md)');
     expect(readFileSync('package-lock.json', 'utf8')).toMatch(
@@ -72,7 +72,7 @@ describe('the version', () => {
     );
   });
 
-  it('promises what stays stable on one short page: commands, exit codes, plan files, schemas, library', () => {
+  it('promises stability on one short page: commands, exit codes, plan files, schemas, library', () => {
     const page = DOCUMENTS.get('docs/stability.md') ?? '';
     const promised = Array.from(page.matchAll(/^\| ([^|]+) \|/gm), ([, what = '']) => what);
     for (const what of ['Command line', 'Exit codes', 'Plan files', 'Schemas', 'Library'])
@@ -101,7 +101,7 @@ describe('documents', () => {
       ),
     );
 
-  it.each(lines)('uses options that exist at $place: edgewise $command', async ({ command, flags }) => {
+  it.each(lines)('uses existing options at $place: edgewise $command', async ({ command, flags }) => {
     const { stdout, exitCode } = await runCommand([command, '--help'], { cwd: '/' });
     expect(exitCode).toBe(0);
     expect(flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}($|[ ,])`, 'm').test(stdout))).toEqual([]);

@@ -34,7 +34,7 @@ describe('an editor', () => {
   it.each([
     ['init', 'init manifests --name shop --base-url https://api.test', 2],
     ['export', 'export -o exported --owner shop', 4],
-  ])('completes each file that %s writes, and has nothing against it', async (_, line, count) => {
+  ])('completes each file that %s writes, and reports no mistake', async (_, line, count) => {
     const account = createServer({
       apiKeys: [parseApiKey('dev:admin')],
       seed: {
@@ -64,7 +64,7 @@ describe('an editor', () => {
     }
   });
 
-  it.each(globSync('examples/**/*.yaml').filter(isOurs))('completes %s, and has nothing against it', async (file) => {
+  it.each(globSync('examples/**/*.yaml').filter(isOurs))('completes %s, and reports no mistake', async (file) => {
     const text = readFileSync(file, 'utf8');
     expect(text, 'one document').not.toMatch(/^---/m);
     expect(await server.diagnose(text.replace(MODELINE, toModeline()))).toEqual([]);
@@ -76,7 +76,7 @@ describe('an editor', () => {
     ['does nothing where it has no modeline', HEAD, '  zork: 1\n  ', { offers: 0, problems: [] }],
     ['completes nothing in an empty mapping', `${toModeline()}${HEAD}`, '  ', { offers: 0, problems: [] }],
     ['does what it does elsewhere', `${toModeline()}${HEAD}`, '  zork: 1\n  ', { offers: 6, problems: [ZORK] }],
-  ])('for a second document in a file %s', async (_, head, spec, expected) => {
+  ])('accepts a second document in a file %s', async (_, head, spec, expected) => {
     const text = `${toModeline()}${HEAD}---\n${head}spec:\n${spec}`;
     const place: TextPlace = { line: text.split('\n').length - 1, character: 2 };
     const offers = (await server.complete(text, place)).size;

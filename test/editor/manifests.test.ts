@@ -33,7 +33,7 @@ describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manif
   const fields = Object.fromEntries(kind.specFields);
 
   it.each(listMappings(objectOf(fields), '  ').map((mapping) => [mapping.path || 'spec', mapping] as const))(
-    'is completed in %s by its fields, each explained',
+    'completes its fields in %s, each with a description',
     async (_, { lines, inner }) => {
       const offered = await complete(`${toHead(name)}spec:\n${lines}▮`);
       const explained = Object.entries(inner).map(([field]) => [field, offered.get(field)]);
@@ -41,7 +41,7 @@ describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manif
     },
   );
 
-  it('explains each field that it states', async () => {
+  it('describes each field that it contains', async () => {
     const stated = listStated(kind);
     expect(stated.map(({ path }) => path)).toEqual(
       expect.arrayContaining(Object.keys(fields).map((field) => `.${field}`)),
@@ -53,7 +53,7 @@ describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manif
     expect((await Promise.all(said)).flat()).toEqual([]);
   });
 
-  it('is completed in its lifecycle and its lint', async () => {
+  it('completes its lifecycle and its lint', async () => {
     const lifecycle = await complete(`${toHead(name)}lifecycle:\n  ▮`);
     expect([...lifecycle.keys()]).toEqual(expect.arrayContaining(['ignore', ...Object.keys(kind.lifecycle)]));
     const rules = await complete(`${toHead(name)}lint:\n  allow:\n    ▮`);
@@ -78,12 +78,12 @@ it.each(LIST_MEMBER_KINDS)(
 );
 
 describe('a manifest', () => {
-  it('has nothing against it when every kind has every field', async () => {
+  it('reports no mistake if every kind has every field', async () => {
     const found = splitDocuments().map(async ({ text }) => server.diagnose(text));
     expect(await Promise.all(found)).toEqual(found.map(() => []));
   });
 
-  it('is completed by the kinds, and by the words that a field may have', async () => {
+  it('completes the kinds, and the words of a field', async () => {
     expect([...(await complete('apiVersion: edgewise/v1\nkind: ▮')).keys()]).toEqual(DOCUMENT_KINDS);
     const types = await complete(`${toHead('IPRestriction')}spec:\n  type: ▮`);
     expect([...types.keys()]).toEqual(['dashboard', 'api', 'agent', 'endpoints']);
@@ -91,7 +91,7 @@ describe('a manifest', () => {
     expect([...severities.keys()]).toEqual(['"off"', 'warning', 'error']);
   });
 
-  it('is completed by the actions that are known, and by examples of hostports', async () => {
+  it('completes known actions, and examples of hostports', async () => {
     const rule = 'spec:\n  policy:\n    inbound:\n      - actions:\n          - ';
     expect([...(await complete(`${toHead('TCPEdge')}${rule}type: ▮`)).keys()]).toEqual(['deny', 'log', 'restrict-ips']);
     const hostports = await complete(`${toHead('TCPEdge')}spec:\n  hostports:\n    - ▮`);
@@ -100,7 +100,7 @@ describe('a manifest', () => {
     expect([...binds.keys()]).toEqual(['bind:*.example.com']);
   });
 
-  it('is explained where several schemas share a part, by what the place says', async () => {
+  it('describes what several schemas share by its place', async () => {
     const text = `${MODELINE}${toHead('TCPEdge')}lint:\n  allow: { no-backend: none }\n`;
     expect(await server.hover(text, { line: 5, character: 1 })).toContain('Exemptions from lint rules.');
     expect(await server.hover(text, { line: 4, character: 3 })).toContain('Name, unique among');
@@ -131,7 +131,7 @@ describe('a manifest', () => {
     ['IPRestriction', `spec: { type: "\${env:TYPE}", ip_policy_ids: [ipp_1] }`, []],
     ['WeightedBackend', 'spec: { backends: { bkdhr_1: 10001 } }', ['6:30 Value is above the maximum of 10000.']],
     ['Stack', 'spec: { lint: { no-backend: fatal } }', ['6:29 Value is not accepted.']],
-  ])('is told in a %s what is wrong with %s', async (kind, line, expected) => {
+  ])('reports in a %s the mistake %s', async (kind, line, expected) => {
     const found = await server.diagnose(`${MODELINE}${toHead(kind)}${line}\n`);
     expect(found.map((message) => message.replace(/(?<=Value is not accepted\.).*/, ''))).toEqual(expected);
   });

@@ -31,7 +31,7 @@ describe('an account of 300 resources that nobody manages', () => {
     return stdout;
   }
 
-  it('is exported, adopted without any other change, and exported again to the same bytes', {
+  it('exports, adopts without another change, and exports the same bytes again', {
     timeout: 120_000,
   }, async () => {
     const [first, second] = [join(folder, 'first'), join(folder, 'second')];

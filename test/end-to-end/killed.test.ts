@@ -78,12 +78,16 @@ describe('a process that is killed', () => {
     return { seed: server.snapshot(), tokens };
   }
 
-  it.each(WHEN)('%s to any write of its first apply is made good by the next', { timeout: 300_000 }, async (when) => {
-    await expectRecovery(nothing, 'examples/everything', when);
-  });
+  it.each(WHEN)(
+    'is repaired by the next apply: %s to any write of the first one',
+    { timeout: 300_000 },
+    async (when) => {
+      await expectRecovery(nothing, 'examples/everything', when);
+    },
+  );
 
   it.each(WHEN)(
-    '%s to any write of an apply that updates, replaces, moves and deletes is made good by the next',
+    'is repaired by the next apply: %s to any write of one that updates, replaces, moves and deletes',
     { timeout: 300_000 },
     async (when) => {
       await expectRecovery(everything, join(folder, 'changed'), when);
@@ -91,7 +95,7 @@ describe('a process that is killed', () => {
   );
 
   it.each(WHEN)(
-    '%s to any request of an apply of a plan file is made good by the same command, and nobody approves anything again',
+    'is repaired by the same command without another approval: %s to any request of an apply of a plan file',
     { timeout: 300_000 },
     async (when) => {
       await expectRecovery(nothing, 'examples/everything', when, 'of a plan file');

@@ -74,7 +74,7 @@ describe('a repository of twenty stacks', () => {
     return new Map(owned);
   }
 
-  it('is made, changed in a pull request that touches three, applied in spite of a failure, and whole in the end', async () => {
+  it('is created, changed in a pull request that touches three, applied despite a failure, and complete at the end', async () => {
     for (const name of NAMES) await expectDone(`init live/${name} --name ${name}`);
     // All examples listen at one address, which only one resource can have.
     expect((await edgewise('validate -R live')).exitCode).toBe(3);

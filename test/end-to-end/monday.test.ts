@@ -133,7 +133,7 @@ describe('a Monday with twenty stacks', () => {
       .replace(/#danger-[\w-]+|name="danger-[\w-]+"/g, 'DANGER');
   }
 
-  it('goes from an empty repository to a hand-over, and each next command works', async () => {
+  it('goes from an empty repository to a hand-over, with next commands that work', async () => {
     // What is shared is said once, and a stack is three lines.
     write('defaults.yaml', DEFAULTS(server.url));
     write('policies/owners.yaml', POLICY);
@@ -220,7 +220,7 @@ describe('a Monday with twenty stacks', () => {
     expect(await expectDone('edgewise plan -R live --detailed-exitcode')).toContain('20 stacks below live.');
   }, 240_000);
 
-  it('ends an apply whose service dies with one sentence, and what to do', async () => {
+  it('ends an apply whose service fails with one sentence and a remedy', async () => {
     const own = await startServerProcess(['--api-key', 'key:admin'], { program });
     const work = join(folder, 'dying');
     mkdirSync(work);

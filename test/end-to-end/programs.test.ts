@@ -49,7 +49,7 @@ describe('programs in documents', () => {
   });
 
   it.each(['converge', 'reconcile'])(
-    '%s of the library makes what manifests say, and then does nothing',
+    '%s of the library creates what the manifests describe, and then does nothing',
     async (name) => {
       const program = PROGRAMS.find(({ text }) => text.includes(`function ${name}(`));
       const server = createServer({ seed: parseServerSeed(readFileSync('examples/account.json', 'utf8')) });
@@ -69,7 +69,7 @@ describe('programs in documents', () => {
     },
   );
 
-  it('the one with everything of its own shows each result', async () => {
+  it('shows each result in the program with parts of its own', async () => {
     const program = PROGRAMS.find(({ text }) => text.includes('await using stack'));
     const printed = await run(program?.file ?? '');
     expect(printed).toMatch(/^write-started\nwrite-ended\n/);
@@ -78,7 +78,7 @@ describe('programs in documents', () => {
     expect(printed).toContain('domain: agents.example.com');
   });
 
-  it('the one on drift tells what differs, as a comment and as gauges', async () => {
+  it('reports the differences in the program on drift, as a comment and as metrics', async () => {
     const program = PROGRAMS.find(({ text }) => text.includes('function report('));
     const script = `
       import { openStack } from ${JSON.stringify(resolve('src/index.ts'))};

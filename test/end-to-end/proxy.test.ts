@@ -7,7 +7,7 @@ import { runEdgewise } from './processes.ts';
 
 /** The packed command loads a part of what opens a tunnel: what it leaves out must not be missing. */
 
-it('a service behind HTTPS is reached through a tunnel of the proxy, which is not shown the key', async () => {
+it('reaches a service with HTTPS through a tunnel of the proxy, which does not see the key', async () => {
   const asked: string[] = [];
   const proxy = createServer().on('connect', ({ url, rawHeaders }, socket) => {
     asked.push([url, ...rawHeaders].join('\n'));

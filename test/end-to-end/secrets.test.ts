@@ -83,7 +83,7 @@ describe('a whole account, from nothing to nothing', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has been run: tokens were issued, delivered and rescued, and everything was written down', () => {
+  it('issues, delivers and rescues tokens, and keeps all output', () => {
     expect(tokens.length).toBeGreaterThanOrEqual(5);
     expect(new Set(tokens).size).toBe(tokens.length);
     expect(listFiles(join(folder, 'rescued')).length).toBeGreaterThanOrEqual(2);
@@ -99,7 +99,7 @@ describe('a whole account, from nothing to nothing', () => {
     for (const token of tokens) expect(listPlaces(token.split('_')[0] ?? token), 'its public half').not.toEqual([]);
   });
 
-  it('shows no token anywhere but where tokens go', () => {
+  it('shows no token outside of its sink', () => {
     for (const token of tokens) {
       const [, secret = token] = token.split('_');
       for (const form of [...listForms(token), ...listForms(secret)]) expect(listPlaces(form)).toEqual([]);

@@ -57,7 +57,7 @@ function listWrites({ log }: ControlledService): readonly string[] {
 }
 
 describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
-  it.each(['text', 'json'])('during a write lets that finish, starts no other, and reports as %s', async (format) => {
+  it.each(['text', 'json'])('finishes a running write, starts no other, and reports %s', async (format) => {
     const hold = createHold(CREATE);
     const { service, apply } = await prepare(hold.intercept);
     const { child, ended } = apply('--format', format);
@@ -73,7 +73,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     expect(listWrites(service)).toEqual([CREATE]);
   });
 
-  it('a second time ends at once', async () => {
+  it('ends at once the second time', async () => {
     const hold = createHold(CREATE);
     const { apply } = await prepare(hold.intercept);
     const { child, ended } = apply();
@@ -91,7 +91,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     ['plan', 'markdown'],
     ['drift', 'json'],
     ['export', 'text'],
-  ])('while %s reads ends it at once, and says so as %s', async (command, format) => {
+  ])('ends at once while %s reads, and reports %s', async (command, format) => {
     const hold = createHold(LIST);
     const { start, env } = await prepare(hold.intercept);
     const { child, ended } = command === 'export' ? startEdgewise([command], env) : start(command, '--format', format);
@@ -107,7 +107,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 });
 
 describe('an interrupt does not wait', () => {
-  it('for the rate limit while it reads', async () => {
+  it('ends a wait for the rate limit during a read', async () => {
     const { start, service } = await prepare(async () => undefined);
     const { child, ended } = start('plan', '--rate-limit', '2/100s');
     await shows(child.stderr, 'Waiting 100 s');
@@ -118,7 +118,7 @@ describe('an interrupt does not wait', () => {
     expect(service.log).toHaveLength(2);
   });
 
-  it('for another attempt while it reads', async () => {
+  it('ends a wait for a retry during a read', async () => {
     const { start } = await prepare(async ({ route }) => (route === LIST ? refuse(503, LONG) : undefined));
     const { child, ended } = start('plan');
     await shows(child.stderr, 'Reading continues in ');
@@ -126,7 +126,7 @@ describe('an interrupt does not wait', () => {
     expect(await ended).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Nothing was written.') });
   });
 
-  it('for the rate limit between two writes, and says what was written', async () => {
+  it('ends a wait for the rate limit between two writes, and reports what was written', async () => {
     const { apply, service } = await prepare(async () => undefined);
     const { child, ended } = apply('--format', 'json', ...ONE_WRITE_IN_TIME);
     await shows(child.stderr, 'Waiting');
@@ -137,7 +137,7 @@ describe('an interrupt does not wait', () => {
     expect(listWrites(service)).toEqual([CREATE]);
   });
 
-  it('for a service that asks for a pause, when it surely did nothing', async () => {
+  it('ends a wait that the service asked for, if the request certainly took no effect', async () => {
     const { apply } = await prepare(async ({ route }) => (route === CREATE ? refuse(429, LONG) : undefined));
     const { child, ended } = apply('--format', 'json');
     await shows(child.stderr, 'Writing continues in ');
@@ -147,7 +147,7 @@ describe('an interrupt does not wait', () => {
     expect(end.exitCode).toBe(130);
   });
 
-  it('for another attempt of a write that may have taken effect, and says how that one failed', async () => {
+  it('ends a wait for a retry of a write that may have taken effect, with its error', async () => {
     const { apply, start } = await prepare(async ({ route }) =>
       route.startsWith('DELETE') ? refuse(503, LONG) : undefined,
     );
@@ -160,7 +160,7 @@ describe('an interrupt does not wait', () => {
     expect(end.exitCode).toBe(130);
   });
 
-  it('to find out what became of a creation', async () => {
+  it('ends the look-up of a creation', async () => {
     const { apply, service } = await prepare(async ({ route }) => (route === CREATE ? refuse(500) : undefined));
     const { child, ended } = apply('--format', 'json', ...ONE_WRITE_IN_TIME);
     await shows(child.stderr, 'Waiting');
@@ -193,7 +193,7 @@ describe('an output that nobody reads', () => {
     ['a pipe to head', '| head -n 1'],
     ['outputs that both go to head', '2>&1 | head -n 1'],
     ['outputs that are closed from the start', '>&- 2>&-'],
-  ])('may be %s', async (_, end) => {
+  ])('is accepted: %s', async (_, end) => {
     const { env, file, service } = await prepare(async () => undefined);
     const line = `"$0" "$1" apply "$2" --yes --verbose ${end}; exit "\${PIPESTATUS[0]}"`;
     const child = spawn('bash', ['-c', line, process.execPath, PROGRAM, file], { env, stdio: 'ignore' });

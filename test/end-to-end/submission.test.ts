@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { runEdgewise, shows, startEdgewise, startServerProcess } from './processes.ts';
 
-it('a wait for a report ends when it is interrupted, long before it would look again', async () => {
+it('ends a wait for a report at an interrupt, long before the next read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-abuse-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const seed = join(folder, 'seed.json');

@@ -16,19 +16,22 @@ const ENVIRONMENTS = ['staging', 'production'];
 const ALLOW = ' --allow-protected TCPEdge/postgres';
 
 describe('examples/environments', () => {
-  it.each(ENVIRONMENTS)('the variables of %s make, need nothing, and delete again', async (name) => {
-    const env = readEnvironment(name);
-    await expectWholeLife({ paths: 'environments/variables', resources: 2, context: { env } });
-  });
+  it.each(ENVIRONMENTS)(
+    'creates what the variables of %s describe, needs nothing, and deletes it again',
+    async (name) => {
+      const env = readEnvironment(name);
+      await expectWholeLife({ paths: 'environments/variables', resources: 2, context: { env } });
+    },
+  );
 });
 
 describeWith(['kustomize'], 'examples/environments with kustomize', () => {
-  it.each(ENVIRONMENTS)('the overlay %s is made, then needs nothing, then is deleted again', async (name) => {
+  it.each(ENVIRONMENTS)('creates the overlay %s, then needs nothing, then deletes it again', async (name) => {
     const stdin = await build(join('overlays', name));
     await expectWholeLife({ paths: '-', resources: 2, context: { stdin }, destroyFlags: ALLOW });
   });
 
-  it('overlays and variables describe the same edge for staging', async () => {
+  it('describes the same edge for staging with overlays and variables', async () => {
     const fromOverlay = findEdge(await build('overlays/staging'));
     const files = globSync(join(FOLDER, 'variables/*.yaml')).map((file) => readFileSync(file, 'utf8'));
     const env = readEnvironment('staging');
@@ -39,7 +42,7 @@ describeWith(['kustomize'], 'examples/environments with kustomize', () => {
     expect(fromOverlay).toBeDefined();
   });
 
-  it('a patch that names nothing is refused', async () => {
+  it('refuses a patch that names nothing', async () => {
     const copy = await mkdtemp(join(tmpdir(), 'edgewise-environments-'));
     onTestFinished(() => rm(copy, { recursive: true }));
     await cp(FOLDER, copy, { recursive: true });

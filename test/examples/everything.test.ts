@@ -39,13 +39,13 @@ const SOURCES = globSync('*.yaml', { cwd: join(EXAMPLES, 'everything') }).map((f
 const DOCUMENTS = SOURCES.flatMap(({ text }) => parseDocuments(text)).flatMap(unfold);
 
 describe('examples/everything', () => {
-  it.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('states every field of %s', (name, kind) => {
+  it.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('sets every field of %s', (name, kind) => {
     const stated = listStated(name, 'spec');
     const fields = Object.fromEntries(kind.specFields);
     expect(listFieldPaths(fields).filter((path) => !stated.has(path))).toEqual([]);
   });
 
-  it('states every lifecycle setting', () => {
+  it('sets every lifecycle setting', () => {
     const settings = MANIFEST_KINDS.map(({ name }) => inlineDefs(createManifestJsonSchema(name))).map((schema) =>
       getProperty(schema, 'lifecycle'),
     );
@@ -54,7 +54,7 @@ describe('examples/everything', () => {
     expect(settings.flatMap((schema) => diffUnsetFields(schema, stated))).toEqual([]);
   });
 
-  it('states every setting of a Stack', () => {
+  it('sets every setting of a Stack', () => {
     const settings = getProperty(inlineDefs(createManifestJsonSchema('Stack')), 'spec');
     expect(diffUnsetFields(settings, [{}])).toContain('guard');
     expect(
@@ -65,7 +65,7 @@ describe('examples/everything', () => {
     ).toEqual([]);
   });
 
-  it('is valid with the adoption that stands in a comment', () => {
+  it('is valid with the adoption from its comment', () => {
     const sources = SOURCES.map(({ file, text }) => ({ file, bytes: Buffer.from(text) }));
     const { state, diagnostics } = validateManifests(sources, { env: NO_ENVIRONMENT });
     expect(diagnostics).toEqual([]);

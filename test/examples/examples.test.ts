@@ -6,11 +6,11 @@ import { countDocuments } from './count-documents.ts';
 import { EXAMPLES, expectWholeLife } from './life.ts';
 
 describe('examples', () => {
-  it.each(['quickstart', 'everything'])('%s is made, then needs nothing, then is deleted again', async (paths) => {
+  it.each(['quickstart', 'everything'])('are created, then need nothing, then are deleted again: %s', async (paths) => {
     await expectWholeLife({ paths, resources: countDocuments(paths).resources });
   });
 
-  it('name nothing that account.json, which they are tried with, does not have', () => {
+  it('refer only to resources of account.json', () => {
     const files = globSync('**/*.{yaml,env}', { cwd: EXAMPLES });
     const texts = files.map((file) => readFileSync(join(EXAMPLES, file), 'utf8').replace(/#.*/g, ''));
     const named = texts.flatMap((text) => text.match(/\b[a-z]+_[0-9A-Za-z]{27}\b/g) ?? []);
@@ -19,7 +19,7 @@ describe('examples', () => {
   });
 
   it.each(globSync('**/*.yaml', { cwd: EXAMPLES }).filter(isOurs))(
-    '%s names its schema for the YAML language server',
+    'name their schema for the YAML language server: %s',
     (file) => {
       const name = file.startsWith('faults/') ? 'faults' : 'manifest';
       const path = join(EXAMPLES, file);
@@ -29,7 +29,7 @@ describe('examples', () => {
     },
   );
 
-  it('faults is one that the server takes', () => {
+  it('contain faults that the server accepts', () => {
     expect(parseServerFaults(readFileSync(join(EXAMPLES, 'faults/faults.yaml'), 'utf8')).rules).toHaveLength(5);
   });
 });

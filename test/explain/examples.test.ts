@@ -18,15 +18,12 @@ describe(EXAMPLES_PAGE, () => {
     expect(sections.sort()).toEqual(Object.keys(DIAGNOSTIC_CODES).sort());
   });
 
-  it.each(CODES)(
-    'starts the section on %s with the sentence of the code, and says more than that',
-    (code, sentence) => {
-      const section = findCodeSection(code);
-      expect(section?.sentence).toBe(sentence);
-      expect(section?.meaning.length).toBeGreaterThan(60);
-      expect(section?.remedy).toMatch(/^[A-Z].+\.$/s);
-    },
-  );
+  it.each(CODES)('starts the section of %s with the sentence of the code, and says more', (code, sentence) => {
+    const section = findCodeSection(code);
+    expect(section?.sentence).toBe(sentence);
+    expect(section?.meaning.length).toBeGreaterThan(60);
+    expect(section?.remedy).toMatch(/^[A-Z].+\.$/s);
+  });
 
   it.each(CODES)('has an example that reports %s and no other code, with its remedy', async (code) => {
     const { example = '' } = findCodeSection(code) ?? {};

@@ -12,7 +12,7 @@ function nameOf(kind: string, spec: Spec): string {
   return choosePreferredName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
 }
 
-describe('the name of what has none', () => {
+describe('the name of a resource without one', () => {
   it.each([
     ['Postgres for the data team', 'postgres-for-the-data-team'],
     ['  Größe & Übermaß: ŁÓDŹ, Ærø, İstanbul ', 'grosse-ubermass-lodz-aero-istanbul'],
@@ -26,18 +26,18 @@ describe('the name of what has none', () => {
     ['x'.repeat(255), 'x'.repeat(50)],
     ['日本語', 'first.example.net-1'],
     ['', 'first.example.net-1'],
-  ])('comes from its description, or from what it alone has: %s', (description, name) => {
+  ])('is made from its description, or from what it alone has: %s', (description, name) => {
     const hostports = ['second.example.net:1', 'first.example.net:1'];
     expect(nameOf('TCPEdge', { description, hostports })).toBe(name);
     expect(isResourceName(name)).toBe(true);
   });
 
-  it('is its type or its domain where it has one', () => {
+  it('is its type or its domain if it has one', () => {
     expect(nameOf('IPRestriction', { description: 'Only the office', type: 'api', ip_policy_ids: [] })).toBe('api');
     expect(nameOf('AgentIngress', { description: 'Ours', domain: 'IN.example.com' })).toBe('in.example.com');
   });
 
-  it('comes from its id when there is nothing else', () => {
+  it('is made from its id if there is nothing else', () => {
     expect(nameOf('WeightedBackend', {})).toBe('edgtcp-8vpq7m');
     expect(isResourceName(createNameFromId('ipp_'))).toBe(true);
   });
@@ -46,19 +46,19 @@ describe('the name of what has none', () => {
 describe('names', () => {
   const nameless = (id: string, base: string, isFixed = false) => ({ id, base, isFixed });
 
-  it('that would be the same get the end of the id, all of them, whatever the order', () => {
+  it('get the end of the id if they would be equal, in any order', () => {
     const members = [nameless('cr_abcdefG', 'a'), nameless('cr_bcdefgH', 'a'), nameless('cr_cdefghI', 'b')];
     const expected = { cr_abcdefG: 'a-bcdefg', cr_bcdefgH: 'a-cdefgh', cr_cdefghI: 'b' };
     expect(Object.fromEntries(assignNamesToIds(members))).toEqual(expected);
     expect(Object.fromEntries(assignNamesToIds(members.toReversed()))).toEqual(expected);
   });
 
-  it('that are there already are kept', () => {
+  it('are kept if they exist', () => {
     const names = assignNamesToIds([nameless('cr_abcdefG', 'a', true), nameless('cr_bcdefgH', 'a')]);
     expect([...names.values()]).toEqual(['a', 'a-cdefgh']);
   });
 
-  it('are told apart when ids end alike, and when a name looks as if it had a suffix', () => {
+  it('differ if ids end alike, and if a name looks as if it had a suffix', () => {
     const members = [
       nameless('cr_1abcdef', 'x'.repeat(50)),
       nameless('cr_2ABCDEF', 'x'.repeat(50)),

@@ -39,7 +39,7 @@ describe('prevent_destroy', () => {
     ['in another block', 'resource "a_b" "c" {\n  backend {\n    prevent_destroy = true\n  }\n}'],
     ['in a map', 'resource "a_b" "c" {\n  lifecycle = {\n    prevent_destroy = true\n  }\n}'],
     ['deeper', `resource "a_b" "c" {\n  backend {\n    ${LIFECYCLE}\n  }\n}`],
-  ])('is not found where it is %s', (_, text) => {
+  ])('is not found if it is %s', (_, text) => {
     expect(find(text)).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe('prevent_destroy', () => {
     ['a text without an end', 'resource "a_b" "c {\n}\n'],
     ['a comment without an end', '/* resource'],
     ['a heredoc without an end', 'x = <<EOT\nEO\n'],
-  ])('is not known for certain in a file with %s', (_, text) => {
+  ])('is uncertain in a file with %s', (_, text) => {
     expect(find(text)).toEqual(['main.tf']);
   });
 
@@ -63,7 +63,7 @@ describe('prevent_destroy', () => {
     expect(find('{', 'main.tf.json')).toEqual(['main.tf.json']);
   });
 
-  it('is what an override file says last', () => {
+  it('has the value of an override file', () => {
     const write = (value: boolean) => `resource "a_b" "c" {\n  lifecycle {\n    prevent_destroy = ${value}\n  }\n}`;
     const files = [
       { name: 'a_override.tf', text: write(false) },
@@ -73,7 +73,7 @@ describe('prevent_destroy', () => {
     expect(findPreventDestroy([{ name: 'a.tf', text: write(false) }, ...files.slice(1)]).resources.size).toBe(1);
   });
 
-  it('is found in time that grows with the file', () => {
+  it('is found in time that grows with the size of the file', () => {
     for (const part of ['/*', '"', '${', '<<A\n', '{', 'resource "a" "b" {\n'])
       expect(find(part.repeat(100_001)), part).toEqual(['main.tf']);
   });

@@ -25,7 +25,7 @@ function createStateFile(more: JsonObject = {}, instance: JsonObject = {}): Json
 }
 
 describe('a Terraform state', () => {
-  it('gives the same resources as a file and as the output of terraform show', () => {
+  it('lists the same resources as a file and as the output of terraform show', () => {
     const [file, shown] = ['infra/terraform.tfstate', 'show.json'].map((name) =>
       parseTerraformState(readFileSync(`test/terraform/${name}`)).instances.toSorted((left, right) =>
         left.address < right.address ? -1 : 1,
@@ -65,12 +65,12 @@ describe('a Terraform state', () => {
     expect(() => parse(createStateFile({ mode: 'data' }))).toThrow('contains no resources');
   });
 
-  it('may have flat attributes, and a byte order mark', () => {
+  it('is read with flat attributes, and with a byte order mark', () => {
     const text = `\ufeff${JSON.stringify(createStateFile({}, { attributes: null, attributes_flat: { id: ID, token: SECRET } }))}`;
     expect(parse(text).instances[0]?.ids).toEqual({ id: ID });
   });
 
-  it('has no id where the provider stored another text as id', () => {
+  it('has no id if the provider stored another text as id', () => {
     expect(parse(createStateFile({}, { attributes: { id: `${SECRET}!` } })).instances[0]?.ids).toEqual({});
   });
 
@@ -131,14 +131,14 @@ describe('a Terraform state', () => {
       { format_version: '1.0', values: { root_module: { child_modules: [{ resources: SECRET }] } } },
       'values.root_module.child_modules[0].resources is not a list',
     ],
-  ])('that is wrong (%s) is refused without a word of what it contains', (_, document, finding) => {
+  ])('is refused if it is wrong (%s), without a word of its content', (_, document, finding) => {
     const error = catchError(() => parse(document));
     expect(error.finding).toContain(finding);
     expect(error.remedy).toMatch(/^[A-Z].*\w/);
     expect(JSON.stringify([error.message, error.finding, error.remedy, error.stack])).not.toContain('hunter2');
   });
 
-  it('that is not UTF-8 says how PowerShell writes it', () => {
+  it('is refused if it is not UTF-8, with how PowerShell writes it', () => {
     const bytes = Buffer.from(`\ufeff${JSON.stringify(createStateFile())}`, 'utf16le');
     expect(catchError(() => parseTerraformState(bytes)).remedy).toContain('Out-File');
   });
@@ -155,7 +155,7 @@ describe('the kind of a resource', () => {
     ['other_weighted_backend', 'bkdwd_1', 'WeightedBackend'],
     ['x_ssh_user_certificate', 'sucrt_1', 'SSHUserCertificate'],
     ['x_agent_ingress', 'agin_1', 'AgentIngress'],
-  ])('is known from what follows the prefix of the provider: %s', (type, id, kind) => {
+  ])('is read from what follows the prefix of the provider: %s', (type, id, kind) => {
     expect(find(type, id)).toEqual([kind]);
   });
 
@@ -165,7 +165,7 @@ describe('the kind of a resource', () => {
     ['tcp_edge', 'edgtcp_1'],
     ['example_tcp_edges', 'edgtcp_1'],
     ['example_my_tcp_edge', 'edgtcp_1'],
-  ])('is unknown if the type or the id is another: %s %s', (type, id) => {
+  ])('is unknown for another type or id: %s %s', (type, id) => {
     expect(find(type, id)).toEqual([]);
   });
 });

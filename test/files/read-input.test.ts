@@ -27,7 +27,7 @@ function faultOf(path: string, limit = {}): string {
 }
 
 describe('a file', () => {
-  it('is read up to its limit, whatever it says of its size', () => {
+  it('is read up to its limit, whatever size it claims', () => {
     const file = join(folder, 'file');
     writeFileSync(file, 'x'.repeat(100_000));
     expect(readInput(file, { maxBytes: 100_000 })).toHaveLength(100_000);
@@ -35,12 +35,12 @@ describe('a file', () => {
     expect(faultOf(file, { maxBytes: 0 })).toBe('is larger than 0 MiB');
   });
 
-  it.runIf(process.platform === 'linux')('of the system, which says that it is empty, is read', () => {
+  it.runIf(process.platform === 'linux')('of the system that claims to be empty is read', () => {
     expect(readInput('/proc/self/status').toString('utf8')).toContain('VmPeak');
     expect(faultOf('/proc/self/status', { maxBytes: 10 })).toBe('is larger than 10 bytes');
   });
 
-  it('may be a link, but not to itself', () => {
+  it('is read through a link, but not through a loop', () => {
     writeFileSync(join(folder, 'file'), 'text');
     symlinkSync(join(folder, 'file'), join(folder, 'link'));
     symlinkSync(join(folder, 'loop'), join(folder, 'loop'));
@@ -48,13 +48,13 @@ describe('a file', () => {
     expect(faultOf(join(folder, 'loop'))).toBe('is a symbolic link to itself');
   });
 
-  it('that is not there is said to be so', () => {
+  it('is reported if it does not exist', () => {
     expect(faultOf(join(folder, 'nothing'))).toBe('does not exist');
   });
 });
 
-describe('what is no file', () => {
-  it.each(['/dev/zero', '/dev/null', '/dev/random'])('is refused at once: %s', (path) => {
+describe('a path that is no file', () => {
+  it.each(['/dev/zero', '/dev/null', '/dev/random'])('refuses the plan at once: %s', (path) => {
     expect(faultOf(path)).toBe('is a device, not a file');
   });
 
@@ -79,11 +79,11 @@ describe('a pipe', () => {
     expect(readInput(feed(200_000))).toHaveLength(200_000);
   });
 
-  it('that has no end is left at the limit', () => {
+  it('is read up to the limit if it has no end', () => {
     expect(faultOf(feed(1_000_000_000), { maxBytes: 1_048_576 })).toBe('is larger than 1 MiB');
   });
 
-  it('is not waited for where only a file is asked for', () => {
+  it('is not waited for if only a file is accepted', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(faultOf(pipe, { onlyFiles: true })).toBe('is a pipe, not a file');
@@ -95,7 +95,7 @@ describe('a stream', () => {
     expect((await readStream(Readable.from([Buffer.from('a'), Buffer.from('b')]))).toString('utf8')).toBe('ab');
   });
 
-  it('that has no end is left at the limit', async () => {
+  it('is read up to the limit if it has no end', async () => {
     let parts = 0;
     const endless = Readable.from(
       (function* () {

@@ -65,8 +65,8 @@ function listWritingNames(source: Source): readonly string[] {
   return listFileSystemNames(source).filter((name) => !READING.has(name) && !allowed.includes(name));
 }
 
-describe('a file is opened for writing', () => {
-  it('in write-file.ts, and nowhere else', () => {
+describe('a call that opens a file for writing', () => {
+  it('is in write-file.ts, and nowhere else', () => {
     const others = SOURCES.filter((source) => source.file !== WRITER && listWritingNames(source).length > 0);
     expect(others.map((source) => `${source.file}: ${listWritingNames(source).join(', ')}`)).toEqual([]);
   });
@@ -82,11 +82,11 @@ describe('a file is opened for writing', () => {
     `const { writeFileSync } = process.getBuiltinModule('node:fs');`,
     `const files = require('fs/promises');`,
     `export { writeFile } from 'node:fs/promises';`,
-  ])('is noticed in %s', (text) => {
+  ])('is found in %s', (text) => {
     expect(listWritingNames({ file: 'src/x.ts', text })).not.toEqual([]);
   });
 
-  it('never by the module that reads', () => {
+  it('is never in the module that reads', () => {
     const opened = [...readSource('src/files/read-input.ts').matchAll(/openSync\(([^;]*)\);/g)].map(
       ([, flags]) => flags,
     );
@@ -94,7 +94,7 @@ describe('a file is opened for writing', () => {
     for (const flags of opened) expect(flags).toMatch(/^path, (?:[^']*O_RDONLY[^']*)(?: : 'r')?$/);
   });
 
-  it('by the files that its table lists', () => {
+  it('comes from the files in its table', () => {
     const importers = SOURCES.filter(({ file, text }) =>
       [...text.matchAll(/import \{([^}]*)\} from '([^']+write-file[.]ts)'/g)].some(
         ([, names = '', path = '']) => join(dirname(file), path) === WRITER && names.trim() !== 'describeWriteError',

@@ -15,7 +15,7 @@ it.each([
   ['a list instead of an object', '[]', 'without an object'],
   ['an object instead of a list', '{"id":1}', 'without a list'],
   ['a page of a proxy', '<!doctype html>', 'not valid JSON'],
-])('%s is no answer of GitLab', async (_, text, message) => {
+])('rejects %s as a response of GitLab', async (_, text, message) => {
   const host = await startServer(text);
   const { listComments } = createGitLab({ host, project: '3', token: 'a-token', number: 7 });
   await expect(listComments()).rejects.toThrow(message);

@@ -34,8 +34,8 @@ async function expectNotPosted({ edgewise }: Workspace, file: string, run: Envir
   expect(forge.requests).toEqual([]);
 }
 
-describe('post in a job posts', () => {
-  it('a report of its run, without the line that says so', async () => {
+describe('post in a job accepts', () => {
+  it('a report of its run, without the line of the run', async () => {
     const { edgewise, folder } = await createStack();
     for (const line of ['plan', 'plan -R .', 'plan nowhere', 'drift']) {
       await edgewise(`${line} --report markdown=plan.md`, { env: inJob(RUN) });
@@ -59,7 +59,7 @@ describe('post in a job posts', () => {
   });
 });
 
-describe('post in a job does not post', () => {
+describe('post in a job refuses', () => {
   it.each([
     ['another run', { GITHUB_RUN_ID: '41', GITHUB_RUN_ATTEMPT: '1' }],
     ['another attempt of the run', { GITHUB_RUN_ID: '42', GITHUB_RUN_ATTEMPT: '2' }],
@@ -88,7 +88,7 @@ describe('post in a job does not post', () => {
     ['months ago', '2025-12-01T12:00:00.000Z', {}],
     ['in the future', '2026-03-01T13:00:00.000Z', {}],
     ['at no time', 'yesterday', {}],
-  ])('a report that guessed its run and was written %s', async (_, at, more) => {
+  ])('a report with a guessed run that was written %s', async (_, at, more) => {
     const workspace = await createStack();
     await workspace.write({
       'plan.md': `<!-- edgewise:plan stack=test -->\n<!-- edgewise:run CI_PIPELINE_ID=8 ${at} -->\n\nforged\n`,
@@ -114,7 +114,7 @@ describe('post in a job does not post', () => {
 });
 
 describe('post outside of a job', () => {
-  it('posts any report', async () => {
+  it('accepts any report', async () => {
     const { edgewise } = await createStack();
     await edgewise('plan --report markdown=plan.md', { env: RUN });
     expect(await edgewise('post plan.md', { env: inJob({}) })).toMatchObject({ exitCode: 0 });

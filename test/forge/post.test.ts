@@ -42,7 +42,7 @@ async function createReports(): Promise<Workspace> {
 }
 
 describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
-  it('is one comment, which is written anew', async () => {
+  it('is one comment, which is updated', async () => {
     const { edgewise } = await createReports();
     const env = toEnv();
     const first = await edgewise('post plan.md', { env });
@@ -58,7 +58,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
     expect(forge.comments[0]?.body).toContain('Nothing to do');
   });
 
-  it('leaves alone comments of others, and of other stacks and commands, on whatever page they are', async () => {
+  it('leaves comments of others, and of other stacks and commands, alone on every page', async () => {
     const { edgewise } = await createReports();
     const env = toEnv();
     const marker = '<!-- edgewise:plan stack=test -->';
@@ -80,7 +80,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
     expect(forge.comments[4]?.body).toContain('WeightedBackend/pool');
   });
 
-  it('is one open issue while there is drift, and closed when all is well', async () => {
+  it('is one open issue while there is drift, and closed after that', async () => {
     const { edgewise } = await createReports();
     const env = toEnv();
     expect((await edgewise('post drift.md --as issue --resolved', { env })).stdout).toMatch(/^There is no open issue/);
@@ -95,7 +95,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
     expect(forge.issues).toHaveLength(2);
   });
 
-  it('finds the pull request that brought a commit, when the job is not about one', async () => {
+  it('finds the pull request of a commit if the job is not about one', async () => {
     const { edgewise } = await createReports();
     const { CI_MERGE_REQUEST_IID: _number, ...env } = toEnv();
     expect(await edgewise('post plan.md', { env })).toMatchObject({ exitCode: 0 });
@@ -104,7 +104,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
 });
 
 describe('a report that cannot be posted', () => {
-  it('says which token is wrong, and exits with 1, without the token', async () => {
+  it('names the token that is wrong, and exits with 1, without the token', async () => {
     const { edgewise } = await createReports();
     const result = await edgewise('post plan.md --number 7', { env: atGitHub('secret-that-is-wrong') });
     expect(result).toMatchObject({ exitCode: 1 });
@@ -112,7 +112,7 @@ describe('a report that cannot be posted', () => {
     expect(result.stderr).not.toContain('secret-that-is-wrong');
   });
 
-  it('is tried again when the forge fails for a moment', async () => {
+  it('is retried if the forge fails for a moment', async () => {
     const { edgewise } = await createReports();
     forge.failures = 1;
     expect(await edgewise('post plan.md', { env: atGitHub(WORKFLOW_TOKEN) })).toMatchObject({ exitCode: 0 });
@@ -122,13 +122,13 @@ describe('a report that cannot be posted', () => {
   it.each([
     ['outside of a pipeline', {}, /not a job of GitHub or GitLab/],
     ['without a token', { GITHUB_REPOSITORY: 'o/r' }, /no token to write with: set GITHUB_TOKEN/],
-  ])('%s says what to set', async (_, env, message) => {
+  ])('says what to set: %s', async (_, env, message) => {
     const { edgewise } = await createReports();
     const result = await edgewise('post plan.md', { env });
     expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(message) });
   });
 
-  it('of a commit without a pull request says so', async () => {
+  it('says that the commit has no pull request', async () => {
     const { edgewise } = await createReports();
     const env = { ...atGitHub(WORKFLOW_TOKEN), GITHUB_SHA: 'def' };
     const result = await edgewise('post plan.md', { env });
@@ -136,7 +136,7 @@ describe('a report that cannot be posted', () => {
     expect(forge.comments).toEqual([]);
   });
 
-  it('is no report of ours', async () => {
+  it('is refused if it is no report of edgewise', async () => {
     const { edgewise, write } = await createReports();
     await write({ 'notes.md': '# Notes\n' });
     const result = await edgewise('post notes.md', { env: atGitHub(WORKFLOW_TOKEN) });

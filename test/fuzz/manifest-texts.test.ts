@@ -65,7 +65,7 @@ function validate(bytes: Uint8Array): ValidatedManifests {
 }
 
 describe('validating manifests', () => {
-  it('never throws on mutated valid files, and always tells what is wrong and where', LONG, () => {
+  it('never throws on mutated valid files, and always reports the mistake and its place', LONG, () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
         const bytes = mutate(changes);
@@ -84,7 +84,7 @@ describe('validating manifests', () => {
     );
   });
 
-  it('never throws on any JSON in the place of any field', LONG, () => {
+  it('never throws on any JSON in place of any field', LONG, () => {
     const kinds = [
       'TCPEdge',
       'WeightedBackend',

@@ -13,12 +13,12 @@ const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])
   ['apply plan.json --yes --token-directory tokens', [0, 1, 3, 4, 5, 6]],
 ];
 
-describe('a plan file', () => {
+describe('a mutated plan file', () => {
   it.each([
     ['with a few edits in its text', (plan: string) => mutatedText(plan)],
     ['with other values in a few places', (plan: string) => mutatedJson(JSON.parse(plan)).map(Buffer.from)],
     ['of any bytes', () => anyBytes],
-  ] as const)('%s is done, or refused with what is wrong', LONG, async (_, toArbitrary) => {
+  ] as const)('is applied, or refused with the mistake: %s', LONG, async (_, toArbitrary) => {
     const everything = await applyEverything();
     const change = await planChange(everything.seed);
     const folder = createFolder();

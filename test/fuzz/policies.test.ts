@@ -97,8 +97,8 @@ function expectVerdict(expression: string): void {
   }
 }
 
-describe('a rule', () => {
-  it('of any form comes to an end, and never passes for a reason of its own', LONG, async () => {
+describe('a policy expression', () => {
+  it('ends in any form, and never passes by accident', LONG, async () => {
     const property = fc.asyncProperty(rule, async (expression) => {
       await withWatchdog(expression, async () => expectVerdict(expression));
       const { policies, findings } = ask(expression);
@@ -107,7 +107,7 @@ describe('a rule', () => {
     await holds(property, 4_000);
   });
 
-  it('that is hostile, with a few edits, comes to an end', LONG, async () => {
+  it('ends if it is hostile, with a few edits', LONG, async () => {
     const edited = fc
       .constantFrom(...RULES)
       .chain((text) => mutatedText(text))
@@ -118,7 +118,7 @@ describe('a rule', () => {
     await holds(property, 400);
   });
 
-  it('of any characters comes to an end', LONG, async () => {
+  it('ends with any characters', LONG, async () => {
     const property = fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), (expression) =>
       withWatchdog(expression, async () => expectVerdict(expression)),
     );

@@ -95,8 +95,8 @@ function run(program: CelProgram, after: JsonObject): ReturnType<CelProgram['run
   return program.run({ after, before: after } satisfies CelValues, createBudget(100_000));
 }
 
-describe('what is read', () => {
-  it('is what evaluates well on resources as they are', LONG, async () => {
+describe('an expression that is accepted', () => {
+  it('evaluates without a type error on real resources', LONG, async () => {
     const property = fc.asyncProperty(resources, fc.infiniteStream(fc.nat()), async ([kinds, ...specs], numbers) => {
       const pick = <T>(from: readonly T[]): T => from[numbers.next().value % from.length] as T; // none is empty
       const cel = createCelCompiler(createPolicyDeclarations(kinds));

@@ -52,8 +52,8 @@ const corruption: fc.Arbitrary<Corruption> = fc.record({
   corrupt,
 });
 
-describe('answers of a service', () => {
-  it('that are not as they should be are an error, and nothing comes of what could not be read', LONG, async () => {
+describe('malformed responses of a service', () => {
+  it('are an error, and nothing of an unreadable one is used', LONG, async () => {
     const { seed } = await applyEverything();
     const { folder, manifests } = createEverything();
     const property = fc.asyncProperty(

@@ -37,7 +37,7 @@ const value = fc
   .filter((text) => !text.startsWith('embedded:/') && !text.includes('='));
 
 describe('settings', () => {
-  it('as flags are obeyed, or refused with what is wrong', LONG, async () => {
+  it('are used as flags, or refused with the mistake', LONG, async () => {
     const { folder } = createEverything();
     const { seed } = await applyEverything();
     const flags = fc.array(fc.tuple(fc.constantFrom(...FLAGS), value), { minLength: 1, maxLength: 3 });
@@ -49,7 +49,7 @@ describe('settings', () => {
     await holds(property, 200);
   });
 
-  it('as environment variables are obeyed, or refused with what is wrong', LONG, async () => {
+  it('are used as environment variables, or refused with the mistake', LONG, async () => {
     const { folder } = createEverything();
     const { seed } = await applyEverything();
     const variables = fc.dictionary(fc.constantFrom(...VARIABLES), value, { minKeys: 1, maxKeys: 3 });
@@ -60,7 +60,7 @@ describe('settings', () => {
     await holds(property, 150);
   });
 
-  it('keep any API key to themselves', LONG, async () => {
+  it('never show an API key', LONG, async () => {
     const { folder } = createEverything();
     const property = fc.asyncProperty(anyText, anyText, fc.boolean(), async (before, after, isFile) => {
       const key = `${before}${API_KEY}${after}`;
@@ -72,7 +72,7 @@ describe('settings', () => {
     await holds(property, 100);
   });
 
-  it('as files of authorities are trusted, or refused with what is wrong', LONG, async () => {
+  it('are trusted as files of authorities, or refused with the mistake', LONG, async () => {
     const { folder } = createEverything();
     const origin = `https://127.0.0.1:${await findClosedPort()}`;
     const bytes = fc.oneof(anyBytes, mutatedText(readExample('authorities.pem')));
@@ -105,7 +105,7 @@ describe('settings', () => {
     ['faults', () => anyBytes, '--faults input'],
     ['a seed', () => anyBytes, '--seed input'],
   ] as const)(
-    'of the bundled server as %s (%#) are taken, or refused with what is wrong',
+    'of the bundled server are used as %s (%#), or refused with the mistake',
     LONG,
     async (_, toArbitrary, line) => {
       const folder = createFolder();
@@ -126,7 +126,7 @@ describe('settings', () => {
     },
   );
 
-  it('as a snapshot inside of a command are taken, or refused with what is wrong', LONG, async () => {
+  it('are used as a snapshot inside of a command, or refused with the mistake', LONG, async () => {
     const { folder } = createEverything();
     const { seed } = await applyEverything();
     const property = fc.asyncProperty(mutatedJson(JSON.parse(JSON.stringify(seed))), async (snapshot) => {
@@ -138,7 +138,7 @@ describe('settings', () => {
     await holds(property, 100);
   });
 
-  it('as a public key in a file is taken, or refused with what is wrong', LONG, async () => {
+  it('are used as a public key in a file, or refused with the mistake', LONG, async () => {
     const folder = createFolder();
     const [key = ''] = /ssh-ed25519 \S+ \S+/.exec(readExample('alice.yaml')) ?? [];
     const spec = `{ ssh_certificate_authority_id: sshca_2k9XLSFdoQiJcVAxRrTtCDgMNpw, public_key_file: key.pub, principals: [a] }`;

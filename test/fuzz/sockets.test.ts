@@ -18,8 +18,8 @@ const ANSWERS = [
   ['HTTP/1.1 302 Found', 'location: http://elsewhere.example.net/', 'content-length: 0', '', ''].join('\r\n'),
 ];
 
-describe('bytes that are no answer', () => {
-  it('end a run as an error of the network, and nothing is written', LONG, async () => {
+describe('bytes that are no HTTP response', () => {
+  it('end a run with a network error, and nothing is written', LONG, async () => {
     const { folder } = createEverything();
     const bytes = fc.oneof(anyBytes, ...ANSWERS.map(mutatedText));
     let answer: Uint8Array = Buffer.from('');

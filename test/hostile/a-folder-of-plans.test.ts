@@ -24,7 +24,7 @@ function makePipe({ folder }: Workspace, file: string): void {
   execFileSync('mkfifo', [join(folder, file)]);
 }
 
-describe('a folder of plans is refused, and nothing is sent, when', () => {
+describe('a folder of plans is refused before any request if', () => {
   it.each<[string, string, (workspace: Workspace) => unknown]>([
     [
       'a plan was put into it',
@@ -70,7 +70,7 @@ describe('a folder of plans is refused, and nothing is sent, when', () => {
   });
 });
 
-describe('a stack whose plan was taken out of the folder, and out of every list of its index,', () => {
+describe('a stack whose plan was removed from the folder and from every list of its index', () => {
   it('is named in each report of the apply', async () => {
     const workspace = await planAll();
     const index = JSON.parse(read(workspace, 'plans/_index.json'));
@@ -107,7 +107,7 @@ describe('new plans are not written beside', () => {
     expect(read(workspace, file)).toBe(before);
   });
 
-  it('an index that the commit contains, which could name what is to be removed', async () => {
+  it('a committed index, which could name files to remove', async () => {
     const workspace = await planAll();
     execFileSync('git', ['init', '--quiet'], { cwd: workspace.folder });
     execFileSync('git', ['add', 'plans/_index.json'], { cwd: workspace.folder });
@@ -117,7 +117,7 @@ describe('new plans are not written beside', () => {
     expect(read(workspace, 'plans/s01.json')).not.toBe('');
   });
 
-  it('what an earlier run left: the plan of a stack that a run was narrowed away from is not applied', async () => {
+  it('the plan of an earlier run whose stack a filter has left out: it is not applied', async () => {
     const workspace = await planAll();
     await workspace.edgewise('plan -R live -o plans --stack s01');
     expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);

@@ -85,8 +85,8 @@ const withRehearsal = (plan: object): object => ({
 const withoutWarnings = (plan: object): object => ({ ...plan, diagnostics: [] });
 const withFile = (plan: object): object => ({ ...plan, files: [{ address: 'TCPEdge/door', path: '/etc/cron.d/x' }] });
 
-describe('of a plan file with its manifests, nothing is written after', () => {
-  it.each(EDITS)('%s', async (_, said, change) => {
+describe('a plan file with its manifests writes nothing', () => {
+  it.each(EDITS)('after %s', async (_, said, change) => {
     const scene = await setScene();
     expect((await scene.run(PLAN)).exitCode).toBe(0);
     await change(scene);
@@ -99,7 +99,7 @@ describe('of a plan file with its manifests, nothing is written after', () => {
   it.each([
     ['a rehearsal that was invented', withRehearsal],
     ['warnings that were taken out', withoutWarnings],
-  ])('but what the manifests describe: %s, decides nothing', async (_, change) => {
+  ])('but what the manifests describe: %s', async (_, change) => {
     const scene = await setScene();
     await scene.run(PLAN);
     await edit(scene, change);
@@ -110,7 +110,7 @@ describe('of a plan file with its manifests, nothing is written after', () => {
     expect(await listLive(scene)).toContain('1.tcp.example.net:20002');
   });
 
-  it('a foreign plan in a folder of plans', async () => {
+  it('for a foreign plan in a folder of plans', async () => {
     const scene = await setScene();
     await scene.run('plan -R ~/m -o ~/plans');
     await scene.run(PLAN);
@@ -121,7 +121,7 @@ describe('of a plan file with its manifests, nothing is written after', () => {
     expect(await listLive(scene)).not.toContain('hostports');
   });
 
-  it('a plan with more deletes than the apply consents to', async () => {
+  it('for a plan with more deletes than the apply consents to', async () => {
     const scene = await setScene();
     await scene.run('apply ~/m --yes');
     await scene.write('m/edgewise.yaml', toStack('test'));
@@ -138,7 +138,7 @@ const toTokens = (command: readonly string[], spec: object = {}): Readonly<Recor
 });
 
 describe('a token command', () => {
-  it('other than the approved one gets nothing', async () => {
+  it('gets nothing if it is another than the approved one', async () => {
     const scene = await setScene(toTokens(['/bin/sh', '~/deliver.sh']));
     await scene.run(PLAN);
     const evil = toTokens(['/bin/sh', '-c', `cat > ${join(scene.folder, 'stolen')}`])['m/edgewise.yaml'];
@@ -204,8 +204,8 @@ const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])
   ['write_to behind a link', 'lies outside of the repository', `${toStack('test')}${CERTIFICATE}`, {}],
 ];
 
-describe('a plan of a pull request is refused, and nothing was sent, with', () => {
-  it.each(CHECKOUTS)('%s', async (_, said, text, env) => {
+describe('a plan of a pull request is refused before any request with', () => {
+  it.each(CHECKOUTS)('after %s', async (_, said, text, env) => {
     const scene = await setScene({ 'm/edgewise.yaml': text });
     const outside = await makeCheckout({ 'policies.yaml': `key: ${SECRET}\n` });
     await symlink(outside, join(scene.folder, 'm/out'));
@@ -241,7 +241,7 @@ describe('a plan of a pull request is refused, and nothing was sent, with', () =
   });
 });
 
-describe('what a pull request commits', () => {
+describe('a file that a pull request commits', () => {
   it('is not overwritten by a report, nor is the target of a committed link', async () => {
     const scene = await setScene({ ...OWN, 'plan.md': '# nothing to do\n', 'mine.html': 'mine\n' });
     await symlink('mine.html', join(scene.folder, 'plan.html'));
@@ -264,7 +264,7 @@ describe('what a pull request commits', () => {
     expect(listObeyed(stdout + stderr)).toEqual([]);
   });
 
-  it('is not applied before it is merged', async () => {
+  it('is not applied before the merge', async () => {
     const scene = await setScene();
     expect((await scene.run('apply ~/m --yes --untrusted')).exitCode).toBe(5);
     expect(await listLive(scene)).not.toContain('hostports');
@@ -272,7 +272,7 @@ describe('what a pull request commits', () => {
 });
 
 describe('another process', () => {
-  it('does not write over what this one writes to a file of the embedded server', async () => {
+  it('does not overwrite what this one writes to a file of the embedded server', async () => {
     const scene = await setScene({ ...OWN, 'n/edgewise.yaml': `${toStack('other')}${toEdge('gate', 20_003)}` });
     const url = `embedded:${join(scene.folder, 'data.json')}`;
     const apply = (folder: string) => scene.run(`apply ~/${folder} --yes --base-url ${url}`);
@@ -280,7 +280,7 @@ describe('another process', () => {
     for (const port of ['20002', '20003']) expect(scene.read('data.json')).toContain(port);
   });
 
-  it('reaches no server with the key that everybody knows', async () => {
+  it('reaches no server with a well-known key', async () => {
     const { exitCode, stderr } = await runEdgewise(['serve', '--port', '0', '--host', '0.0.0.0']);
     expect(stderr).toContain('everyone knows the API key `dev`');
     expect(exitCode).toBe(3);

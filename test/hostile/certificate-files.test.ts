@@ -58,8 +58,8 @@ function distort(transport: Transport, change: Distort): Transport {
   };
 }
 
-describe('an answer with a distorted certificate', () => {
-  it.each(DISTORTIONS)('%s is written nowhere when it is created', async (_, change, fault) => {
+describe('a response with a distorted certificate', () => {
+  it.each(DISTORTIONS)('is written nowhere when it is created: %s', async (_, change, fault) => {
     const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': MANIFEST });
     const { exitCode, stdout } = await edgewise('apply m.yaml --yes', {
       transport: distort(recorder.transport, change),
@@ -69,25 +69,22 @@ describe('an answer with a distorted certificate', () => {
     await expect(readFile(join(folder, 'keys/alice-cert.pub'))).rejects.toThrow('ENOENT');
   });
 
-  it.each(DISTORTIONS)(
-    '%s is an error of the plan when it is there already, and takes no good file away',
-    async (_, change, fault) => {
-      const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': MANIFEST });
-      expect(await edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });
-      const file = join(folder, 'keys/alice-cert.pub');
-      const good = await readFile(file, 'utf8');
-      for (const line of ['plan m.yaml', 'apply m.yaml --yes']) {
-        const { exitCode, stdout } = await edgewise(line, { transport: distort(recorder.transport, change) });
-        expect(exitCode).toBe(3);
-        expect(stdout).toContain(fault);
-      }
-      expect(await readFile(file, 'utf8')).toBe(good);
-    },
-  );
+  it.each(DISTORTIONS)('is an error of the plan if it is live, and a good file stays: %s', async (_, change, fault) => {
+    const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': MANIFEST });
+    expect(await edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });
+    const file = join(folder, 'keys/alice-cert.pub');
+    const good = await readFile(file, 'utf8');
+    for (const line of ['plan m.yaml', 'apply m.yaml --yes']) {
+      const { exitCode, stdout } = await edgewise(line, { transport: distort(recorder.transport, change) });
+      expect(exitCode).toBe(3);
+      expect(stdout).toContain(fault);
+    }
+    expect(await readFile(file, 'utf8')).toBe(good);
+  });
 });
 
-describe('a file to write', () => {
-  it('counts wherever it is said what a plan comes to, beside what is unchanged', async () => {
+describe('a certificate file to write', () => {
+  it('counts wherever a plan is summed up, beside what is unchanged', async () => {
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': MANIFEST });
     await edgewise('apply m.yaml --yes');
     await writeFile(join(folder, 'keys/alice-cert.pub'), 'mine\n');

@@ -128,13 +128,13 @@ async function readFiles(folder: string): Promise<readonly Shown[]> {
   );
 }
 
-describe('a text with a command to the runner in it', () => {
-  it.each(COMMANDS)('gives no command in what a job prints, whatever the format: %j', async (text) => {
+describe('a text with a command to the runner of a job', () => {
+  it.each(COMMANDS)('produces no command in the log, in any format: %j', async (text) => {
     for (const { format, printed } of await showAll(text))
       expect(findOthers(printed, format), `${format}\n${printed}`).toEqual([]);
   });
 
-  it('is shown with an escape, on each output and in each file', async () => {
+  it('is shown escaped, on each output and in each file', async () => {
     const shown = (await showAll('x ##vso[task.a]y')).filter(({ printed }) =>
       printed.includes('x ##vso\\u005btask.a]y'),
     );
@@ -145,7 +145,7 @@ describe('a text with a command to the runner in it', () => {
     );
   });
 
-  it('gives none either, whatever it is made of', async () => {
+  it('produces no command, whatever its characters', async () => {
     const part = fc.oneof(
       fc.constantFrom(...COMMANDS),
       fc.constantFrom(':', '::', '#', '##', '[', ' ', '\n', '\r', 'error', ']'),
@@ -159,7 +159,7 @@ describe('a text with a command to the runner in it', () => {
     );
   });
 
-  it('leaves our annotations as they are', async () => {
+  it('leaves the annotations of edgewise unchanged', async () => {
     const { edgewise } = await createWorkspace(toFiles('a text'));
     const { stdout } = await edgewise('validate edgewise.yaml broken.yaml --format github');
     expect(stdout).not.toContain('\\u00');
@@ -175,7 +175,7 @@ function listTexts(value: unknown): readonly string[] {
 }
 
 describe('a program that decodes an output', () => {
-  it.each(COMMANDS)('gets the text as it is in the manifest: %j', async (text) => {
+  it.each(COMMANDS)('reads the text of the manifest: %j', async (text) => {
     const { edgewise, folder } = await createWorkspace(toFiles(text));
     const key = text.slice(0, 40);
     const read = async (name: string) => readFile(join(folder, name), 'utf8');
@@ -203,7 +203,7 @@ describe('a program that decodes an output', () => {
 /** Escape sequences are made harmless before, and not by what is tested here. */
 const NOTE = '\u001b[8mha:';
 
-describe('a line that comes in parts', () => {
+describe('a line that is written in pieces', () => {
   const part = fc.constantFrom(
     ...COMMANDS,
     ...':#[] \n\r\t-+~^',
@@ -220,7 +220,7 @@ describe('a line that comes in parts', () => {
     'group',
   );
 
-  it('has no command in it, wherever it is cut', () => {
+  it('contains no command, wherever it is cut', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
         const filter = createJobCommandEscaper();
@@ -233,7 +233,7 @@ describe('a line that comes in parts', () => {
     );
   });
 
-  it('has none, when another stream writes in between', () => {
+  it('contains no command if another stream writes in between', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(part, fc.boolean()), { maxLength: 12 }), (parts) => {
         const [first, second] = [createJobCommandEscaper(), createJobCommandEscaper()];

@@ -27,7 +27,7 @@ function toShown(name: string): string {
 }
 
 describe('a command that edgewise proposes', () => {
-  it.each(NAMES)('has the manifests of a plan file as words: %j', async (name) => {
+  it.each(NAMES)('contains the manifests of a plan file as words: %j', async (name) => {
     const workspace = await createWorkspace({ 'm/edgewise.yaml': STACK, 'm/edge.yaml': toEdge('a', 20001) });
     await workspace.edgewise('plan m -o plan.json');
     const file = join(workspace.folder, 'plan.json');
@@ -40,14 +40,14 @@ describe('a command that edgewise proposes', () => {
     expect(existsSync(join(workspace.folder, 'pwned'))).toBe(false);
   });
 
-  it.each(NAMES)('has the folder of an export as one word: %j', async (name) => {
+  it.each(NAMES)('contains the folder of an export as one word: %j', async (name) => {
     const workspace = await createWorkspace();
     const said = await readRemedy(workspace, ['export', '--owner', 'test', `--out=${name}`]);
     const proposed = /Adopt it: .* plan (.*)\n/.exec(said)?.[1] ?? '';
     expect(readWords(proposed, workspace.folder), said).toEqual([name.startsWith('-') ? `./${name}` : toShown(name)]);
   });
 
-  it.each(NAMES)('has the folder of the stacks as one word: %j', async (name) => {
+  it.each(NAMES)('contains the folder of the stacks as one word: %j', async (name) => {
     const workspace = await createWorkspace();
     await mkdir(join(workspace.folder, name, 's'), { recursive: true });
     await writeFile(join(workspace.folder, name, 's/edgewise.yaml'), STACK);

@@ -28,9 +28,9 @@ async function startForge() {
   return forge;
 }
 
-describe('a comment of somebody else, with the marker of a report pasted into it', () => {
+describe('a comment of another user with the marker of a report', () => {
   it.each(['mallory', 'dependabot[bot]', 'preview-app[bot]', 'github-actions', 'github-actions[bot] '])(
-    'is not edited by a workflow that cannot ask who it is: %s',
+    'is not edited by a workflow that cannot learn its own name: %s',
     async (author) => {
       const { edgewise } = await createReport();
       const forge = await startForge();
@@ -47,7 +47,7 @@ describe('a comment of somebody else, with the marker of a report pasted into it
     },
   );
 
-  it('is not edited by an app, which learns its name by GraphQL; its own comment is', async () => {
+  it('is not edited by an app, which learns its name by GraphQL and edits its own comment', async () => {
     const { edgewise } = await createReport();
     const forge = await startForge();
     forge.viewer = { login: 'our-app' };
@@ -60,7 +60,7 @@ describe('a comment of somebody else, with the marker of a report pasted into it
     expect(forge.comments.map(({ body }) => body.includes('No drift'))).toEqual([false, true]);
   });
 
-  it('is not edited at GitLab by a token that may not ask who it is', async () => {
+  it('is not edited at GitLab by a token that cannot learn its own name', async () => {
     const { edgewise } = await createReport();
     const forge = await startForge();
     forge.comments.push({ id: 1, author: 'mallory', body: `${MARKER}\ntheirs`, state: 'open' });
@@ -70,8 +70,8 @@ describe('a comment of somebody else, with the marker of a report pasted into it
   });
 });
 
-describe('a report that somebody else wrote', () => {
-  it('has no command that the forge would do as whoever posts it', async () => {
+describe('a report of another author', () => {
+  it('contains no command that the forge would run for whoever posts it', async () => {
     const { edgewise, write } = await createReport();
     const forge = await startForge();
     await write({ 'drift.md': `${MARKER}\n/merge\r\n/approve\na /path\n` });
@@ -117,7 +117,7 @@ async function startWriter(write: (response: ServerResponse, url: string) => voi
   return { url, count: () => requests };
 }
 
-describe('a forge with more to say than anybody reads', () => {
+describe('a forge with endless responses', () => {
   const JSON_TYPE = { 'content-type': 'application/json' };
   const MEGABYTE = Buffer.alloc(1024 * 1024, ' ');
   const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
@@ -147,7 +147,7 @@ describe('a forge with more to say than anybody reads', () => {
     },
   );
 
-  it('ends the post with an error, at pages that together are too large', async () => {
+  it('ends the post with an error if its pages are too large together', async () => {
     const { edgewise } = await createReport();
     const page = gzipSync(`[${' '.repeat(30 * 1024 * 1024)}]`);
     const forge = await startWriter((response, url) => {
@@ -161,7 +161,7 @@ describe('a forge with more to say than anybody reads', () => {
     expect(stderr).toContain('or 268435456 bytes in all');
   });
 
-  it.each(FORGES)('ends the post with an error, at pages that together take too long, at %s', async (_, toEnv) => {
+  it.each(FORGES)('ends the post with an error if its pages take too long together, at %s', async (_, toEnv) => {
     const { edgewise } = await createReport();
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 300));
@@ -175,7 +175,7 @@ describe('a forge with more to say than anybody reads', () => {
     expect(stderr).toContain('the forge takes longer than 600 s');
   });
 
-  it.each(FORGES)('has only the start of its error shown: %s', async (_, toEnv) => {
+  it.each(FORGES)('shows only the start of its error: %s', async (_, toEnv) => {
     const { edgewise } = await createReport();
     const forge = await startWriter((response) =>
       response.writeHead(422, JSON_TYPE).end(JSON.stringify({ message: `no ##vso[x] ${'x'.repeat(1_000_000)}` })),
@@ -219,7 +219,7 @@ describe('a token for a forge', () => {
     },
   );
 
-  it.each(FORGES)('of %s says where it was to go, once', async (_, toEnv) => {
+  it.each(FORGES)('of %s is refused with its target, once', async (_, toEnv) => {
     const { edgewise } = await createReport();
     const forge = await startListener(() => ({ status: 302, headers: { location: 'http://elsewhere.test/' } }));
     const { exitCode, stderr } = await edgewise('post drift.md --number 7', { env: toEnv(forge.url, PERSONAL_TOKEN) });
@@ -228,7 +228,7 @@ describe('a token for a forge', () => {
     expect(stderr).not.toContain(PERSONAL_TOKEN);
   });
 
-  it('follows a redirect that stays where it is, as of a repository that was renamed', async () => {
+  it('follows a redirect on its origin, as of a renamed repository', async () => {
     const { edgewise } = await createReport();
     const forge = await startForge();
     const front = await startListener((path) => ({ status: 307, headers: { location: `/moved${path}` } }));
@@ -238,7 +238,7 @@ describe('a token for a forge', () => {
     expect(forge.requests).toEqual([]);
   });
 
-  it.each(FORGES)('of %s is not sent for pages without end', async (_, toEnv) => {
+  it.each(FORGES)('of %s is not sent for endless pages', async (_, toEnv) => {
     const { edgewise } = await createReport();
     const forge = await startListener((path) => {
       if (path.includes('/user')) return { status: 200, headers: {}, body: '{"id":1,"login":"me"}' };
@@ -249,7 +249,7 @@ describe('a token for a forge', () => {
     expect({ exitCode, requests: forge.seen.length }).toEqual({ exitCode: 1, requests: 1000 });
   });
 
-  it('of GitLab edits no note without an author when nobody says whose it is', async () => {
+  it('of GitLab edits no note without an author if its own name is unknown', async () => {
     const { edgewise } = await createReport();
     const methods: string[] = [];
     const notes = JSON.stringify([{ id: 1, body: `${MARKER}\ntheirs`, author: {}, system: false }]);
@@ -263,7 +263,7 @@ describe('a token for a forge', () => {
     expect(methods).not.toContain('PUT');
   });
 
-  it('that goes over a network unencrypted is warned of', async () => {
+  it('causes a warning if it is sent unencrypted', async () => {
     const { edgewise } = await createReport();
     const spy = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('{}', { status: 401 }));
     onTestFinished(() => spy.mockRestore());

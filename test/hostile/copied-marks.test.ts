@@ -57,7 +57,7 @@ describe('a copied mark', () => {
     ['with all that it says', (mark: JsonObject) => mark],
     ['that claims protection', (mark: JsonObject) => ({ ...mark, protect: true })],
     ['without an id', ({ id: _, ...mark }: JsonObject) => mark],
-  ])('%s never wins: what has it is deleted, and the original stays', async (_, change) => {
+  ])('never wins: its resource is deleted, and the original stays: %s', async (_, change) => {
     for (const more of [{}, PROTECTED]) {
       const workspace = await createAccount(toCredential(more));
       const token = await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8');
@@ -74,7 +74,7 @@ describe('a copied mark', () => {
   it.each([
     ['names the copy', (mark: JsonObject, id: string) => ({ ...mark, id })],
     ['hides that a token was delivered', ({ delivered: _, id: __, ...mark }: JsonObject) => mark],
-  ])('that %s stops a plan that would delete or replace the protected original', async (_, change) => {
+  ])('refuses a plan that would delete or replace the protected original if it %s', async (_, change) => {
     const workspace = await createAccount(toCredential(PROTECTED));
     const { mine, theirs } = await copy(workspace, change);
     workspace.recorder.take();
@@ -94,7 +94,7 @@ describe('a copied mark', () => {
     expect(list(workspace).map(({ id }) => id)).not.toContain(theirs);
   });
 
-  it('that names the copy makes the credential be replaced, because which token was delivered is unknown', async () => {
+  it('replaces the credential if it names the copy, because it is unknown which token was delivered', async () => {
     const workspace = await createAccount(toCredential());
     const { mine, theirs } = await copy(workspace, (mark, id) => ({ ...mark, id }));
     const { exitCode, stdout } = await workspace.edgewise(APPLY);
@@ -107,7 +107,7 @@ describe('a copied mark', () => {
     expect(token).toContain(String(left?.id).slice('cr_'.length));
   });
 
-  it('that is forged to have replaced the original deletes a protected one only with consent, and is shown', async () => {
+  it('deletes a protected credential only with consent if it claims to replace the original, and is shown', async () => {
     const forge = (replaces: unknown) => (mark: JsonObject, id: string) => ({
       ...mark,
       id,
@@ -124,7 +124,7 @@ describe('a copied mark', () => {
     }
   });
 
-  it('on the only credential that is left shows that the delivered one is gone', async () => {
+  it('shows that the delivered credential is gone if it is on the only one left', async () => {
     const workspace = await createAccount(toCredential());
     const { mine, theirs } = await copy(workspace);
     await send(workspace, 'DELETE', `/credentials/${mine}`);
@@ -148,7 +148,7 @@ describe('a copied mark', () => {
 const EDGES = `${STACK}${toManifest('TCPEdge', 'shop', { description: 'the shop', hostports: ['1.tcp.example.net:20001'] })}`;
 
 describe('an edge with a copied mark', () => {
-  it('is pruned by a plan that says what is lost', async () => {
+  it('is pruned by a plan that shows what is lost', async () => {
     const workspace = await createAccount(EDGES);
     const [original] = list(workspace, 'TCPEdge');
     const { id } = await send(workspace, 'POST', '/edges/tcp', {
@@ -168,7 +168,7 @@ describe('an edge with a copied mark', () => {
     ]);
   });
 
-  it('gets its own id when it is the only one left, once', async () => {
+  it('gets its own id once if it is the only one left', async () => {
     const workspace = await createAccount(EDGES);
     await workspace.write({ 'm/edgewise.yaml': EDGES.replace('the shop', 'our shop') });
     await workspace.edgewise(APPLY);
@@ -191,10 +191,10 @@ describe('an edge with a copied mark', () => {
   });
 });
 
-describe('what other stacks find by a mark', () => {
+describe('the resource that other stacks find by a mark', () => {
   const BACKENDS = `${STACK}${toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 }, description: 'ours' })}`;
 
-  it('is never a copy: a reference, and a take-over', async () => {
+  it('is never a copy: for a reference, and for a take-over', async () => {
     const workspace = await createAccount(BACKENDS);
     await workspace.write({ 'm/edgewise.yaml': BACKENDS.replace('ours', 'changed') });
     await workspace.edgewise(APPLY);

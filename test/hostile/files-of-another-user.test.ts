@@ -28,7 +28,7 @@ async function createShared(): Promise<Workspace> {
 }
 
 describe('a journal', () => {
-  it.runIf(isRoot)('is not written to a file that another user made, who could read it', async () => {
+  it.runIf(isRoot)('is not written to a file of another user, who could read it', async () => {
     const workspace = await createShared();
     await workspace.write({ journal: '' });
     chownSync(join(workspace.folder, 'journal'), NOBODY, NOBODY);
@@ -39,7 +39,7 @@ describe('a journal', () => {
     expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('is not written to what has another name, too', async () => {
+  it('is not written to a file with a second name', async () => {
     const workspace = await createShared();
     const theirs = '{"format":1,"run":"of another program"}\n';
     await workspace.write({ 'home/log': theirs });
@@ -51,7 +51,7 @@ describe('a journal', () => {
     expect(await readFile(file, 'utf8')).toBe(theirs);
   });
 
-  it.runIf(existsSync('/dev/shm'))('follows no link in memory that everybody shares', async () => {
+  it.runIf(existsSync('/dev/shm'))('follows no link in shared memory', async () => {
     const workspace = await createShared();
     const secret = join(workspace.folder, 'home/.bashrc');
     const shared = await mkdtemp('/dev/shm/edgewise-test-');
@@ -64,24 +64,21 @@ describe('a journal', () => {
 });
 
 describe('a report', () => {
-  it.each(['a link', 'a file'])(
-    'is not written into %s that took the place of a pipe since that was looked at',
-    async (what) => {
-      const folder = await mkdtemp(join(tmpdir(), 'edgewise-test-'));
-      onTestFinished(() => rm(folder, { recursive: true }));
-      const [secret, report] = [join(folder, '.bashrc'), join(folder, 'report')];
-      await writeFile(secret, '# mine\n');
-      if (what === 'a link') await symlink(secret, report);
-      await expect(
-        writeToDeviceOrPipe(what === 'a link' ? report : secret, 'touch pwned\n', { cwd: folder }),
-      ).rejects.toThrow();
-      expect(await readFile(secret, 'utf8')).toBe('# mine\n');
-    },
-  );
+  it.each(['a link', 'a file'])('is not written into %s that replaced a pipe after the check', async (what) => {
+    const folder = await mkdtemp(join(tmpdir(), 'edgewise-test-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const [secret, report] = [join(folder, '.bashrc'), join(folder, 'report')];
+    await writeFile(secret, '# mine\n');
+    if (what === 'a link') await symlink(secret, report);
+    await expect(
+      writeToDeviceOrPipe(what === 'a link' ? report : secret, 'touch pwned\n', { cwd: folder }),
+    ).rejects.toThrow();
+    expect(await readFile(secret, 'utf8')).toBe('# mine\n');
+  });
 });
 
-describe('a folder for tokens', () => {
-  it.runIf(isRoot)('that another user made is warned of', async () => {
+describe('a token folder', () => {
+  it.runIf(isRoot)('causes a warning if another user made it', async () => {
     const workspace = await createShared();
     await mkdir(join(workspace.folder, 'tokens'), { mode: 0o700 });
     chownSync(join(workspace.folder, 'tokens'), NOBODY, NOBODY);
@@ -101,14 +98,10 @@ async function plant(workspace: Workspace, make: (path: string) => unknown): Pro
   return path;
 }
 
-describe.runIf(isRoot)(
-  'in a folder that everybody may write to, a folder of another user, who may put a link in its place',
-  () => {
-    it.each([
-      '--report markdown=shared/theirs/plan.md',
-      '-o shared/theirs/plan.json',
-      '--journal shared/theirs/journal',
-    ])('takes nothing: %s', async (flags) => {
+describe.runIf(isRoot)('a folder of another user in a folder that everybody can write to', () => {
+  it.each(['--report markdown=shared/theirs/plan.md', '-o shared/theirs/plan.json', '--journal shared/theirs/journal'])(
+    'gets nothing: %s',
+    async (flags) => {
       const workspace = await createShared();
       const theirs = await plant(workspace, (path) => mkdir(path));
       const old = '<!-- edgewise:plan stack=test -->\n';
@@ -119,52 +112,52 @@ describe.runIf(isRoot)(
       expect(exitCode).toBe(3);
       expect(await readdir(theirs)).toEqual(['plan.md']);
       expect(await readFile(join(theirs, 'plan.md'), 'utf8')).toBe(old);
-    });
+    },
+  );
 
-    it('takes no folder of plans', async () => {
-      const workspace = await createWorkspace(toRepository(1));
-      const theirs = await plant(workspace, (path) => mkdir(path));
-      const { exitCode, stderr } = await workspace.edgewise('plan -R live -o shared/theirs/plans', { uid: 0 });
-      expect(stderr).toContain('belongs to another user');
-      expect(exitCode).toBe(3);
-      expect(await readdir(theirs)).toEqual([]);
-    });
+  it('gets no folder of plans', async () => {
+    const workspace = await createWorkspace(toRepository(1));
+    const theirs = await plant(workspace, (path) => mkdir(path));
+    const { exitCode, stderr } = await workspace.edgewise('plan -R live -o shared/theirs/plans', { uid: 0 });
+    expect(stderr).toContain('belongs to another user');
+    expect(exitCode).toBe(3);
+    expect(await readdir(theirs)).toEqual([]);
+  });
 
-    it('takes no token', async () => {
-      const workspace = await createShared();
-      const theirs = await plant(workspace, (path) => mkdir(path));
-      const { exitCode, stderr } = await workspace.edgewise('apply --yes --token-directory shared/theirs/tokens', {
-        uid: 0,
-      });
-      expect(stderr).toContain(`it lies in ${theirs}, which belongs to another user`);
-      expect(exitCode).toBe(1);
-      expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  it('gets no token', async () => {
+    const workspace = await createShared();
+    const theirs = await plant(workspace, (path) => mkdir(path));
+    const { exitCode, stderr } = await workspace.edgewise('apply --yes --token-directory shared/theirs/tokens', {
+      uid: 0,
     });
+    expect(stderr).toContain(`it lies in ${theirs}, which belongs to another user`);
+    expect(exitCode).toBe(1);
+    expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
 
-    it('takes no export', async () => {
-      const workspace = await createShared();
-      const theirs = await plant(workspace, (path) => mkdir(path));
-      const { exitCode, stderr } = await workspace.edgewise('export --owner test -o shared/theirs/live', { uid: 0 });
-      expect(stderr).toContain(`shared/theirs/live lies in ${theirs}, which belongs to another user`);
-      expect(exitCode).toBe(3);
-    });
+  it('gets no export', async () => {
+    const workspace = await createShared();
+    const theirs = await plant(workspace, (path) => mkdir(path));
+    const { exitCode, stderr } = await workspace.edgewise('export --owner test -o shared/theirs/live', { uid: 0 });
+    expect(stderr).toContain(`shared/theirs/live lies in ${theirs}, which belongs to another user`);
+    expect(exitCode).toBe(3);
+  });
 
-    it('takes no snapshot', async () => {
-      const workspace = await createShared();
-      const theirs = await plant(workspace, (path) => mkdir(path));
-      const url = 'embedded:shared/theirs/account.json';
-      const { exitCode, stderr } = await workspace.edgewise(`plan --base-url ${url}`, { uid: 0 });
-      expect(stderr).toContain(`${theirs} belongs to another user`);
-      expect(exitCode).toBe(3);
-    });
-  },
-);
+  it('gets no snapshot', async () => {
+    const workspace = await createShared();
+    const theirs = await plant(workspace, (path) => mkdir(path));
+    const url = 'embedded:shared/theirs/account.json';
+    const { exitCode, stderr } = await workspace.edgewise(`plan --base-url ${url}`, { uid: 0 });
+    expect(stderr).toContain(`${theirs} belongs to another user`);
+    expect(exitCode).toBe(3);
+  });
+});
 
-describe.runIf(isRoot)('in a folder that everybody may write to, what another user made under the name of', () => {
+describe.runIf(isRoot)('a temporary name that another user took in a folder that everybody can write to', () => {
   it.each([
     ['a report', (path: string) => writeFile(path, '<!-- edgewise:plan stack=test -->\n')],
     ['a report, as a pipe', (path: string) => execFileSync('mkfifo', [path])],
-  ])('%s is neither removed nor read', async (_, make) => {
+  ])('is neither removed nor read: %s', async (_, make) => {
     const workspace = await createShared();
     const theirs = await plant(workspace, make);
     const { exitCode, stderr } = await workspace.edgewise(`plan --report markdown=${theirs}`, { uid: 0 });
@@ -176,7 +169,7 @@ describe.runIf(isRoot)('in a folder that everybody may write to, what another us
     ['a snapshot', (path: string) => writeFile(path, '{}')],
     ['a snapshot, as a pipe', (path: string) => execFileSync('mkfifo', [path])],
     ['a snapshot, as a link', (path: string) => symlink('../edgewise.yaml', path)],
-  ])('%s is not taken over', async (_, make) => {
+  ])('is not taken over: %s', async (_, make) => {
     const workspace = await createShared();
     const theirs = await plant(workspace, make);
     const { exitCode, stderr } = await workspace.edgewise(`plan --base-url embedded:${theirs}`, { uid: 0 });
@@ -185,7 +178,7 @@ describe.runIf(isRoot)('in a folder that everybody may write to, what another us
   });
 });
 
-describe.runIf(isRoot)('in a folder that every user can write to, a file of another user', () => {
+describe.runIf(isRoot)('a file of another user in a folder that everybody can write to', () => {
   const EDGE = `${STACK}${toEdge('a', 20001)}`;
   const WARNING = (path: string) =>
     `Warning: ${path} belongs to another user (uid ${NOBODY}), in a folder that every user can write to. That user decides what this run reads there.\n`;
@@ -208,7 +201,7 @@ describe.runIf(isRoot)('in a folder that every user can write to, a file of anot
     expect(() => JSON.parse(stdout)).not.toThrow();
   });
 
-  it('is warned of once for a folder with many manifests, and for many stacks', async () => {
+  it('causes one warning for a folder with many manifests, and for many stacks', async () => {
     const workspace = await createWorkspace();
     const theirs = await plant(workspace, (path) => mkdir(path));
     await workspace.write(
@@ -277,7 +270,7 @@ describe.runIf(isRoot)('in a folder that every user can write to, a file of anot
     ["of one's own", 0, 0o1777, '.'],
     ['of root', 1000, 0o1777, '.'],
     ['in the folder in which the command runs', NOBODY, 0o1777, 'shared/theirs'],
-  ])('is used without a word if it is %s', async (_, owner, mode, cwd) => {
+  ])('is used without a warning if it is %s', async (_, owner, mode, cwd) => {
     const workspace = await createWorkspace();
     const theirs = await plant(workspace, (path) => mkdir(path));
     await workspace.write({ 'shared/theirs/edgewise.yaml': EDGE });
@@ -291,15 +284,15 @@ describe.runIf(isRoot)('in a folder that every user can write to, a file of anot
     });
   });
 
-  it('is used without a word in a folder of its owner that others cannot write to, as a container has it', async () => {
+  it('is used without a warning in a folder of its owner that others cannot write to, as in a container', async () => {
     const workspace = await createWorkspace({ 'mounted/edgewise.yaml': EDGE });
     for (const path of ['mounted', 'mounted/edgewise.yaml']) chownSync(join(workspace.folder, path), NOBODY, NOBODY);
     expect(await workspace.edgewise('plan mounted', { uid: 0 })).toMatchObject({ exitCode: 0, stderr: '' });
   });
 });
 
-describe('a folder for plans', () => {
-  it.runIf(isRoot)('that another user made, with an index that names what is to be removed, is refused', async () => {
+describe('a folder for plans of another user', () => {
+  it.runIf(isRoot)('is refused with an index that names files to remove', async () => {
     const workspace = await createWorkspace(toRepository(1));
     await workspace.edgewise('plan -R live -o plans');
     chownSync(join(workspace.folder, 'plans'), NOBODY, NOBODY);
@@ -310,7 +303,7 @@ describe('a folder for plans', () => {
 });
 
 describe('a file that is read', () => {
-  it('may have become a pipe since it was looked at, which nobody waits for', async () => {
+  it('is not waited for if it has become a pipe since the check', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'edgewise-test-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const [file, pipe] = [join(folder, 'file'), join(folder, 'pipe')];
@@ -321,8 +314,8 @@ describe('a file that is read', () => {
   });
 });
 
-describe('what is somebody else’s', () => {
-  it('is what neither oneself, nor root, nor the owner of the folder made', () => {
+describe('a foreign file', () => {
+  it('belongs neither to the user, nor to root, nor to the owner of the folder', () => {
     const path = join(tmpdir(), 'x');
     expect(isOwnedByAnotherUser(path, { uid: NOBODY }, 1000)).toBe(true);
     expect(isOwnedByAnotherUser(path, { uid: 1000 }, 1000)).toBe(false);

@@ -29,7 +29,7 @@ function inCheckout({ edgewise, folder }: Workspace): Workspace['edgewise'] {
   return (line, more) => edgewise(line, { cwd: join(folder, 'repo'), ...more });
 }
 
-it('what an annotation says of its origin does not tell what lies outside', async () => {
+it('does not reveal a file outside in the origin of an annotation', async () => {
   const said = await Promise.all(
     ['key.txt', 'no-such.txt'].map(async (name) => {
       const origin = `annotations: { config.kubernetes.io/origin: "path: ../${name}\\n" }`;
@@ -59,7 +59,7 @@ lifecycle: ${more}
 
 const PLACE = /--> \S*m\.yaml:\d+:\d+/;
 
-describe('the author of a pull request who names a file outside of the repository', () => {
+describe('a file outside of the repository that a pull request names', () => {
   it.each([
     ['spec.policies[0]', toStack('{ policies: [../key.txt] }')],
     ['spec.policies[0]', toStack('{ policies: [../rules.yaml] }')],
@@ -92,7 +92,7 @@ describe('the author of a pull request who names a file outside of the repositor
     ]),
     ['spec.public_key', STACK + toCertificate('{}', '{ file: ../key.txt }')],
     ['spec.public_key', STACK + toCertificate('{}', '{ file: .git/token.yaml }')],
-  ])('is told at the line of %s, sees nothing of what is there, and no request is sent', async (field, manifest) => {
+  ])('is refused at the line of %s, without its content and without a request', async (field, manifest) => {
     const workspace = await createCheckout({ 'm.yaml': manifest });
     for (const command of ['validate .', 'plan .', 'apply . --yes', 'plan . --format json']) {
       const { exitCode, stdout, stderr } = await inCheckout(workspace)(command);
@@ -120,7 +120,7 @@ describe('the author of a pull request who names a file outside of the repositor
     ['nothing', 'gone.yaml', '../no-such-file'],
     ['nothing behind a folder that is not there', 'gone.yaml', '../no-such-folder/x'],
     ['itself by way of the folder above', 'up', '..'],
-  ])('by a link to %s is told so, sees nothing of what is there, and nothing is planned', async (_, name, target) => {
+  ])('is refused by a link to %s, without its content and without a plan', async (_, name, target) => {
     const workspace = await createCheckout({ 'm.yaml': STACK + toEdge('a', 20_001) });
     await symlink(target, join(workspace.folder, 'repo', name));
     for (const command of ['plan .', 'validate -R .', 'stacks .']) {
@@ -132,7 +132,7 @@ describe('the author of a pull request who names a file outside of the repositor
     expect(workspace.recorder.take()).toEqual([]);
   });
 
-  it('by a link in the place of the folder that the pipeline names is told so', async () => {
+  it('is refused by a link in place of the folder that the pipeline names', async () => {
     const workspace = await createCheckout({ 'README.md': 'hello\n' });
     await symlink('../outside', join(workspace.folder, 'repo/live'));
     for (const command of ['plan live', 'plan -R live', 'validate --policies live m.yaml', 'stacks live']) {
@@ -143,7 +143,7 @@ describe('the author of a pull request who names a file outside of the repositor
     }
   });
 
-  it('by a link on the way, in a file that a field names, is told so', async () => {
+  it('is refused by a link on the way, in a file that a field names', async () => {
     const workspace = await createCheckout({ 'm.yaml': STACK + toCertificate('{}', '{ file: keys/key.txt }') });
     await symlink('..', join(workspace.folder, 'repo/keys'));
     const { exitCode, stdout } = await inCheckout(workspace)('validate m.yaml');
@@ -152,8 +152,8 @@ describe('the author of a pull request who names a file outside of the repositor
   });
 });
 
-describe('what may be named', () => {
-  it('is what a link in the repository leads to, if that lies in the repository too', async () => {
+describe('the allowed paths', () => {
+  it('include the target of a link in the repository if it is in the repository too', async () => {
     const workspace = await createCheckout({
       'live/m.yaml': STACK + toCertificate('{}', '{ file: ../keys/alice.pub }'),
       'shared/edge.yaml': toEdge('a', 20_001),
@@ -165,7 +165,7 @@ describe('what may be named', () => {
     expect(await inCheckout(workspace)('plan live')).toMatchObject({ stdout: expect.stringContaining('TCPEdge/a') });
   });
 
-  it('is nothing that the system makes up, even where --root is all there is', async () => {
+  it('include no virtual file of the system, also with --root /', async () => {
     const workspace = await createCheckout({ 'm.yaml': STACK });
     await symlink('/proc/self/environ', join(workspace.folder, 'repo/more.yaml'));
     for (const command of ['validate .', 'plan .', 'validate more.yaml']) {
@@ -177,7 +177,7 @@ describe('what may be named', () => {
     }
   });
 
-  it('is what lies below --root or EDGEWISE_ROOT, and nothing else', async () => {
+  it('include what is below --root or EDGEWISE_ROOT, and nothing else', async () => {
     const workspace = await createCheckout({ 'm.yaml': toStack('{ policies: [../policies] }') });
     await workspace.write({
       'policies/p.yaml':
@@ -190,7 +190,7 @@ describe('what may be named', () => {
     expect(await edgewise('validate . --root .')).toMatchObject({ exitCode: 3 });
   });
 
-  it('is what a flag names, wherever it lies', async () => {
+  it('include what a flag names, wherever it is', async () => {
     const workspace = await createCheckout({ 'm.yaml': STACK + toCredential() });
     const folder = join(workspace.folder, 'tokens-of-the-pipeline');
     await mkdir(folder, { mode: 0o700 });
@@ -234,7 +234,7 @@ describe('a folder that becomes a link between plan and apply', () => {
 });
 
 describe('a file to write', () => {
-  it('is refused where a link stands in its place or on the way, also inside of the repository', async () => {
+  it('is refused at a link in its place or on the way, also inside of the repository', async () => {
     const workspace = await createCheckout({
       'a/m.yaml': STACK + toCertificate('{ write_to: alice-cert.pub }'),
       'b/m.yaml': STACK + toCertificate('{ write_to: keys/alice-cert.pub }'),

@@ -46,7 +46,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
     return workspace;
   }
 
-  it('is not asked, and so runs no program, when a plan is written below it', async () => {
+  it('is not asked and runs no program when a plan is written below it', async () => {
     const { folder, write, edgewise } = await createTrap();
     await write({ 'build/manifests/edgewise.yaml': STACK });
     give(join(folder, '.git'));
@@ -86,7 +86,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
         GIT_CONFIG_VALUE_0: folder,
       }),
     ],
-  ])('is read if the user allows that with safe.directory, in %s', async (_, createEnvironment) => {
+  ])('is read if the user allows it with safe.directory, in %s', async (_, createEnvironment) => {
     const { folder, write } = await createWorkspace(toRepository(1));
     commitAll(folder);
     await write({ gitconfig: `[safe]\n\tdirectory = ${folder}\n` });
@@ -99,7 +99,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
     expect(await isTracked(join(folder, 'gitconfig'), folder, { env })).toBe(false);
   });
 
-  it('whose clone lacks what git needs fetches nothing, though the user allows the repository', async () => {
+  it('fetches nothing if its clone lacks objects, although the user allows it', async () => {
     const { folder } = await createTrap();
     await expect(isTracked(join(folder, 'build/a'), folder, { env: process.env })).rejects.toThrow('git failed');
     expect(existsSync(join(folder, 'ran'))).toBe(false);
@@ -155,8 +155,8 @@ describe('the environment of a hook', () => {
   });
 });
 
-describe('a folder that git does not know as a repository', () => {
-  it('is an error of --changed-since, and not the repository above it', async () => {
+describe('a folder that git does not accept as a repository', () => {
+  it('is an error of --changed-since, and the repository above is not used', async () => {
     const { folder, edgewise, write } = await createWorkspace(toRepository(1));
     commitAll(folder);
     await write({ 'inner/.git/HEAD': 'x', 'inner/edgewise.yaml': STACK });

@@ -37,7 +37,7 @@ const SETTINGS: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 describe('git runs no program of the checkout', () => {
-  it.each(SETTINGS)('that a bare repository in a folder of the commit names: %s', async (_, names) => {
+  it.each(SETTINGS)('named by a bare repository in a folder of the commit: %s', async (_, names) => {
     const workspace = await createRepository();
     const { folder, edgewise } = workspace;
     // A bare repository is a folder of ordinary files, which a commit can hold, and git takes the folder that it is in for its own.
@@ -64,7 +64,7 @@ describe('git runs no program of the checkout', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
-  it('that attributes of the commit name, as a text conversion or a comparison', async () => {
+  it('named by attributes of the commit, as a text conversion or a comparison', async () => {
     const { folder, edgewise, write } = await createRepository();
     await write({ '.gitattributes': '*.yaml diff=evil\n' });
     for (const name of ['diff.evil.textconv', 'diff.evil.command']) git(folder, 'config', name, join(folder, 'ran.sh'));
@@ -74,11 +74,11 @@ describe('git runs no program of the checkout', () => {
   });
 });
 
-describe('a program of the commit that is called git', () => {
+describe('a committed program called git', () => {
   // An empty entry means the working folder.
   const RELATIVE = ['', '.', 'bin', './bin', 'live/../bin'];
   const ABSOLUTE = ['TOP', 'TOP/bin', 'TOP/live/../bin', 'TOP/linked', 'TOP/../TOP_NAME/bin', 'ELSEWHERE/linked'];
-  it.each([...RELATIVE, ...ABSOLUTE])('is not run if PATH begins with the entry "%s"', async (written) => {
+  it.each([...RELATIVE, ...ABSOLUTE])('is not run if PATH starts with the entry "%s"', async (written) => {
     const { folder, edgewise } = await createRepository();
     const { folder: elsewhere } = await createWorkspace({});
     const entry = written.replace('TOP_NAME', basename(folder)).replace('TOP', folder).replace('ELSEWHERE', elsewhere);
@@ -166,7 +166,7 @@ async function runAll(
 }
 
 describe('git runs no program', () => {
-  it('in the test, before edgewise has run, although the settings work', async () => {
+  it('in the test before edgewise has run, although the settings work', async () => {
     const workspace = await createRepository();
     const { folder } = workspace;
     await setPrograms(workspace, join(folder, '.git/config'));
@@ -174,7 +174,7 @@ describe('git runs no program', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(true);
   });
 
-  it.each(['.git/config', '.git/config.worktree', 'included'])('that %s names', async (file) => {
+  it.each(['.git/config', '.git/config.worktree', 'included'])('named by %s', async (file) => {
     const workspace = await createRepository();
     const { folder } = workspace;
     if (file === '.git/config.worktree') git(folder, 'config', 'extensions.worktreeConfig', 'true');
@@ -184,7 +184,7 @@ describe('git runs no program', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
-  it('that the user’s own settings name', async () => {
+  it('named by the settings of the user', async () => {
     const workspace = await createRepository();
     const { folder } = workspace;
     await setPrograms(workspace, join(folder, 'gitconfig'));
@@ -192,7 +192,7 @@ describe('git runs no program', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
-  it('that the environment names', async () => {
+  it('named by the environment', async () => {
     const workspace = await createRepository();
     const program = join(workspace.folder, 'ran.sh');
     const names = ['GIT_PAGER', 'PAGER', 'GIT_EDITOR', 'GIT_ASKPASS', 'SSH_ASKPASS', 'GIT_SSH', 'GIT_SSH_COMMAND'];
@@ -216,8 +216,8 @@ describe('git runs no program', () => {
   });
 });
 
-describe('git is asked about the repository, whatever the commit has in its folders', () => {
-  it('so that a report of the commit is known as one', async () => {
+describe('git asks about the repository, whatever folders the commit has', () => {
+  it('and recognises a report of the commit', async () => {
     const { folder, edgewise, write } = await createRepository();
     for (const name of ['HEAD', 'config', 'objects', 'refs'])
       await cp(join(folder, '.git', name), join(folder, 'live', name), { recursive: true });
@@ -229,8 +229,8 @@ describe('git is asked about the repository, whatever the commit has in its fold
   });
 });
 
-describe('a submodule that is another one than before', () => {
-  it.each(['', 'ignore = all'])('makes the stacks in it changed, and the one around it: %s', async (setting) => {
+describe('a changed submodule', () => {
+  it.each(['', 'ignore = all'])('marks the stacks in it and the one around it as changed: %s', async (setting) => {
     const { folder: inner, write } = await createRepository();
     const { folder, edgewise } = await createRepository();
     git(folder, '-c', 'protocol.file.allow=always', 'submodule', 'add', inner, 'live/sub');

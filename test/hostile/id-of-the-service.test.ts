@@ -25,8 +25,8 @@ const ILL_FORMED = [
 
 const CREDENTIAL_ID = /"cr_[A-Za-z0-9]{27}"/g;
 
-describe('an id that the service chose, and that is', () => {
-  it.each(ILL_FORMED)('%s: reaches no command of a token sink', async (_, id) => {
+describe('an id that the service chose', () => {
+  it.each(ILL_FORMED)('reaches no command of a token sink: %s', async (_, id) => {
     const stack = `${STACK}spec: { tokens: { default: { command: [/bin/sh, -c, "/bin/cat > token; echo {id} $EDGEWISE_ID > id"] } } }\n`;
     const { edgewise, folder, recorder } = await createWorkspace({
       'edgewise.yaml': stack,
@@ -41,7 +41,7 @@ describe('an id that the service chose, and that is', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toHaveLength(1);
   });
 
-  it.each(ILL_FORMED)('%s: is an error of the list that has it, and leads nowhere', async (_, id) => {
+  it.each(ILL_FORMED)('is an error of its list, and leads nowhere: %s', async (_, id) => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK, 'a.yaml': toEdge('a', 20001) });
     await edgewise('apply edgewise.yaml a.yaml --yes');
     recorder.take();

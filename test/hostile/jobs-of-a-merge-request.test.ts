@@ -47,7 +47,7 @@ describe('the key and the token of the forge', () => {
     expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdge/a') }]);
   });
 
-  it('go to no URL of the merge request, nor to one that a variable of the pipeline names', async () => {
+  it('go to no URL of the merge request or of a variable of the pipeline', async () => {
     const variables = { ...MERGE_REQUEST, EDGEWISE_BASE_URL: attacker.url, EDGEWISE_UNTRUSTED: '0' };
     await write({ 'manifests/a.yaml': toStack('a', { api: { base_url: attacker.url } }) + toEdge('a', 20_001) });
     const ran = await run('edgewise-plan', variables);
@@ -69,7 +69,7 @@ describe('the key and the token of the forge', () => {
 
 describe('the artifact and the note', () => {
   it.each(['a folder', 'a link to a folder', 'a link to a file'])(
-    'are what the run wrote, where the merge request commits %s in their place',
+    'are what the run wrote if the merge request commits %s in their place',
     async (kind) => {
       const elsewhere = join(runner, 'elsewhere');
       await mkdir(elsewhere);
@@ -90,7 +90,7 @@ describe('the artifact and the note', () => {
     },
   );
 
-  it('are not what it commits, where the job fails before there is a plan', async () => {
+  it('are not committed files if the job fails before there is a plan', async () => {
     await write({
       'edgewise-plan/plan.html': FORGED,
       'edgewise-plan/edgewise.xml': '<testsuites/>',
@@ -107,7 +107,7 @@ describe('a policy of the default branch', () => {
   it.each([
     ['made its own copy of it a link to nothing', []],
     ['pushed a tag with the name of the branch', ['main']],
-  ])('refuses what the merge request does, though the merge request %s', async (_, tags) => {
+  ])('refuses the merge request, although it %s', async (_, tags) => {
     const policy = join('policies', 'few-ports.yaml');
     await write({ [policy]: POLICY, 'manifests/a.yaml': toStack('a') });
     git(checkout, 'init', '--quiet', '--initial-branch=main');
@@ -143,7 +143,7 @@ describe('a pipeline', () => {
     expect(ran.exitCode, ran.log).toBe(0);
   });
 
-  it('of a merge request applies nothing, even where its author made it run the job', async () => {
+  it('of a merge request applies nothing, also if its author starts the job', async () => {
     await write({ 'manifests/a.yaml': toStack('a') + toEdge('a', 20_001) });
     await run('edgewise-plan', MERGE_REQUEST);
     const refused = await run('edgewise-apply', MERGE_REQUEST);

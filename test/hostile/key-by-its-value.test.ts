@@ -27,7 +27,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
     ['base64', `${D}{env:B64}`, ['--env', 'B64'], { B64: Buffer.from(`user:${KEY}`).toString('base64') }],
     ['the token under another name', `${D}{env:T}`, ['--env', 'T'], { T: TOKEN }],
     ['the text itself', `the key is ${KEY}`, [], {}],
-  ])('is an error at its line, which does not show it: %s', async (_, description, words, env) => {
+  ])('is refused at its line, which does not show it: %s', async (_, description, words, env) => {
     const folder = await makeCheckout({
       'a.yaml': STACK + toEdge({ description, hostports: ['1.tcp.example.net:20001'] }),
     });
@@ -46,7 +46,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
   });
 
   it.each(['EDGEWISE_API_KEY', 'EDGEWISE_GITLAB_TOKEN', 'GITHUB_TOKEN'])(
-    'is one whose variable is %s, even where it is offered',
+    'is refused with a variable of %s, also if it is offered',
     async (name) => {
       const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}}` }) });
       const ended = await runEdgewise(['plan', folder, '--env', name], { ...ENV, GITHUB_TOKEN: TOKEN });
@@ -61,19 +61,16 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
     ['CI_REPOSITORY_URL', '', 'CI_*'],
     ['CI_REGISTRY_PASSWORD', ':-none', 'CI_REGISTRY_PASSWORD'],
     ['ACTIONS_ID_TOKEN_REQUEST_TOKEN', '', 'ACTIONS_*'],
-  ])(
-    'is one whose variable, which the runner sets, is %s, even where a prefix offers it',
-    async (name, more, offer) => {
-      const value = 'eyJhbGciOiJ-of-the-job';
-      const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}${more}}` }) });
-      const ended = await runEdgewise(['plan', folder, '--env', offer], { ...ENV, [name]: value });
-      expect(ended.exitCode).toBe(3);
-      expect(ended.stderr).toContain(`the environment variable ${name} is for a token`);
-      expect(`${ended.stdout}${ended.stderr}`).not.toContain(value);
-    },
-  );
+  ])('is refused with a variable of the runner that is %s, also if a prefix offers it', async (name, more, offer) => {
+    const value = 'eyJhbGciOiJ-of-the-job';
+    const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}${more}}` }) });
+    const ended = await runEdgewise(['plan', folder, '--env', offer], { ...ENV, [name]: value });
+    expect(ended.exitCode).toBe(3);
+    expect(ended.stderr).toContain(`the environment variable ${name} is for a token`);
+    expect(`${ended.stdout}${ended.stderr}`).not.toContain(value);
+  });
 
-  it('may hide it in a key of metadata, in a name, in a kind or beside what is wrong', async () => {
+  it('is refused with it in a key of metadata, a name, a kind or beside a mistake', async () => {
     const folder = await makeCheckout({
       'a.yaml': STACK + toEdge({ metadata: { [`${D}{env:K}`]: 'x', [KEY]: 1 }, hostport: [KEY] }),
       'b.yaml': `apiVersion: edgewise/v1\nkind: TCPEdg${KEY}\nmetadata: { name: "${KEY}" }\n`,
@@ -86,7 +83,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
     expectNoSecret(`${ended.stdout}${ended.stderr}`);
   });
 
-  it('may name the file of the key as a public key', async () => {
+  it('is refused if it names the file of the key as a public key', async () => {
     const certificate = {
       apiVersion: 'edgewise/v1',
       kind: 'SSHUserCertificate',
@@ -105,7 +102,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
 });
 
 describe('a name that a report shows', () => {
-  it('has the key struck out, in files of every form', async () => {
+  it('does not contain the key, in files of every format', async () => {
     const folder = await makeCheckout({
       [`${KEY}/a.yaml`]: STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }),
     });
@@ -119,7 +116,7 @@ describe('a name that a report shows', () => {
   });
 });
 
-describe('a program that manifests have run', () => {
+describe('a program that manifests start', () => {
   const SHOW = 'env >&2; echo "$0 $@" >&2; cat /proc/self/environ >&2; exit 1';
 
   it('gets neither the key nor a token, whatever their variables are called', async () => {
@@ -145,7 +142,7 @@ describe('a program that manifests have run', () => {
     expectNoSecret(readAll(ended, folder, ['edgewise.yaml']));
   });
 
-  it('is not run for manifests that are not trusted: neither render nor a token command nor its test', async () => {
+  it('does not start for untrusted manifests: neither render nor a token command nor its check', async () => {
     const spec = {
       render: ['touch', 'ran'],
       tokens: { default: { command: ['touch', 'ran'], test: ['touch', 'ran'] } },
@@ -167,7 +164,7 @@ describe('a program that manifests have run', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
-  it('that takes tokens gets neither, and no argument has one', async () => {
+  it('gets neither as a token command, and no argument contains one', async () => {
     const command = ['sh', '-c', `env > "${D}{0}"; cat > /dev/null`, 'seen'];
     const spec = { tokens: { default: { command } } };
     const stack = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' }, spec };
@@ -190,7 +187,7 @@ describe('a program that manifests have run', () => {
 });
 
 describe('a service that echoes the key', () => {
-  it('in a description has it struck out of plans, reports, plan files and exports', async () => {
+  it('does not put it into plans, reports, plan files and exports with a description', async () => {
     const server = createServer({ apiKeys: [parseApiKey(`${KEY}:admin`)] });
     const echo = await startListener(async (request, response) => {
       const answer = await server.handle(
@@ -252,7 +249,7 @@ describe('a service that echoes the key', () => {
     expectNoSecret(`${got.stdout}${got.stderr}`);
   });
 
-  it('in an error, and in the answer of a proxy, has it struck out', async () => {
+  it('does not show it with an error, nor does a proxy', async () => {
     const echo = await startListener((request, response) => {
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end(
@@ -271,7 +268,7 @@ describe('a service that echoes the key', () => {
 });
 
 describe('the library', () => {
-  it('finds the key that a program gives it, and sends it in no body', async () => {
+  it('finds the key that a program passes, and sends it in no body', async () => {
     const manifests = [{ file: 'a.yaml', text: STACK + toEdge({ description: `the ${KEY}` }) }];
     const opening = openStack({ manifests, apiKey: KEY, baseUrl: 'https://service.invalid', env: {} });
     const error = await opening.catch((caught: unknown) => caught);
@@ -279,7 +276,7 @@ describe('the library', () => {
     expectNoSecret(JSON.stringify(error));
   });
 
-  it('trusts no Stack where it is told so', async () => {
+  it('trusts no Stack on request', async () => {
     const stack = {
       apiVersion: 'edgewise/v1',
       kind: 'Stack',
@@ -304,7 +301,7 @@ describe('the library', () => {
 });
 
 describe('the journal and the events', () => {
-  it('of an apply have neither', async () => {
+  it('of an apply contain neither', async () => {
     const { url, stop } = await startServerProcess(['--api-key', `${KEY}:admin`]);
     const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }) });
     const env = {

@@ -14,7 +14,7 @@ import { expectNoSecret, KEY, STACK, toEdge } from './secret-values.ts';
 
 /** The key is on its way out in a request, a comment or a line, or came in on a way of its own. */
 
-describe('a request that would hold the key', () => {
+describe('a request that would contain the key', () => {
   const secrets = createSecretRegistry();
   secrets.add('the API key', KEY);
 
@@ -39,7 +39,7 @@ describe('a request that would hold the key', () => {
   });
 });
 
-describe('a report of an artifact that holds the key', () => {
+describe('a report of an artifact that contains the key', () => {
   it('is posted without it', async () => {
     const forge = await startStandIn();
     onTestFinished(() => forge.close());
@@ -59,7 +59,7 @@ describe('a report of an artifact that holds the key', () => {
   });
 });
 
-describe('a key that comes through a pipe', () => {
+describe('a key from a pipe', () => {
   /** Runs a command whose key a shell gives it, as `<(vault read …)` does. */
   async function runPiped(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
     const line = `EDGEWISE_API_KEY_FILE=<(printf %s "$K") exec "$0" "$@"`;
@@ -81,7 +81,7 @@ describe('a key that comes through a pipe', () => {
     expectNoSecret(`${ended.stdout}${ended.stderr}`);
   });
 
-  it('is sent, also for each of many stacks, and to no program that manifests have run', async () => {
+  it('is sent, also for each of many stacks, and passed to no program that manifests start', async () => {
     const service = await startListener();
     const spec = { render: ['sh', '-c', 'env >&2; exit 1'] };
     const folder = await makeCheckout({
@@ -99,8 +99,8 @@ describe('a key that comes through a pipe', () => {
   });
 });
 
-describe('what is printed', () => {
-  it('is whole lines in each write, so that no secret is in two', async () => {
+describe('output', () => {
+  it('is written in whole lines, so that no secret is split', async () => {
     const { edgewise } = await createWorkspace({
       'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }),
     });

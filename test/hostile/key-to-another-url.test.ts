@@ -18,7 +18,7 @@ function plan(folder: string, words: readonly string[], env: NodeJS.ProcessEnv) 
   return runEdgewise(['plan', folder, ...words], all);
 }
 
-describe('a Stack that is not trusted', () => {
+describe('an untrusted Stack', () => {
   it('does not choose the URL: nothing is sent there, and the line is named', async () => {
     const attacker = await startListener();
     const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', { base_url: attacker.url }) });
@@ -32,7 +32,7 @@ describe('a Stack that is not trusted', () => {
     expect(attacker.heard).toEqual([]);
   });
 
-  it('may agree with the flag or the variable', async () => {
+  it('is accepted if it agrees with the flag or the variable', async () => {
     const service = await startListener();
     const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', { base_url: `${service.url}/` }) });
     await plan(folder, [], { EDGEWISE_BASE_URL: service.url });
@@ -41,7 +41,7 @@ describe('a Stack that is not trusted', () => {
     expect(new Set(service.heard.map(({ authorization }) => authorization))).toEqual(new Set([`Bearer ${KEY}`]));
   });
 
-  it('does not choose authorities, the version header, the variable of the key or the rate limit, and all of it is told at once', async () => {
+  it('does not choose authorities, the version header, the variable of the key or the rate limit, with all in one report', async () => {
     const service = await startListener();
     const api = {
       ca_file: 'evil.pem',
@@ -82,7 +82,7 @@ describe('a Stack that is not trusted', () => {
     expect(service.heard.length).toBeGreaterThan(0);
   });
 
-  it.each(['get', 'drift'])('does not choose the URL of %s either', async (command) => {
+  it.each(['get', 'drift'])('does not choose the URL of %s', async (command) => {
     const attacker = await startListener();
     const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', { base_url: attacker.url }) });
     const env = { EDGEWISE_UNTRUSTED: 'true', EDGEWISE_API_KEY: KEY };
@@ -90,7 +90,7 @@ describe('a Stack that is not trusted', () => {
     expect(attacker.heard).toEqual([]);
   });
 
-  it('is not applied, destroyed or released, whatever it says', async () => {
+  it('is not applied, destroyed or released, whatever it contains', async () => {
     const service = await startListener();
     const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', {}) });
     const env = { EDGEWISE_API_KEY: KEY, EDGEWISE_BASE_URL: service.url };
@@ -108,7 +108,7 @@ describe('a Stack that is not trusted', () => {
 });
 
 describe('a plan file of the pull request', () => {
-  it('does not say where the key is sent', async () => {
+  it('does not choose where the key is sent', async () => {
     const [service, attacker] = [await startListener(), await startListener()];
     const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', {}) });
     const made = join(folder, 'plan.json');

@@ -94,7 +94,7 @@ describe('a link in the checkout is refused by', () => {
     expect(existsSync(join(workspace.folder, 'repo/m/edgewise.yaml'))).toBe(false);
   });
 
-  it('init, where the path is absolute, and where another repository is the target', async () => {
+  it('init, if the path is absolute, and if another repository is the target', async () => {
     const workspace = await createCheckout();
     execFileSync('git', ['init', '--quiet'], { cwd: join(workspace.folder, 'outside') });
     await commitLink(workspace, 'manifests', '../outside');
@@ -107,14 +107,14 @@ describe('a link in the checkout is refused by', () => {
   });
 });
 
-describe('a path out of the checkout that the user writes', () => {
+describe('a path out of the checkout that the user gives', () => {
   it.each(['../outside/new', 'm/../../outside/new'])('is written: %s', async (folder) => {
     const workspace = await createCheckout();
     expect(await run(workspace, `init ${folder} ${NAMES}`)).toMatchObject({ exitCode: 0 });
     expect(existsSync(join(workspace.folder, 'outside/new/edgewise.yaml'))).toBe(true);
   });
 
-  it('may lead through a link of the user', async () => {
+  it('is written through a link of the user', async () => {
     const workspace = await createCheckout();
     await symlink('outside', join(workspace.folder, 'mine'));
     const path = join(workspace.folder, 'mine');
@@ -122,7 +122,7 @@ describe('a path out of the checkout that the user writes', () => {
     expect((await readdir(join(workspace.folder, 'outside'))).sort()).toEqual(['kept', 'plan.json']);
   });
 
-  it('may not lead back into the checkout and through one of its links', async () => {
+  it('is not written back into the checkout through one of its links', async () => {
     const workspace = await createCheckout();
     await commitLink(workspace, 'out', '../outside');
     await symlink('repo/out', join(workspace.folder, 'mine'));
@@ -134,7 +134,7 @@ describe('a path out of the checkout that the user writes', () => {
 });
 
 describe('a hard link', () => {
-  it('keeps its text under its other name when a report, an export or a token replaces it', async () => {
+  it('keeps its text under its other name if a report, an export or a token replaces it', async () => {
     const workspace = await createCheckout({ 'c/m.yaml': OTHER + toCredential('a'), 'live/x': '', 't/x': '' });
     const { folder } = workspace;
     for (const name of ['plan.json', 'live/edgewise.yaml', 't/a.token'])
@@ -147,7 +147,7 @@ describe('a hard link', () => {
   });
 });
 
-describe('a folder that is replaced by a link while a file in it is written', () => {
+describe('a folder that a link replaces while a file in it is written', () => {
   it('gets no text outside', async () => {
     const { folder } = await createCheckout();
     const [out, outside] = [join(folder, 'repo/out'), join(folder, 'outside')];
@@ -185,7 +185,7 @@ describe('a folder that is replaced by a link while a file in it is written', ()
 });
 
 describe('a path to write', () => {
-  it('is a file, unless a device or a pipe of the user', async () => {
+  it('is a file, or a device or a pipe of the user', async () => {
     const { folder } = await createCheckout();
     await writeFile(join(folder, 'file'), '');
     expect(checkWritePath('/dev/stdout', { cwd: folder })).toBe('/dev/stdout');

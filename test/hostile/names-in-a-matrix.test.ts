@@ -54,13 +54,13 @@ describe('the name of a folder in a matrix of GitLab', () => {
     "it's",
     'a: b # c',
     '`id`',
-  ])('is the name of the folder to the job: %s', async (name) => {
+  ])('reaches the job as the name of the folder: %s', async (name) => {
     const { row } = await readGitLabMatrix(name);
     expect(expandAsGitLab(row.EDGEWISE_FOLDER)).toBe(`live/${name}`);
   });
 
   it.each(['%DEPLOY_PASSWORD%', 'x%a%y', '%%a%b%'])(
-    'is refused if GitLab would fill in a variable: %s',
+    'is refused if GitLab would expand a variable: %s',
     async (name) => {
       expect(await readGitLabMatrix(name)).toMatchObject({
         exitCode: 3,
@@ -70,7 +70,7 @@ describe('the name of a folder in a matrix of GitLab', () => {
     },
   );
 
-  it('is the name of the folder or refused, whatever it is made of', async () => {
+  it('reaches the job unchanged or is refused, whatever its characters', async () => {
     const names = fc
       .array(
         fc.constantFrom('$', '{', '}', '%', 'a', '_', 'DEPLOY_PASSWORD', ' ', '"', "'", '\\', '-', '*', '#', ':'),
@@ -100,7 +100,7 @@ describe('the name of a folder in a matrix of GitHub', () => {
     '##[add-mask]live',
     '##vso[task.setvariable a]',
     '"}]}',
-  ])('is the name of the folder, on one line without a command: %j', async (name) => {
+  ])('is one line without a command: %j', async (name) => {
     const { edgewise } = await createWorkspace({ [`live/${name}/edgewise.yaml`]: toStack('web') });
     const { stdout } = await edgewise('stacks live --format github');
     expect(stdout).toMatch(/^[^\r\n]+\n$/);

@@ -46,7 +46,7 @@ describe('the name of a folder with escapes and line breaks', () => {
     expect(stdout + stderr).toContain(`${SHOWN}.yaml`);
   });
 
-  it('is the same name for the program that reads the matrix', async () => {
+  it('is the same for the program that reads the matrix', async () => {
     const workspace = await createWorkspace(FILES);
     const github = await run(workspace, ['stacks', '.', '--format', 'github']);
     expect(JSON.parse(github.stdout).include).toContainEqual({ stack: 'good', folder: `good-${NAME}` });
@@ -57,18 +57,21 @@ describe('the name of a folder with escapes and line breaks', () => {
 
   const forms = Object.entries(FORM_JUDGES);
 
-  it.each(forms)('is shown escaped in the form %s, of every command, of one stack and of many', async (form, judge) => {
-    const workspace = await createWorkspace(FILES);
-    const commands = form.endsWith('metrics') ? ['drift'] : ['validate', 'plan', 'drift', 'apply'];
-    const all = commands.flatMap((command) => [...FOLDERS.map((folder) => [command, folder]), [command, '-R', '.']]);
-    for (const words of all) {
-      const { stdout, stderr } = await run(workspace, [...words, '--format', form]);
-      for (const text of [stdout, stderr]) expectEscaped(text);
-      if (stdout !== '' && !words.includes('-R')) judge(stdout);
-      const isNamed = words.includes('-R') || !words.join(' ').includes(' good-');
-      if (isNamed && !form.endsWith('metrics')) expect(stdout + stderr).toContain('forged');
-    }
-  });
+  it.each(forms)(
+    'is shown escaped in the format %s, by every command, for one stack and for many',
+    async (form, judge) => {
+      const workspace = await createWorkspace(FILES);
+      const commands = form.endsWith('metrics') ? ['drift'] : ['validate', 'plan', 'drift', 'apply'];
+      const all = commands.flatMap((command) => [...FOLDERS.map((folder) => [command, folder]), [command, '-R', '.']]);
+      for (const words of all) {
+        const { stdout, stderr } = await run(workspace, [...words, '--format', form]);
+        for (const text of [stdout, stderr]) expectEscaped(text);
+        if (stdout !== '' && !words.includes('-R')) judge(stdout);
+        const isNamed = words.includes('-R') || !words.join(' ').includes(' good-');
+        if (isNamed && !form.endsWith('metrics')) expect(stdout + stderr).toContain('forged');
+      }
+    },
+  );
 
   it.each([
     ['plan', `good-${NAME}`, '-o', `${NAME}.json`],
@@ -98,7 +101,7 @@ describe('the name of a folder with escapes and line breaks', () => {
     for (const text of [stdout, stderr]) expectEscaped(text);
   });
 
-  it('is shown escaped where a folder of plans has a file that no run left there', async () => {
+  it('is shown escaped if a folder of plans has a file that no run made', async () => {
     const workspace = await createWorkspace({ [`good-${NAME}/edgewise.yaml`]: toNamedStack('good') });
     expect(await run(workspace, ['plan', '-R', '.', '-o', 'plans'])).toMatchObject({ exitCode: 0 });
     await workspace.write({ [`plans/${NAME}.json`]: '{}' });

@@ -30,8 +30,8 @@ async function takeLock(file: string, ageMs = 0): Promise<void> {
   await utimes(`${file}.lock`, time, time);
 }
 
-describe('several processes on one file of the embedded server', () => {
-  it('keep what each of them wrote, when six apply at once', async () => {
+describe('several processes with one file of the embedded server', () => {
+  it('keep what each of them wrote if six apply at once', async () => {
     const folder = await createFolder();
     const file = join(folder, 'account.json');
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -42,7 +42,7 @@ describe('several processes on one file of the embedded server', () => {
     expect(await readNames(file)).toEqual(names);
   });
 
-  it('keep what each of them wrote, when one is asked to go on after the other has ended', async () => {
+  it('keep what each of them wrote if one continues after the end of another', async () => {
     const folder = await createFolder();
     const file = join(folder, 'account.json');
     const [first, second] = [await writeStack(folder, 'a', 20_001), await writeStack(folder, 'b', 20_002)];
@@ -63,7 +63,7 @@ describe('several processes on one file of the embedded server', () => {
     expect(await readNames(file)).toEqual(['a', 'b']);
   });
 
-  it('wait for the first with one line, and no longer than they say', async () => {
+  it('wait for the first with one line, and not longer than they say', async () => {
     const folder = await createFolder();
     const file = join(folder, 'account.json');
     const stack = await writeStack(folder, 'a', 20_001);
@@ -77,7 +77,7 @@ describe('several processes on one file of the embedded server', () => {
     );
   });
 
-  it('only read without waiting', async () => {
+  it('read without waiting', async () => {
     const folder = await createFolder();
     const stack = await writeStack(folder, 'a', 20_001);
     await takeLock(join(folder, 'account.json'));
@@ -88,7 +88,7 @@ describe('several processes on one file of the embedded server', () => {
     });
   });
 
-  it('take over the lock of one that was killed', async () => {
+  it('take over the lock of a killed one', async () => {
     const folder = await createFolder();
     const file = join(folder, 'account.json');
     const stack = await writeStack(folder, 'a', 20_001);
@@ -100,7 +100,7 @@ describe('several processes on one file of the embedded server', () => {
     expect(await readNames(file)).toEqual(['a']);
   });
 
-  it('are one, when two stacks of a run name the file in two ways', async () => {
+  it('count as one if two stacks of a run name the file in two ways', async () => {
     const folder = await createFolder();
     for (const [name, url, port] of [
       ['a', 'embedded:account.json', 20_001],

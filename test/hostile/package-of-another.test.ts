@@ -30,8 +30,8 @@ function listInstalls(text: string): readonly string[] {
   return INSTALLS.flatMap((pattern) => Array.from(text.matchAll(pattern), ([found]) => found));
 }
 
-describe('a package named edgewise that is not ours', () => {
-  it('is installed by no command that we show', () => {
+describe('a package named edgewise of another author', () => {
+  it('is installed by no documented command', () => {
     const found = TEXTS.flatMap((file) => listInstalls(readFileSync(file, 'utf8')).map((text) => `${file}: ${text}`));
     expect(found).toEqual([]);
   });
@@ -50,7 +50,7 @@ describe('a package named edgewise that is not ours', () => {
     expect(listInstalls(text)).toHaveLength(1);
   });
 
-  it('is not run by the command that we show, where npx alone runs it', async () => {
+  it('is not started by the documented command, unlike by npx alone', async () => {
     const { folder, env } = await publish();
     const npx = async (words: readonly string[]) => {
       await execute('npx', words, { cwd: folder, env }).catch(() => undefined);
@@ -62,8 +62,8 @@ describe('a package named edgewise that is not ours', () => {
   });
 });
 
-describe('an image of another', () => {
-  it('does not take the place of the one that we name: a digest decides, in the Dockerfile and in the component', () => {
+describe('an image of another author', () => {
+  it('does not replace the named one: a digest decides, in the Dockerfile and in the component', () => {
     const images = ['Dockerfile', 'examples/pipelines/gitlab/templates/edgewise.yml'].map((file) => {
       const [, image] = /^(?:FROM | +default: )(\S*node:\S+)$/m.exec(readFileSync(file, 'utf8')) ?? [];
       return image;

@@ -25,7 +25,7 @@ it.each([
   [['node', '--eval', 'store("{name}")']],
   [['ssh', 'vault', 'store {name}']],
   [['sudo', '-u', 'vault', 'zsh', '-lc', 'store {name}']],
-])('lint warns of a placeholder inside of what a program runs: %j', async (command) => {
+])('warns of a placeholder inside of a program text: %j', async (command) => {
   const text = command.find((word) => /\{\w+\}/.test(word)) ?? '';
   const [found, ...others] = await lint(command);
   expect(found?.code).toBe('placeholder-in-shell');
@@ -40,6 +40,6 @@ it.each([
   [['./store.sh', '{id}', '--name={name}']],
   [['sh', 'store.sh', '{id}']],
   [['gh', 'secret', 'set', 'TOKEN', '--repo', '{name} {id}']],
-])('and not of one that is an argument, or of a variable: %j', async (command) => {
+])('accepts a placeholder as an argument or variable: %j', async (command) => {
   expect(await lint(command)).toEqual([]);
 });

@@ -137,7 +137,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
 
 const APPLY = `apply plan.json --manifests m --yes${TOKENS}`;
 
-describe('a plan file is refused with what differs, and no write is sent, when it has', () => {
+describe('a plan file is refused with the difference before any write if it has', () => {
   it.each(ATTACKS)('%s', async (_, difference, attack) => {
     const workspace = await planHonest();
     await attack(workspace);
@@ -192,7 +192,7 @@ const INVENTED: readonly (readonly [string, Attack])[] = [
   ['no writes', edit((plan) => ({ ...plan, writes: [] }))],
 ];
 
-describe('an invention in a plan file changes neither what is sent nor what an apply shows:', () => {
+describe('an invented value in a plan file changes neither a request nor the output of an apply', () => {
   it.each(INVENTED)('%s', async (_, attack) => {
     const toOutput = async (workspace: Workspace) => {
       const { exitCode, stdout } = await workspace.edgewise(`${APPLY}${CONSENTS} --format json`);
@@ -204,13 +204,13 @@ describe('an invention in a plan file changes neither what is sent nor what an a
   });
 });
 
-describe('a plan file gives no consent:', () => {
+describe('a plan file gives no consent', () => {
   const WITHOUT: readonly (readonly [string, string, string, string])[] = [
     ['deletes', '', KEPT, '--allow-deletes'],
     ['what is protected', ' --allow-deletes', THREE, '--allow-protected TCPEdge/kept'],
   ];
 
-  it.each(WITHOUT)('%s end with 5 when the apply does not allow them', async (_, flags, left, remedy) => {
+  it.each(WITHOUT)('%s exit with 5 without consent of the apply', async (_, flags, left, remedy) => {
     const workspace = await planHonest();
     await workspace.write({ 'm/edgewise.yaml': toManifests(left) });
     await workspace.edgewise(`plan m -o plan.json${TOKENS}${CONSENTS}`);
@@ -220,7 +220,7 @@ describe('a plan file gives no consent:', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it.each(WITHOUT)('%s end with 6 when the violation was taken out of it', async (_, flags, left) => {
+  it.each(WITHOUT)('%s exit with 6 if the violation was removed from it', async (_, flags, left) => {
     const workspace = await planHonest();
     await workspace.write({ 'm/edgewise.yaml': toManifests(left) });
     await workspace.edgewise(`plan m -o plan.json${TOKENS}`);
@@ -231,7 +231,7 @@ describe('a plan file gives no consent:', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it('a violation that was taken out when an apply of it broke off ends with 6', async () => {
+  it('a violation that was removed after an interrupted apply exits with 6', async () => {
     const workspace = await breakOff();
     await edit((plan) => ({ ...plan, violations: [] }))(workspace);
     const { exitCode, stdout } = await workspace.edgewise(APPLY);
@@ -240,7 +240,7 @@ describe('a plan file gives no consent:', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it('the rest of a plan that broke off is applied with them', async () => {
+  it('the rest of an interrupted plan is applied with it', async () => {
     const workspace = await breakOff();
     const rest = await workspace.edgewise(`${APPLY}${CONSENTS}`);
     expect(rest.exitCode, rest.stdout).toBe(0);
@@ -248,7 +248,7 @@ describe('a plan file gives no consent:', () => {
 });
 
 describe('a plan file that takes over', () => {
-  it('counts only where the apply is given that stack, too', async () => {
+  it('is applied only if the apply is given that stack too', async () => {
     const workspace = await createWorkspace({
       'theirs.yaml': `${toStack('theirs')}${toEdge('door', 20_002)}`,
       'm/edgewise.yaml': `${STACK}${toEdge('door', 20_002)}`,
@@ -282,14 +282,14 @@ async function planFolder(): Promise<Workspace> {
   return workspace;
 }
 
-describe('of a folder of plans whose index was written anew', () => {
+describe('a folder of plans with a rewritten index', () => {
   const FOLDER_ATTACKS: readonly (readonly [string, string, (plan: PlanFileContent) => unknown])[] = [
     ['targets', '--target: approved: TCPEdge/x; now: (none)', (plan) => ({ ...plan, targets: ['TCPEdge/x'] })],
     ['service', 'the service: approved for https://evil', (plan) => ({ ...plan, baseUrl: 'https://evil.example' })],
   ];
 
   it.each(FOLDER_ATTACKS)(
-    'a plan with another %s is refused, and nothing of its stack is written',
+    'refuses a plan with another %s, and writes nothing of its stack',
     async (_, difference, change) => {
       const workspace = await planFolder();
       await swapInFolder(workspace, 's01.json', JSON.stringify(change(read(workspace, 'plans/s01.json'))));
@@ -302,7 +302,7 @@ describe('of a folder of plans whose index was written anew', () => {
     },
   );
 
-  it('a plan of other manifests is refused, and a plan of no stack of the repository, too', async () => {
+  it('refuses a plan of other manifests, and one of no stack of the repository', async () => {
     for (const [name, said] of [
       ['s01', 'Approved, but not in this plan:\n\n+ TCPEdge/door'],
       ['evil', 'plans approves plans of evil on https://api.test, but there is no such stack below live'],

@@ -33,8 +33,8 @@ const NAMED: readonly (readonly [string, string])[] = [
 const STACK = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' } };
 const ENV = { EDGEWISE_BASE_URL: 'embedded:' };
 
-describe('a file that is no manifest is not quoted', () => {
-  it.each(FILES)('named by spec.policies: %s', async (_, text) => {
+describe('the content of a file that is no manifest is not shown', () => {
+  it.each(FILES)('if spec.policies names it: %s', async (_, text) => {
     const stack = { ...STACK, spec: { policies: ['other/secret.yaml'] } };
     const folder = await makeCheckout({ 'live/edgewise.yaml': JSON.stringify(stack), 'live/other/secret.yaml': text });
     const { exitCode, stdout, stderr } = await runEdgewise(['plan', join(folder, 'live/edgewise.yaml')], ENV);
@@ -43,7 +43,7 @@ describe('a file that is no manifest is not quoted', () => {
     expect(`${stdout}${stderr}`).not.toContain(SECRET);
   });
 
-  it.each(FILES)('named as the data of an embedded server: %s', async (_, text) => {
+  it.each(FILES)('if it is named as the data of an embedded server: %s', async (_, text) => {
     const folder = await makeCheckout({ 'live/edgewise.yaml': JSON.stringify(STACK), 'live/other/secret.json': text });
     const file = join(folder, 'live/other/secret.json');
     const { exitCode, stdout, stderr } = await runEdgewise([
@@ -57,14 +57,14 @@ describe('a file that is no manifest is not quoted', () => {
     expect(`${stdout}${stderr}`).not.toContain(SECRET.slice(0, 7));
   });
 
-  it.each(FILES)('committed or linked as a manifest: %s', async (_, text) => {
+  it.each(FILES)('if it is committed or linked as a manifest: %s', async (_, text) => {
     const folder = await makeCheckout({ 'edgewise.yaml': JSON.stringify(STACK), 'secret.txt': text });
     await symlink('secret.txt', join(folder, 'manifest.yaml'));
     const { stdout, stderr } = await runEdgewise(['validate', folder, '--format', 'json'], ENV);
     expect(`${stdout}${stderr}`).not.toContain(SECRET);
   });
 
-  it('named on the command line, where it says which line to look at', async () => {
+  it('if it is named on the command line, and the line is', async () => {
     const folder = await makeCheckout({ 'key.txt': `first: line\n${SECRET}: [\n` });
     const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'key.txt')], ENV);
     expect(exitCode).toBe(3);
@@ -73,7 +73,7 @@ describe('a file that is no manifest is not quoted', () => {
   });
 });
 
-describe('what a program is started with is not quoted when it is something else:', () => {
+describe('the content of a file that starts a program is not shown if it is something else', () => {
   it.each(
     ['--snapshot', '--seed', '--faults'].flatMap((flag) =>
       [...FILES, ...NAMED].map(([what, text]) => [flag, what, text] as const),
@@ -99,7 +99,7 @@ describe('what a program is started with is not quoted when it is something else
   });
 });
 
-it('a manifest is quoted, as ever', async () => {
+it('shows the content of a manifest', async () => {
   const folder = await makeCheckout({ 'a.yaml': 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { nam: x }\n' });
   const { stdout } = await runEdgewise(['validate', folder], ENV);
   expect(stdout).toContain('3 | metadata: { nam: x }');

@@ -77,7 +77,7 @@ it('installs, builds and tests in a job that cannot publish', async () => {
   expect(building.flatMap(([, { permissions = {} }]) => Object.values(permissions))).toEqual(['read']);
 });
 
-it('publishes in a job without a checkout, whose commands compare and publish one tarball', async () => {
+it('publishes in a job without a checkout, which compares and publishes one tarball', async () => {
   const [publishing, ...others] = (await readJobs()).filter(canPublish);
   expect(others).toEqual([]);
   const { needs, steps = [], permissions } = publishing?.[1] ?? { steps: [] };
@@ -92,7 +92,7 @@ it('publishes in a job without a checkout, whose commands compare and publish on
   ]);
 });
 
-it('publishes no other tarball than the one that was tested', async () => {
+it('publishes only the tested tarball', async () => {
   const jobs = new Map(await readJobs());
   const { run = '', env = {} } =
     jobs.get('publish')?.steps.find(({ run: line = '' }) => line.includes('sha256sum')) ?? {};

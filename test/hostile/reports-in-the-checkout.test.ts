@@ -30,7 +30,7 @@ function run({ edgewise, folder }: Workspace, line: string) {
 
 const OUTPUTS = ['--report markdown=plan.md', '-o plan.md', '--report json=plan.md'];
 
-describe('a report of the commit', () => {
+describe('a report that is committed', () => {
   it.each(OUTPUTS)('is refused, whatever it claims to be: %s', async (output) => {
     const workspace = await createCheckout({ 'plan.md': FORGED });
     git(workspace, 'add', '.');
@@ -42,7 +42,7 @@ describe('a report of the commit', () => {
     expect(workspace.recorder.take()).toEqual([]);
   });
 
-  it.runIf(process.getuid?.() === 0)('is refused in a checkout of another user, as containers have it', async () => {
+  it.runIf(process.getuid?.() === 0)('is refused in a checkout of another user, as in containers', async () => {
     const workspace = await createCheckout({ 'plan.md': FORGED });
     git(workspace, 'add', '.');
     execFileSync('chown', ['-R', '65534:65534', join(workspace.folder, 'repo')]);
@@ -86,7 +86,7 @@ describe('an older report', () => {
     }
   });
 
-  it('is replaced, in every form, as often as wanted', async () => {
+  it('is replaced in every format, as often as wanted', async () => {
     const workspace = await createCheckout({});
     const forms = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
     const line = `plan . -o plan.json ${forms.map((form) => `--report ${form}=report.${form}`).join(' ')}`;
@@ -106,7 +106,7 @@ describe('a link in the checkout', () => {
     ['to a file of the checkout', 'plan.html', 'm.yaml', '--report html=plan.html'],
     ['in the place of the folder', 'out', '../home', '--report html=out/plan.html'],
     ['into .git', 'out', '.git', '--report html=out/config.html'],
-  ])('%s is not followed', async (_, name, target, output) => {
+  ])('is not followed: %s', async (_, name, target, output) => {
     const workspace = await createCheckout({});
     await symlink(target, join(workspace.folder, 'repo', name));
     for (const line of [`plan . ${output}`, `plan no-such-folder ${output}`, `plan . ${output} --no-such-flag`]) {
@@ -120,7 +120,7 @@ describe('a link in the checkout', () => {
     expect(existsSync(join(workspace.folder, 'home/plan.html'))).toBe(false);
   });
 
-  it('is not followed out of --root, where there is no repository', async () => {
+  it('is not followed out of --root without a repository', async () => {
     const { edgewise, folder } = await createWorkspace({ 'top/m.yaml': MANIFEST, 'home/plan.md': FORGED });
     await symlink('../home', join(folder, 'top/out'));
     for (const line of ['plan top', 'plan top/no-such-folder', 'plan top --target TCPEdge/nothing']) {
@@ -136,7 +136,7 @@ describe('a link in the checkout', () => {
     expect(existsSync(join(folder, 'home/new.md'))).toBe(false);
   });
 
-  it('in the place of a journal is not followed', async () => {
+  it('is not followed in place of a journal', async () => {
     const workspace = await createCheckout({});
     await mkdir(join(workspace.folder, 'repo/logs'));
     await symlink('../../home/.bashrc', join(workspace.folder, 'repo/logs/journal'));

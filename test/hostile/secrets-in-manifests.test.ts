@@ -60,7 +60,7 @@ function expectNoValue(text: string): void {
 }
 
 describe('a secret in a header', () => {
-  it('is sent, and is in no output of any command', async () => {
+  it('is sent, and appears in no output of any command', async () => {
     const files = { 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER, 'x-api-key': CLEAR }) };
     const workspace = await createWorkspace(files);
     await send(workspace, 'PUT', PATH, { add: { authorization: LIVE, 'x-other': LIVE } });
@@ -85,7 +85,7 @@ describe('a secret in a header', () => {
     expect(await edgewise('drift', OFFERED)).toMatchObject({ exitCode: 0 });
   });
 
-  it('is in no message about the document that names it, however invalid it is', async () => {
+  it('appears in no message about its document, however invalid that is', async () => {
     const mixed = `${D}{secret:UPSTREAM}\n${D}{env:UPSTREAM}`;
     for (const document of [
       routeWithHeaders({ x: mixed }),
@@ -115,7 +115,7 @@ describe('a secret in a header', () => {
     ['drift -R live', 'drift -R live --format json'],
     ['get -R live --format yaml', 'get -R live --format json'],
     ['plan -R live --format markdown', 'plan -R live --format html'],
-  ])('gives equal values of several stacks the same number: %s', async (...lines) => {
+  ])('has the same number in several stacks for equal values: %s', async (...lines) => {
     const workspace = await createWorkspace({
       'live/a/edgewise.yaml': STACK.replace('test', 'a') + routeWithHeaders({ a: 'stated' }),
       'live/b/edgewise.yaml':
@@ -132,14 +132,14 @@ describe('a secret in a header', () => {
     }
   });
 
-  it('gives equal values the same number, and other values another', async () => {
+  it('has the same number for equal values, and another for others', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({}) });
     await send(workspace, 'PUT', PATH, { add: { a: LIVE, b: `${LIVE}2`, c: LIVE } });
     const { stdout } = await workspace.edgewise('plan');
     expect(stdout).toMatch(/a: \(hidden 1\).*\n.*b: \(hidden 2\).*\n.*c: \(hidden 1\)/);
   });
 
-  it('is seen to have changed, and then sent', async () => {
+  it('is found to have changed, and then sent', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
     await workspace.edgewise('apply --yes', OFFERED);
     const other = { env: { ...OFFERED.env, UPSTREAM: `${SECRET}-2` } };
@@ -148,7 +148,7 @@ describe('a secret in a header', () => {
     expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { authorization: `Bearer ${SECRET}-2` } });
   });
 
-  it('is compared by no digest: not in a plan file, and not in a mark', async () => {
+  it('is in no digest: not in a plan file, and not in a mark', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ token: `${D}{secret:UPSTREAM}` }) });
     const plans = [];
     for (const value of [SECRET, `${SECRET}-2`]) {
@@ -159,7 +159,7 @@ describe('a secret in a header', () => {
     expect(plans[0]).toEqual(plans[1]);
   });
 
-  it('is not compared where it is not offered, and the plan says so', async () => {
+  it('is not compared if it is not offered, and the plan says so', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
     await workspace.edgewise('apply --yes', OFFERED);
     const { stdout, exitCode } = await workspace.edgewise('plan --detailed-exitcode', { env: { UPSTREAM: 'other' } });
@@ -167,7 +167,7 @@ describe('a secret in a header', () => {
     expect(stdout).toContain('request_headers is not compared with UPSTREAM: not set, or not offered');
   });
 
-  it('ends an apply before its first write where it is not offered', async () => {
+  it('ends an apply before its first write if it is not offered', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
     const { exitCode, stderr } = await workspace.edgewise('apply --yes', { env: { UPSTREAM: SECRET } });
     expect(exitCode).toBe(3);
@@ -176,7 +176,7 @@ describe('a secret in a header', () => {
     expect(await send(workspace, 'GET', PATH)).toMatchObject({ status_code: 404 });
   });
 
-  it('is struck out of an error in which the service quotes it', async () => {
+  it('is removed from an error of the service that contains it', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
     const transport = async (request: Request) => {
       if (request.method === 'GET') return workspace.recorder.transport(request);
@@ -204,7 +204,7 @@ describe('a secret in a header', () => {
 });
 
 describe('a live value that may be secret', () => {
-  it('is shown with --show-secrets, and the value of a variable is not', async () => {
+  it('is shown with --show-secrets, unlike the value of a variable', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
     await send(workspace, 'PUT', PATH, { add: { authorization: LIVE, b: `Bearer ${SECRET}` } });
     const { stdout } = await workspace.edgewise('plan --show-secrets', OFFERED);
@@ -219,7 +219,7 @@ describe('a live value that may be secret', () => {
     expect(stderr).toContain('a saved plan contains no secret');
   });
 
-  it('is shown where a manifest has it in clear in a place that is not named like a secret', async () => {
+  it('is shown if a manifest has it in clear text in a field that is not named like a secret', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ 'x-env': 'production' }) });
     await workspace.edgewise('apply --yes');
     const { stdout } = await workspace.edgewise('get --format json');
@@ -242,7 +242,7 @@ describe('a live value that may be secret', () => {
     });
   });
 
-  it('cannot pass for a secret of the manifest', async () => {
+  it('is not accepted as a secret of the manifest', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ token: `${D}{secret:UPSTREAM}` }) });
     await workspace.edgewise('apply --yes', OFFERED);
     const list = (await send(workspace, 'GET', '/edges/tcp')) as { tcp_edges: { id: string; policy: object }[] };
@@ -260,7 +260,7 @@ describe('a manifest', () => {
     ['a description', { description: `${D}{secret:UPSTREAM}` }],
     ['metadata', { metadata: { note: `${D}{secret:UPSTREAM}` } }],
     ['a hostport', { hostports: [`${D}{secret:UPSTREAM}:443`] }],
-  ])('cannot have a secret in %s', async (_, spec) => {
+  ])('refuses a secret in %s', async (_, spec) => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + toManifest('TCPEdge', 'shop', spec) });
     const { exitCode, stdout } = await workspace.edgewise('validate', OFFERED);
     expect(exitCode).toBe(3);
@@ -268,7 +268,7 @@ describe('a manifest', () => {
     expect(stdout).toContain('UPSTREAM');
   });
 
-  it.each(['EDGEWISE_API_KEY', 'GITHUB_TOKEN'])('cannot name %s as a secret', async (name) => {
+  it.each(['EDGEWISE_API_KEY', 'GITHUB_TOKEN'])('refuses %s as a secret', async (name) => {
     const workspace = await createWorkspace({
       'a.yaml': STACK + routeWithHeaders({ authorization: `${D}{secret:${name}}` }),
     });
@@ -279,20 +279,20 @@ describe('a manifest', () => {
     expect(`${stdout}${stderr}`).toContain(`the environment variable ${name} is for an API key or a token`);
   });
 
-  it('can have the text of a placeholder, escaped', async () => {
+  it('accepts the text of a placeholder, escaped', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ 'x-a': `${D}${D}{secret:NAME}` }) });
     await workspace.edgewise('apply --yes');
     expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { 'x-a': `${D}{secret:NAME}` } });
   });
 
-  it('cannot use the keys of concealed values', async () => {
+  it('refuses the keys of concealed values', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ a: { $hidden: 1 } }) });
     const { exitCode, stdout, stderr } = await workspace.edgewise('validate');
     expect(exitCode).toBe(3);
     expect(`${stdout}${stderr}`).toContain('the key `$hidden` is reserved');
   });
 
-  it('is warned of a secret in clear, without its line', async () => {
+  it('causes a warning for a secret in clear text, without its line', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ Cookie: CLEAR }) });
     const { exitCode, stdout } = await workspace.edgewise('validate');
     expect(exitCode).toBe(0);

@@ -11,7 +11,7 @@ function serve(words: readonly string[]) {
 
 describe('a bundled server that other machines can reach', () => {
   it.each(['0.0.0.0', '::', '192.0.2.7', '[::]', '0', '', '::ffff:192.0.2.7', '127.0.0.1.example.com', 'host.lan'])(
-    'does not start with the key that everybody knows: --host "%s"',
+    'does not start with the well-known key: --host "%s"',
     async (host) => {
       for (const key of [[], ['--api-key', 'dev'], ['--api-key', 'my-own-key', '--api-key', 'dev:abuse']]) {
         const { exitCode, stdout, stderr } = await serve([`--host=${host}`, ...key]);
@@ -29,7 +29,7 @@ describe('a bundled server that other machines can reach', () => {
   });
 
   it.each(['127.0.0.1', '127.0.0.2', 'localhost'])(
-    'needs none where only this machine reaches it: %s',
+    'starts without one if only this machine reaches it: %s',
     async (host) => {
       const { exitCode, stderr } = await serve(['--host', host]);
       expect(exitCode, stderr).toBe(0);
@@ -80,7 +80,7 @@ describe('a bundled server that only this machine can reach', () => {
     '128.0.0.1',
     'xn--80ak6aa92e.com',
     'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ.evil.example',
-  ])('answers no request for the host %s, whatever key it has', async (host) => {
+  ])('refuses requests for the host %s, with any key', async (host) => {
     const { server, url, port } = await open();
     const own = host.replace('PORT', port);
     const body = '{"backends":{"bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt":1}}';
@@ -110,7 +110,7 @@ describe('a bundled server that only this machine can reach', () => {
     '[0:0:0:0:0:0:0:1]',
     '[::ffff:127.0.0.1]:PORT',
     'localhost:1',
-  ])('answers requests for the loopback name %s', async (host) => {
+  ])('accepts requests for the loopback name %s', async (host) => {
     const { url, port } = await open();
     const own = host.replace('PORT', port);
     expect(await send(url, [GET, `host: ${own}`])).toMatchObject({ status: 200 });
@@ -131,13 +131,13 @@ describe('a bundled server that only this machine can reach', () => {
     ['a path in the Host header', [GET, 'host: localhost/evil.example']],
     ['a port that is none', [GET, 'host: localhost:99999']],
     ['a URL of another scheme', ['GET file:///etc/passwd HTTP/1.1', 'host: localhost']],
-  ])('answers 400 to %s', async (_, lines) => {
+  ])('responds with 400 to %s', async (_, lines) => {
     const { url } = await open();
     expect(await send(url, lines)).toMatchObject({ status: 400 });
   });
 
   it.each(['x-forwarded-host', 'forwarded', 'x-host', 'x-original-host', 'x-http-host-override', ':authority'])(
-    'takes no host from the header %s',
+    'reads no host from the header %s',
     async (name) => {
       const { url } = await open();
       const value = (host: string) => (name === 'forwarded' ? `host=${host}` : host);
@@ -168,7 +168,7 @@ describe('a bundled server that only this machine can reach', () => {
     expect(simple.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('answers for the hosts that it is told to, by any spelling of them', async () => {
+  it('accepts the hosts that it is given, in any spelling', async () => {
     const { url, port } = await open({ allowedHosts: ['Edgewise.Test', '10.0.0.7', 'fd00::7'] });
     for (const host of ['edgewise.test', `EDGEWISE.test.:${port}`, '10.0.0.7:80', '[fd00:0::7]:4750', 'localhost'])
       expect(await send(url, [GET, `host: ${host}`]), host).toMatchObject({ status: 200 });
@@ -176,14 +176,14 @@ describe('a bundled server that only this machine can reach', () => {
       expect(await send(url, [GET, `host: ${host}`]), host).toMatchObject({ status: 421 });
   });
 
-  it('listens on IPv6 with the same rule', async (context) => {
+  it('applies the same rule to IPv6', async (context) => {
     const listener = await open({ host: '::1' }).catch((error: Error & { code?: string }) => error);
     if (listener instanceof Error) return context.skip(listener.code === 'EADDRNOTAVAIL', 'there is no IPv6 here');
     expect(await send(listener.url, [GET, `host: [::1]:${listener.port}`])).toMatchObject({ status: 200 });
     expect(await send(listener.url, [GET, 'host: evil.example'])).toMatchObject({ status: 421 });
   });
 
-  it('names the flag that lets the host in, as an error of the API', async () => {
+  it('names the flag that admits the host, in an API error', async () => {
     const { url } = await open();
     const { received } = await send(url, [GET, 'host: edgewise.test']);
     expect(JSON.parse(received.split('\r\n\r\n')[1] ?? '')).toMatchObject({
@@ -195,12 +195,12 @@ describe('a bundled server that only this machine can reach', () => {
 });
 
 describe('a bundled server on an address that other machines reach', () => {
-  it('answers for every host, since a page does not know its key', async () => {
+  it('accepts every host, because a page does not know its key', async () => {
     const { url } = await open({ host: '0.0.0.0' });
     expect(await send(url, [GET, 'host: edgewise.internal:4750'])).toMatchObject({ status: 200 });
   });
 
-  it('answers only for loopback names and the hosts that it is told to, once it is told any', async () => {
+  it('accepts only loopback names and the given hosts, once one is given', async () => {
     const { url } = await open({ host: '0.0.0.0', allowedHosts: ['edgewise.internal'] });
     expect(await send(url, [GET, 'host: edgewise.internal:4750'])).toMatchObject({ status: 200 });
     expect(await send(url, [GET, 'host: localhost'])).toMatchObject({ status: 200 });
@@ -210,14 +210,14 @@ describe('a bundled server on an address that other machines reach', () => {
 
 describe('serve --allow-host', () => {
   it.each(['edgewise.test:4750', '[::1]:80', 'http://edgewise.test', 'a/b', 'a b', ''])(
-    'takes no "%s"',
+    'refuses "%s"',
     async (host) => {
       const { exitCode, stderr } = await serve([`--allow-host=${host}`]);
       expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('without a port') });
     },
   );
 
-  it('takes names and addresses, several times', async () => {
+  it('accepts names and addresses, several times', async () => {
     const flags = ['--allow-host', 'edgewise.test', '--allow-host', 'fd00::7', '--allow-host', '[fd00::8]'];
     expect(await serve(flags)).toMatchObject({ exitCode: 0 });
   });

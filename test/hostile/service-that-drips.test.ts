@@ -55,8 +55,8 @@ async function plan(answer: (response: ServerResponse) => void) {
   return { ...(await runEdgewise(['plan', join(folder, 'edgewise.yaml')], env)), requests: () => requests };
 }
 
-describe('a service that never ends its answer', () => {
-  it.each(DRIPS)('holds a plan for the time of one request, by %s', async (_, answer) => {
+describe('a service that never ends its response', () => {
+  it.each(DRIPS)('delays a plan for the time limit of one request, by %s', async (_, answer) => {
     const { exitCode, stderr, requests } = await plan(answer);
     expect(exitCode, stderr).toBe(1);
     // A retry has only the time that the first attempt left, not the whole time again.

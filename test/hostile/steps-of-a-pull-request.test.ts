@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 describe('the key', () => {
-  it('is in no variable but its own, in no step with the token of the forge, and in nothing that comes of a run', async () => {
+  it('is in no variable but its own, in no step with the token of the forge, and in no result of a run', async () => {
     const lure = ['API_KEY', 'INPUT_API_KEY', 'KEY', 'INPUTS_API_KEY'].map((name) => `\${env:${name}:-nothing}`);
     await write({ 'manifests/a.yaml': toStack('a') + toDescribed(lure.join(' ')) });
     const ran = await run('plan');
@@ -62,7 +62,7 @@ describe('the key', () => {
     expect(attacker.heard).toEqual([]);
   });
 
-  it('goes nowhere where the workflow names no URL', async () => {
+  it('goes nowhere if the workflow sets no URL', async () => {
     await write({ 'manifests/a.yaml': toStack('a', { api: { base_url: attacker.url } }) + toEdge('a', 20_001) });
     await mkdir(join(runner, 'artifacts', 'edgewise-plan'), { recursive: true });
     for (const action of ['plan', 'apply', 'drift']) {
@@ -74,7 +74,7 @@ describe('the key', () => {
   });
 });
 
-describe('the name of a folder, which a matrix gives the action,', () => {
+describe('the name of a folder that a matrix passes to the action', () => {
   it('is no option, no command, and not two folders', async () => {
     const names = [
       `--base-url=${attacker.url}`,
@@ -94,8 +94,8 @@ describe('the name of a folder, which a matrix gives the action,', () => {
   });
 });
 
-describe('what is installed', () => {
-  it('runs no scripts, and the settings of npm that the pull request commits count for nothing', async () => {
+describe('the installation', () => {
+  it('runs no scripts, and ignores npm settings that the pull request commits', async () => {
     const source = join(runner, 'package');
     const script = 'touch "$INIT_CWD/stolen"';
     await mkdir(source);
@@ -126,7 +126,7 @@ describe('a checkout', () => {
     ['push', 'refs/tags/main', ''],
     ['workflow_dispatch', 'refs/heads/main/feature', ''],
     ['push', 'refs/heads/main', 'true'],
-  ])('is not trusted in a run for %s of %s, with untrusted: "%s"', async (event, ref, untrusted) => {
+  ])('is untrusted in a run for %s of %s, with untrusted: "%s"', async (event, ref, untrusted) => {
     expect(await readTrust({ event, ref, inputs: { untrusted } })).toBe('1');
   });
 
@@ -139,13 +139,13 @@ describe('a checkout', () => {
     expect(await readTrust({ event, ref, inputs: { untrusted } })).toBe('');
   });
 
-  it('is not guessed of, where the workflow says something else than true or false', async () => {
+  it('is neither if the workflow sets something else than true or false', async () => {
     const ran = await run('plan', { event: 'push', inputs: { untrusted: 'no' } });
     expect(ran.exitCode).toBe(3);
     expect(ran.log).toContain('The input untrusted is true, false, or empty.');
   });
 
-  it('that is not trusted runs no command, and is not applied', async () => {
+  it('runs no command and is not applied if it is untrusted', async () => {
     await write({ 'manifests/a.yaml': toStack('a') + toEdge('a', 20_001) });
     const rendered = await run('plan', { inputs: { arguments: '--render' } });
     expect(rendered.outputs['exit-code'], rendered.log).toBe('3');
@@ -156,7 +156,7 @@ describe('a checkout', () => {
 });
 
 describe('an artifact', () => {
-  it('is applied only with the manifests, from a folder outside of the checkout, and with no consent but the workflow’s', async () => {
+  it('is applied only with the manifests, from a folder outside of the checkout, and with the consent of the workflow only', async () => {
     await mkdir(join(runner, 'artifacts', 'edgewise-plan'), { recursive: true });
     await write({ 'plan.json': '{}', 'edgewise-plan/plan.json': '{}' });
     const program = await createProgram('console.log(JSON.stringify(process.argv.slice(2)))');
@@ -204,7 +204,7 @@ describe('policies', () => {
 });
 
 describe('a report', () => {
-  it('that the pull request commits is not posted, whether the run wrote one or died first', async () => {
+  it('that the pull request commits is not posted, whether the run wrote one or failed first', async () => {
     const forged = '<!-- edgewise:plan stack=a -->\nNothing to do.\n';
     await write(Object.fromEntries(['plan.md', 'drift.md', 'edgewise-plan/plan.md'].map((name) => [name, forged])));
     await write({ 'manifests/a.yaml': toStack('a') + toEdge('a', 20_001) });
@@ -216,7 +216,7 @@ describe('a report', () => {
     expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdge/a') }]);
   });
 
-  it('goes through no link of the checkout, and nothing is written into it', async () => {
+  it('is written through no link of the checkout', async () => {
     const target = join(runner, 'bashrc');
     await writeFile(target, 'mine');
     for (const name of ['plan.md', 'plan.html', 'plan.json', 'edgewise-plan'])
@@ -231,8 +231,8 @@ describe('a report', () => {
   });
 });
 
-describe('what is printed', () => {
-  it('holds no command for the runner but annotations, whatever a description says', async () => {
+describe('the output of the action', () => {
+  it('contains no command for the runner but annotations, whatever a description contains', async () => {
     await write({ 'manifests/a.yaml': toStack('a') + toDescribed(LURES.join('\n')) });
     for (const action of ['plan', 'drift']) {
       const ran = await run(action, { inputs: { recursive: 'true' } });
@@ -243,7 +243,7 @@ describe('what is printed', () => {
     }
   });
 
-  it('holds none in an error either, which quotes the manifest and its name', async () => {
+  it('contains no command in an error that quotes the manifest and its name', async () => {
     for (const [index, lure] of LURES.entries())
       await write({
         [`manifests/${index} ${lure.replaceAll(/[\r\n]/g, '')}.yaml`]: `kind: TCPEdge\n${JSON.stringify(lure)}: 1\n${lure}\n`,
@@ -255,7 +255,7 @@ describe('what is printed', () => {
     for (const { data } of listObeyed(ran.log)) expect(data).not.toBe('forged');
   });
 
-  it('is obeyed by a runner that is given it as it is, so the tests above could fail', () => {
+  it('would be obeyed by a runner unescaped, so that the tests above can fail', () => {
     const obeyed = LURES.map((lure) => listObeyed(`${lure}\n##[add-mask]more`).map(({ name }) => name));
     expect(obeyed.map(([first]) => first)).toEqual([
       ...['add-mask', 'add-mask', 'add-mask', 'set-output', undefined, undefined, 'error', 'add-mask', 'add-mask'],
@@ -292,14 +292,14 @@ function run(
   });
 }
 
-describe('what is not merged is not trusted', () => {
-  it('by the hooks of a commit', () => {
+describe('an unmerged commit is untrusted', () => {
+  it('in the hooks of a commit', () => {
     const entries = readFileSync('.pre-commit-hooks.yaml', 'utf8').match(/^ *entry: .*$/gm) ?? [];
     expect(entries).toHaveLength(2);
     for (const entry of entries) expect(entry).toMatch(/^ *entry: edgewise \w+ .*--untrusted/);
   });
 
-  it('by a step of the documents that lists the stacks of a pull request', () => {
+  it('in a documented step that lists the stacks of a pull request', () => {
     const steps = readFileSync('docs/many-stacks.md', 'utf8').match(/^ +run: .*edgewise .*\n(?: +env: .*)?/gm) ?? [];
     expect(steps).toHaveLength(1);
     for (const step of steps) expect(step).toMatch(/--untrusted|EDGEWISE_UNTRUSTED: "1"/);

@@ -30,13 +30,13 @@ describe('docs/security.md', () => {
 
   const decisions = readTable('## Who may decide what');
 
-  it('says for each who decides what', () => {
+  it('says for each who decides it', () => {
     expect(decisions.length).toBeGreaterThan(9);
     for (const row of decisions) expect(row, row[0]).toHaveLength(7);
   });
 
   it.each(decisions.flatMap(([what, ...cells]) => cells.map((cell) => [what, cell] as const)))(
-    'names a test where somebody may decide %s: %s',
+    'names a test for %s: %s',
     (_, cell) => {
       if (cell === '–' || cell === 'drift only') return;
       const names = listNames(cell);

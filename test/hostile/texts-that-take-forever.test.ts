@@ -17,7 +17,7 @@ function toStack(more: object): string {
 }
 
 // What is wrong with one of these ends a test by its time limit: it would take hours.
-describe('a plan ends in spite of', () => {
+describe('a plan ends despite', () => {
   it.each([
     ['dashes', '-'.repeat(LENGTH)],
     ['empty lines', `${'\n'.repeat(LENGTH)}!`],
@@ -105,7 +105,7 @@ describe('a pattern of spec.inputs with many wildcards', () => {
   });
 });
 
-it('many stacks, each with a link that leads out, are found in seconds', async () => {
+it('finds many stacks, each with a link that leads out, in seconds', async () => {
   const folder = await makeCheckout({ 'edgewise.yaml': toStack({}) });
   mkdirSync(join(folder, '.git'));
   for (let index = 0; index < 1_500; index += 1) {
@@ -120,10 +120,10 @@ it('many stacks, each with a link that leads out, are found in seconds', async (
 });
 
 /** Somebody who can change the artifacts: each change is small, and each was looked for among all. */
-describe('an apply ends in spite of a plan file with very many', () => {
+describe('an apply ends despite a plan file with very many', () => {
   const MANY = 20_000;
 
-  it('creations that the manifests do not have', { timeout: 120_000 }, async () => {
+  it('creates that the manifests do not have', { timeout: 120_000 }, async () => {
     const { edgewise, folder, write } = await createWorkspace({ 'm/edgewise.yaml': `${STACK}${toEdge('a', 20_001)}` });
     await edgewise('plan m -o plan.json');
     const plan = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'));

@@ -54,7 +54,7 @@ function expectNothingDone(workspace: Workspace): void {
     expect(existsSync(join(workspace.folder, file))).toBe(false);
 }
 
-describe.each(WAYS)('with %s, a live token does not reach, unapproved,', (_, plan, apply) => {
+describe.each(WAYS)('with %s, an unapproved command gets no live token', (_, plan, apply) => {
   it.each(CHANGES)('%s', async (_, place, shown) => {
     const workspace = await createRepository();
     expect((await workspace.edgewise(plan)).exitCode).toBe(0);
@@ -66,7 +66,7 @@ describe.each(WAYS)('with %s, a live token does not reach, unapproved,', (_, pla
   });
 });
 
-it.each(WAYS)('with %s, it reaches what was approved', async (_, plan, apply) => {
+it.each(WAYS)('with %s, the approved command gets the token', async (_, plan, apply) => {
   const workspace = await createRepository();
   await workspace.edgewise(plan);
   expect((await workspace.edgewise(apply)).exitCode).toBe(0);
@@ -76,7 +76,7 @@ it.each(WAYS)('with %s, it reaches what was approved', async (_, plan, apply) =>
 it.each([
   ['another script', '--token-command ["/bin/sh","evil.sh"]', 'sh evil.sh'],
   ['a folder', '--token-directory elsewhere', 'the folder elsewhere'],
-])('a flag at the apply of a plan file sends no token to %s', async (_, flag, shown) => {
+])('sends no token to %s for a flag at the apply of a plan file', async (_, flag, shown) => {
   const workspace = await createRepository();
   await workspace.edgewise('plan live/one -o plan.json');
   const { exitCode, stdout } = await workspace.edgewise(`apply plan.json --yes ${flag}`);
@@ -86,7 +86,7 @@ it.each([
   expectNothingDone(workspace);
 });
 
-it('a plan file that was altered along with the Stack shows the other command to who compares it', async () => {
+it('shows the other command of an altered plan file and Stack to a comparison', async () => {
   const workspace = await createRepository();
   await workspace.edgewise('plan live/one -o approved.json');
   await workspace.write(toFiles({ ...APPROVED, command: [SH, 'evil.sh'] }));
@@ -100,7 +100,7 @@ it('a plan file that was altered along with the Stack shows the other command to
 it.each([
   ['a rotation that was asked for', '--rotate Credential/agent'],
   ['a replace of what was not delivered', ''],
-])('%s gives the new token to nothing else either', async (_, flags) => {
+])('%s gives the new token to no other command', async (_, flags) => {
   const workspace = await createRepository();
   const rotates = flags !== '';
   await workspace.write(toFiles(rotates ? APPROVED : { command: [SH, 'fail.sh'] }));
@@ -125,7 +125,7 @@ it.each([
   ['a space behind', 'deliver.sh '],
   ['another direction', '\u202ehs.reviled'],
   ['a combining mark of its own', 'delive\u0301r.sh'],
-])('words that look alike are told apart in what is shown: %s', async (_, word) => {
+])('similar words are shown differently: %s', async (_, word) => {
   const { write, edgewise } = await createRepository();
   const toShown = async () => (await edgewise('plan live/one --format markdown')).stdout;
   const first = await toShown();
@@ -138,7 +138,7 @@ it.each([
   expect(second).not.toContain(word.trim() === word ? word : `${word}\n`);
 });
 
-it('what a long command hides behind its start is in the digest and in the fold', async () => {
+it('the end of a long command is in the digest and in the details', async () => {
   const toLong = (last: string) => ({ command: [SH, '-c', 'x'.repeat(1_000), last] });
   const { write, edgewise } = await createRepository();
   await write(toFiles(toLong('first')));
@@ -151,7 +151,7 @@ it('what a long command hides behind its start is in the digest and in the fold'
   expect(stdout).toMatch(/^\+ +second$/m);
 });
 
-it('words act on no format', async () => {
+it('words are escaped in every format', async () => {
   const word = '</details><script>x</script> ##[add-mask]true ::stop-commands:: `x` | @team \u001b[2J\n# x';
   const { write, edgewise } = await createRepository();
   await write(toFiles({ command: [SH, word], test: [word, 'y'.repeat(300)] }));

@@ -48,7 +48,7 @@ function commit({ folder }: Workspace, ...files: readonly string[]): void {
 /** Attributes with which git writes another file than the one that is committed. */
 const ATTRIBUTES = ['ident', 'working-tree-encoding=UTF-7', 'working-tree-encoding=UTF-16LE-BOM', 'text eol=crlf'];
 
-describe('attributes that change what git checks out make a stack changed', () => {
+describe('attributes that change what git checks out mark a stack as changed', () => {
   it.each(ATTRIBUTES)('if the pull request adds %s', async (attribute) => {
     const workspace = await createRepository();
     git(workspace.folder, 'checkout', '-q', '-b', 'pull-request');
@@ -96,7 +96,7 @@ describe('attributes that change what git checks out make a stack changed', () =
     expect(await listChanged(workspace)).toBe('');
   });
 
-  it('and a setting that converts ends of lines does not, if all files were written with it', async () => {
+  it('unlike a setting that converts ends of lines, if all files were written with it', async () => {
     const workspace = await createRepository();
     git(workspace.folder, 'config', 'core.autocrlf', 'true');
     expect(await listChanged(workspace)).toBe('live/other live/web');
@@ -105,7 +105,7 @@ describe('attributes that change what git checks out make a stack changed', () =
     expect(await listChanged(workspace)).toBe('');
   });
 
-  it('and do not, if they name files that no stack reads', async () => {
+  it('unlike those that name files which no stack reads', async () => {
     const workspace = await createRepository();
     await workspace.write({ '.gitattributes': '*.png binary\n*.yaml text=auto\n' });
     await checkOutAgain(workspace);
@@ -114,7 +114,7 @@ describe('attributes that change what git checks out make a stack changed', () =
 });
 
 describe('a filter', () => {
-  it('makes its files changed, and is not run', async () => {
+  it('marks its files as changed, and is not run', async () => {
     const workspace = await createRepository({ '.gitattributes': `${WEB} filter=evil\n` });
     const { folder, write } = workspace;
     await write({ 'ran.sh': '#!/bin/sh\ntouch "$(dirname "$0")/ran"\nexec cat\n' });
@@ -127,7 +127,7 @@ describe('a filter', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
-  it('that the pull request adds is compared with what was there without it', async () => {
+  it('that the pull request adds is compared with the files without it', async () => {
     const workspace = await createRepository();
     await workspace.write({ '.gitattributes': `${WEB} filter=lfs\n` });
     expect(await listChanged(workspace)).toBe('');
@@ -136,7 +136,7 @@ describe('a filter', () => {
   });
 });
 
-describe('files that git ignores make a stack changed', () => {
+describe('ignored files mark a stack as changed', () => {
   const IGNORED: Readonly<Record<string, (workspace: Workspace) => unknown>> = {
     'by .gitignore': ({ write }) => write({ '.gitignore': 'rendered/\n' }),
     'by .gitignore in the stack': ({ write }) => write({ 'live/web/.gitignore': '*\n' }),
@@ -182,7 +182,7 @@ describe('files that git ignores make a stack changed', () => {
   });
 });
 
-describe('files that git was told to overlook make a stack changed', () => {
+describe('files that git was told to overlook mark a stack as changed', () => {
   it.each(['--skip-worktree', '--assume-unchanged'])('with %s', async (flag) => {
     const workspace = await createRepository();
     const { folder, write } = workspace;
@@ -211,7 +211,7 @@ describe('files that git was told to overlook make a stack changed', () => {
     expect(await listChanged(workspace)).toBe('live/web');
   });
 
-  it('because a reference replaces the object of the commit', async () => {
+  it('if a reference replaces the object of the commit', async () => {
     const workspace = await createRepository();
     const { folder, write } = workspace;
     await write({ [WEB]: toEdge('a', 20_001) });
@@ -220,7 +220,7 @@ describe('files that git was told to overlook make a stack changed', () => {
     expect(await listChanged(workspace)).toBe('live/web');
   });
 
-  it('because the index contains them as they are now', async () => {
+  it('if the index contains them as they are now', async () => {
     const workspace = await createRepository();
     await workspace.write({ [WEB]: toEdge('a', 20_001) });
     git(workspace.folder, 'add', '-A');
@@ -228,7 +228,7 @@ describe('files that git was told to overlook make a stack changed', () => {
   });
 });
 
-describe('symbolic links make a stack changed', () => {
+describe('symbolic links mark a stack as changed', () => {
   /** `live/web/base` links to `shared`, and `live/web/one.yaml` over another link to `shared/one.yaml`. */
   async function createLinks(): Promise<Workspace> {
     const workspace = await createWorkspace({
@@ -271,7 +271,7 @@ describe('symbolic links make a stack changed', () => {
     expect(await listChanged(workspace)).toBe('live/web');
   });
 
-  it('that form a circle, not for ever', async () => {
+  it('that form a circle, without an endless loop', async () => {
     const workspace = await createLinks();
     await symlink('..', join(workspace.folder, 'live/web/around'));
     await symlink('again', join(workspace.folder, 'live/web/again'));
@@ -305,7 +305,7 @@ describe('a submodule', () => {
       'no file, because it is not there',
       (folder) => rm(join(folder, SUB), { recursive: true }).then(() => mkdir(join(folder, SUB))),
     ],
-  ])('makes the stack around it changed if it has %s', async (_, change) => {
+  ])('marks the stack around it as changed if it has %s', async (_, change) => {
     const workspace = await createSubmodule();
     expect(await listChanged(workspace)).toBe('');
     await change(workspace.folder);
@@ -313,7 +313,7 @@ describe('a submodule', () => {
     expect(JSON.parse(stdout).stacks.map(({ name }: { readonly name: string }) => name)).toContain('web');
   });
 
-  it('makes it changed if it lacks the commit, and names itself', async () => {
+  it('marks it as changed if it lacks the commit, and is named', async () => {
     const workspace = await createSubmodule();
     const { folder } = workspace;
     const sub = join(folder, SUB);
@@ -327,7 +327,7 @@ describe('a submodule', () => {
 });
 
 describe('a sparse checkout', () => {
-  it('makes a stack changed of which it leaves files out', async () => {
+  it('marks a stack as changed if it leaves out files of it', async () => {
     const workspace = await createRepository({ 'live/web/more/edge.yaml': toEdge('more', 20_001) });
     git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/other');
     git(workspace.folder, 'sparse-checkout', 'add', 'live/web/kept');
@@ -337,7 +337,7 @@ describe('a sparse checkout', () => {
 });
 
 describe('a partial clone', () => {
-  it('that lacks the content of a changed file is an error that says how to fetch it, and fetches nothing', async () => {
+  it('without the content of a changed file is an error that says how to fetch it, and fetches nothing', async () => {
     const workspace = await createRepository();
     const { folder, write, edgewise } = workspace;
     git(folder, 'checkout', '-q', '-b', 'pull-request');
@@ -386,7 +386,7 @@ describe('a stack whose command prints the manifests', () => {
 });
 
 describe('a comparison with a commit', () => {
-  it('leaves no file behind, and the index as it was', async () => {
+  it('leaves no file behind, and the index unchanged', async () => {
     const workspace = await createRepository({ '.gitattributes': '*.yaml ident\n' });
     const { folder } = workspace;
     const temporary = join(folder, 'temporary');
@@ -397,7 +397,7 @@ describe('a comparison with a commit', () => {
     expect(await readFile(join(folder, '.git/index'))).toEqual(index);
   });
 
-  it('needs a temporary folder, and says so', async () => {
+  it('reports a missing temporary folder', async () => {
     const workspace = await createRepository();
     const { exitCode, stderr } = await workspace.edgewise('stacks live --changed-since main', {
       env: { TMPDIR: '/nowhere' },
@@ -424,7 +424,7 @@ describe('a comparison with a commit', () => {
     expect(await count(60)).toBe(few);
   });
 
-  it('works where git names objects by SHA-256', async () => {
+  it('works with objects named by SHA-256', async () => {
     const workspace = await createWorkspace({ 'live/web/edgewise.yaml': toStack('web'), [WEB]: TEXT });
     git(workspace.folder, 'init', '-q', '-b', 'main', '--object-format=sha256');
     commitAll(workspace.folder);
@@ -444,8 +444,8 @@ const REFS: readonly (readonly [ref: string, name: string])[] = [
   ['refs/tags/origin/main', 'origin/main~0'],
 ];
 
-describe('a commit whose name the pull request took for its own is refused', () => {
-  it.each(REFS)('%s, if the changes since %s are asked for', async (ref, name) => {
+describe('a commit whose name the pull request has taken is refused', () => {
+  it.each(REFS)('as %s, if the changes since %s are requested', async (ref, name) => {
     const workspace = await createRepository();
     const { folder, edgewise } = workspace;
     git(folder, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
@@ -476,7 +476,7 @@ describe('a commit whose name the pull request took for its own is refused', () 
     });
   });
 
-  it('but its full name and its whole id are not', async () => {
+  it('unlike its full name and its whole id', async () => {
     const workspace = await createRepository();
     const { folder, edgewise } = workspace;
     git(folder, 'checkout', '-q', '-b', 'pull-request');

@@ -101,7 +101,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
     expect(stdout).not.toContain('Defaults');
   });
 
-  it('are not looked for where no repository ever reached', async () => {
+  it('are not searched where no repository ever reached', async () => {
     const workspace = await createBelowShared();
     await workspace.write({ 'defaults.yaml': DEFAULTS });
     give(STRANGER, join(workspace.shared, 'defaults.yaml'));

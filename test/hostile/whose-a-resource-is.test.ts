@@ -99,7 +99,7 @@ describe.each(Object.entries(MEMBERS))('a resource %s', (_, member) => {
     expect(left).toEqual(member.isOwned ? [] : [theirs]);
   });
 
-  it('is not what another stack means by the name of the original', async () => {
+  it('is not found by another stack by the name of the original', async () => {
     const account = await createAccount(member);
     const other = STACK.replace('test', 'asking');
     await account.write({

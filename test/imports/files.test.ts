@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-it('comments name files that exist', () => {
+it('comments name existing files', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const named = files.flatMap((file) => {
     const lines = readFileSync(join('src', file), 'utf8').match(/^\s*(?:\/?\*|\/\/).*/gm) ?? [];

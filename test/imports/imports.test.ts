@@ -21,7 +21,7 @@ describe('import directions', () => {
     expect(await listViolations('.')).toEqual([]);
   });
 
-  it('are refused when they are broken, by an import of a type too', async () => {
+  it('are refused if they are broken, also by an import of a type', async () => {
     expect(await listViolations('test/imports/refused')).toMatchInlineSnapshot(`
       [
         "client-imports-upward: src/client/page.ts → src/plan/step.ts",

@@ -19,8 +19,8 @@ async function createProject(): Promise<(line: string) => Promise<Ended>> {
 
 const EXPORT = 'edgewise export -o ingress --owner production';
 
-describe('on the way from Terraform, the installed program', () => {
-  it('exports, adopts, has an empty plan, protects, and lets go again', async () => {
+describe('the installed program on the way from Terraform', () => {
+  it('exports, adopts, has an empty plan, protects, and releases', async () => {
     const run = await createProject();
     expect(await run(`${EXPORT} --names infra/terraform.tfstate`)).toMatchObject({
       exitCode: 0,

@@ -85,8 +85,8 @@ const FAILURES: readonly Failure[] = [
   },
 ];
 
-describe('of a start with', () => {
-  it.each(FAILURES)('$name, one line says what to do', async ({ arrange, wrap = (line) => line, ...expected }) => {
+describe('a start with', () => {
+  it.each(FAILURES)('$name prints one line with a remedy', async ({ arrange, wrap = (line) => line, ...expected }) => {
     const { exitCode, message, remedy } = expected;
     const place = createPlace(FILES, ENV);
     const start = arrange?.(place) ?? {};
@@ -105,12 +105,12 @@ describe('of a start with', () => {
   });
 });
 
-it('a Node that is so old that it knows no `?.` reads the entry point, and so its message', () => {
+it('reads the entry point, and so its message, in a Node without `?.`', () => {
   expect(listNewSyntax(join(PROJECT, 'node_modules/edgewise/dist/cli.js'))).toEqual([]);
 });
 
-describe('an output that takes nothing', () => {
-  it.each(['> /dev/full', '1< /dev/null'])('%s fails in one line', async (redirection) => {
+describe('an output that accepts nothing', () => {
+  it.each(['> /dev/full', '1< /dev/null'])('fails in one line: %s', async (redirection) => {
     const place = createPlace(FILES, ENV);
     for (const line of ['edgewise --version', 'edgewise plan']) {
       const { exitCode, stderr } = await runLine(place, `${line} ${redirection}`);
@@ -121,20 +121,20 @@ describe('an output that takes nothing', () => {
     }
   });
 
-  it.each(['2> /dev/full', '2>&-', '2< /dev/null'])('%s does not concern the result', async (redirection) => {
+  it.each(['2> /dev/full', '2>&-', '2< /dev/null'])('does not change the result: %s', async (redirection) => {
     const { exitCode, stdout } = await runLine(createPlace(FILES, ENV), `edgewise plan ${redirection}`);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('1 to create') });
   });
 
-  it('that is closed is like one that nobody reads', async () => {
+  it('is treated as one without a reader if it is closed', async () => {
     const place = createPlace(FILES, ENV);
     for (const line of ['edgewise --version', 'edgewise plan --format json'])
       expect(await runLine(place, `${line} >&- 2>&-`)).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 });
 
-describe('an input that gives nothing', () => {
-  it.each(['0> file', '<&-', '< .', '< /dev/null'])('%s is a mistake of the user', async (redirection) => {
+describe('an input that provides nothing', () => {
+  it.each(['0> file', '<&-', '< .', '< /dev/null'])('is a mistake of the user: %s', async (redirection) => {
     const { exitCode, stderr } = await runLine(createPlace(FILES, ENV), `edgewise plan - ${redirection}`);
     expect(stderr).toMatch(
       /^error\[(file-unreadable|file-unreadable)\]: <stdin> (is empty|cannot be read: .*)\n {2}help: /,
@@ -143,7 +143,7 @@ describe('an input that gives nothing', () => {
   });
 });
 
-it('a working folder that the user may not read is named, with a remedy', async () => {
+it('names a working folder that the user may not read, with a remedy', async () => {
   const place = createPlace(FILES, ENV);
   const start = asOwner(place);
   chmodSync(place.work, 0o000);
@@ -171,7 +171,7 @@ for (const name of readdirSync(parts)) {
 }
 `;
 
-describe('code that a pull request brings is not run, when a folder of caches is in the checkout by', () => {
+describe('code of a pull request does not run if a cache folder is in the checkout by', () => {
   it.each([
     ['HOME', '.', '.cache/edgewise'],
     ['XDG_CACHE_HOME', '.cache', '.cache/edgewise'],

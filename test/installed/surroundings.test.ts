@@ -204,8 +204,8 @@ function listWide(shown: string, columns: number): readonly string[] {
   return lines.filter((line) => line.length > columns && !/^(Using|To apply:) /.test(line));
 }
 
-describe('of an output that is closed early', () => {
-  it.each(['edgewise --version', 'edgewise plan', 'edgewise schema'])('%s fails nowhere', async (line) => {
+describe('an output that is closed early', () => {
+  it.each(['edgewise --version', 'edgewise plan', 'edgewise schema'])('makes nothing fail: %s', async (line) => {
     const { stdout, ...rest } = await runIn(() => ({}), `${line} | head -n 1`);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
     expect(rest).toMatchObject({ exitCode: 0, stderr: expect.not.stringMatching(/EPIPE|edgewise:/) });

@@ -7,26 +7,26 @@ const EDGE = getKind('TCPEdge');
 const SPEC = { description: 'not unique', hostports: ['b.example.com:1', 'A.example.com:1'] };
 
 describe('claims', () => {
-  it('says where a spec makes each of them, as it was given and in normal form', () => {
+  it('say where a spec makes each of them, as given and in normal form', () => {
     expect(listClaims(EDGE, SPEC)).toMatchObject([
       { field: 'hostports', path: ['hostports', 0], given: 'b.example.com:1', value: 'b.example.com:1' },
       { field: 'hostports', path: ['hostports', 1], given: 'A.example.com:1', value: 'a.example.com:1' },
     ]);
   });
 
-  it('has the same keys for a spec as it was written and in normal form', () => {
+  it('have the same keys for a spec as written and in normal form', () => {
     const listKeys = (spec: typeof SPEC) => listClaims(EDGE, spec).map(({ key }) => key);
     const normal = { ...SPEC, ...normalizeSpec(EDGE, SPEC) };
     expect(new Set(listKeys(SPEC))).toEqual(new Set(listKeys(normal)));
     expect(listKeys(SPEC)[0]).not.toBe(listKeys(SPEC)[1]);
   });
 
-  it('has what a kind attaches to as its claim', () => {
+  it('include what an attached kind attaches to', () => {
     const spec = { edge_id: 'edghts_1', id: 'edghtsrt_1' };
     expect(listClaims(getKind('HTTPSEdgeRoute'), spec)).toMatchObject([{ path: ['id'], value: 'edghtsrt_1' }]);
   });
 
-  it.each([undefined, null, '', [], {}, [null], [{}]])('claims nothing with %j', (hostports) => {
+  it.each([undefined, null, '', [], {}, [null], [{}]])('are empty for %j', (hostports) => {
     expect(listClaims(EDGE, { ...(hostports !== undefined && { hostports }) })).toEqual([]);
     expect(listClaims(getKind('AgentIngress'), { ...(hostports !== undefined && { domain: hostports }) })).toEqual([]);
   });

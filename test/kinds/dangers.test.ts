@@ -378,7 +378,7 @@ const CASES: readonly (readonly [
   ],
 ];
 
-describe('dangers of', () => {
+describe('the dangers of', () => {
   it.each(CASES.map((one) => [one[0], one] as const))(
     '%s, and of the way back',
     (_claim, [, kind, from, to, forth, back]) => {
@@ -397,7 +397,7 @@ describe('dangers of', () => {
     expect(list('TCPEdge', { spec: {}, ...from }, { spec: {}, ...to })).toEqual(dangers);
   });
 
-  it('a protected resource that goes', () => {
+  it('the end of a protected resource', () => {
     const side = { spec: {}, protect: true, stack: 'a' };
     expect(list('TCPEdge', side, undefined)).toEqual(['protection unprotected']);
   });

@@ -4,7 +4,7 @@ import { formatDuration, formatRoundedDuration, parseDurationMs, renderTimeSpan 
 const HOUR = 3_600_000;
 
 describe('a duration', () => {
-  it.each(['45s', '90m', '36h', '90d'])('that is written as %s is read and written again', (text) => {
+  it.each(['45s', '90m', '36h', '90d'])('is read as %s and written again', (text) => {
     expect(formatDuration(parseDurationMs(text) ?? 0)).toBe(text);
   });
 
@@ -12,11 +12,11 @@ describe('a duration', () => {
     ['2w', '14d'],
     ['24h', '1d'],
     ['60s', '1m'],
-  ])('that is written as %s is shown as %s', (text, shown) => {
+  ])('is read as %s and shown as %s', (text, shown) => {
     expect(formatDuration(parseDurationMs(text) ?? 0)).toBe(shown);
   });
 
-  it.each(['', '90', 'd', '0d', '-1d', '1.5d', '90 d', '90d ', '9999999d', '1y'])('is not %o', (text) => {
+  it.each(['', '90', 'd', '0d', '-1d', '1.5d', '90 d', '90d ', '9999999d', '1y'])('is refused as %o', (text) => {
     expect(parseDurationMs(text)).toBeUndefined();
   });
 });
@@ -32,7 +32,7 @@ describe('a time span for people', () => {
     [47 * HOUR, '47 hours'],
     [48 * HOUR, '2 days'],
     [12 * 24 * HOUR + HOUR, '12 days'],
-  ])('of %i ms is %s', (ms, text) => {
+  ])('shows %i ms as %s', (ms, text) => {
     expect(renderTimeSpan(ms)).toBe(text);
   });
 });
@@ -46,7 +46,7 @@ describe('a rounded duration', () => {
     [5_401_000, '~90m'],
     [119_000, '119s'],
     [121_000, '~2m'],
-  ])('of %i ms is %s: exact where it is a whole number of a unit, or short', (ms, text) => {
+  ])('shows %i ms as %s: exact for a whole number of a unit, or if it is short', (ms, text) => {
     expect(formatRoundedDuration(ms)).toBe(text);
   });
 });

@@ -58,7 +58,7 @@ describe('values with one meaning', () => {
     expect(normalizeSpec(getKind(name), from)).toEqual(normalizeSpec(getKind(name), to));
   });
 
-  it.each(DIFFERENT)('of %s are no more than that: %j and %j differ', (name, from, to) => {
+  it.each(DIFFERENT)('of %s differ otherwise: %j and %j', (name, from, to) => {
     expect(normalizeSpec(getKind(name), from)).not.toEqual(normalizeSpec(getKind(name), to));
   });
 });
@@ -79,7 +79,7 @@ describe('a request', () => {
 describe('a host name that is not ASCII', () => {
   const spec = { domain: 'agents.bücher.example' };
 
-  it('may be in a manifest, and must not be in a request', () => {
+  it('is accepted in a manifest, and is not sent', () => {
     const kind = getKind('AgentIngress');
     expect(createManifestSpecSchema(kind).safeParse(spec).success).toBe(true);
     const refused = createRequestBodySchema(kind, 'create').safeParse(spec).error?.issues[0]?.message;
@@ -93,7 +93,7 @@ describe('a host name that is not ASCII', () => {
     'ü。example.com:80',
     'x\u200dü.example',
     'ü.example.',
-  ])('is refused where it has no A-label: %s', (domain) => {
+  ])('is refused without an A-label: %s', (domain) => {
     expect(createManifestSpecSchema(getKind('AgentIngress')).safeParse({ domain }).success).toBe(false);
   });
 });
@@ -111,7 +111,7 @@ describe('source addresses', () => {
     ['10.0.0.0/8,2001:db8::1/32', 'whose address is not the first one of its block: write `2001:db8::/32`'],
     ['fe80::1%eth0', 'which is neither an IP address nor a CIDR block'],
     ['10.0.0.0/8, 192.0.2.0/24', 'which is neither an IP address nor a CIDR block'],
-  ])('%s is refused at its key', (addresses, message) => {
+  ])('are refused at the key: %s', (addresses, message) => {
     expect(check(addresses)).toMatchObject({ path: ['critical_options', 'source-address'] });
     expect(check(addresses)?.message).toContain(message);
   });

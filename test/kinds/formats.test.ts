@@ -30,7 +30,7 @@ const RULES = Object.entries(FORMATS).flatMap(([name, rule]) =>
   rule.pattern === undefined ? [] : [{ name, check: rule.check, example: rule.example, pattern: rule.pattern }],
 );
 
-it.each(RULES)('the pattern of a $name matches whatever is one', ({ check, example, pattern }) => {
+it.each(RULES)('the pattern of a $name matches every valid one', ({ check, example, pattern }) => {
   const form = new RegExp(pattern, 'u');
   expect(form.test(example)).toBe(true);
   const texts = fc.array(fc.constantFrom(...PARTS), { maxLength: 6 }).map((parts) => parts.join(''));

@@ -124,7 +124,7 @@ describe('the JSON Schema of manifests', () => {
       '/items/0/spec/hostports/0',
       { apiVersion: 'v1', kind: 'List', items: [vary('TCPEdge', { spec: { hostports: ['nope'] } })] },
     ],
-  ])('tells of the one field %s that is wrong, and of nothing else', (path, document) => {
+  ])('reports the one wrong field %s, and nothing else', (path, document) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     addFormats.default(ajv);
     const check = ajv.compile(createManifestJsonSchema());
@@ -134,12 +134,12 @@ describe('the JSON Schema of manifests', () => {
     expect([...new Set(told.map(({ instancePath }) => instancePath))]).toEqual([path]);
   });
 
-  it('lists the kinds where none is stated yet, so that an editor can complete it', () => {
+  it('lists the kinds if none is set yet, so that an editor can complete it', () => {
     expect(createManifestJsonSchema()['properties']).toMatchObject({ kind: { enum: DOCUMENT_KINDS } });
     expect(isManifest({ apiVersion: 'edgewise/v1' })).toBe(false);
   });
 
-  it('describes every kind and every field, so that an editor can explain them', () => {
+  it('describes every kind and every field for editors', () => {
     const bare = listProperties(inlineDefs(createManifestJsonSchema())).filter(
       ({ schema }) => typeof schema['description'] !== 'string',
     );
@@ -148,14 +148,14 @@ describe('the JSON Schema of manifests', () => {
     expect(JSON.stringify(kinds).match(/"title":/g)).toHaveLength(DOCUMENT_KINDS.length);
   });
 
-  it('tells the default of a field', () => {
+  it('contains the default of a field', () => {
     const enabled = listProperties(inlineDefs(createManifestJsonSchema('TCPEdge'))).filter(
       ({ name }) => name === 'enabled',
     );
     expect(enabled.map(({ schema }) => schema['default'])).toEqual([true, true, true]);
   });
 
-  it.each(DOCUMENT_KINDS)('gives a schema of %s alone, which refuses other kinds', (kind) => {
+  it.each(DOCUMENT_KINDS)('exists for %s alone, and refuses other kinds', (kind) => {
     const isOfKind = createCheck(kind);
     const documents = EVERYTHING.filter((document) => document['kind'] === kind);
     expect(documents.length).toBeGreaterThan(0);

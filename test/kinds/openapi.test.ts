@@ -102,19 +102,19 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('has no reference that leads nowhere, and no component that nothing refers to', () => {
+  it('has no dangling reference, and no unused component', () => {
     const references = new Set(findAll(DOCUMENT, '$ref').map(({ $ref }) => String($ref)));
     expect([...references].filter((reference) => resolve(reference) === undefined)).toEqual([]);
     const used = [...references].flatMap((reference) => reference.split('/schemas/')[1] ?? []);
     expect(SCHEMAS.filter((name) => !used.includes(name))).toEqual([]);
   });
 
-  it.each(SCHEMAS)('has a valid JSON Schema, which does not take everything, for %s', (name) => {
+  it.each(SCHEMAS)('has a valid JSON Schema, which does not accept everything, for %s', (name) => {
     const refused = name === 'StorableJson' ? [{ text: 'a\0' }] : [];
     expect(() => checkSchema(`#/components/schemas/${name}`, refused, 'A list')).toThrow('does not conform');
   });
 
-  it('says of each operation how it may fail', () => {
+  it('lists the failures of each operation', () => {
     const failures = OPERATIONS.map(({ id, path, method }) => {
       const statuses = Object.keys(objectOf(getOperation(path, method.toLowerCase())['responses']));
       return `${id}: ${statuses.filter((status) => status >= '400').join(' ')}`;
@@ -162,7 +162,7 @@ describe('the OpenAPI document', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('says each thing once: what is the same in several places is a component', () => {
+  it('has one component for each repeated part', () => {
     const parts = findAll(
       { paths: DOCUMENT['paths'] ?? null, components: DOCUMENT['components'] ?? null },
       'properties',
@@ -172,7 +172,7 @@ describe('the OpenAPI document', () => {
     expect(texts.filter((text, index) => texts.indexOf(text) !== index)).toEqual([]);
   });
 
-  it('asks for the version in the header that it is told', () => {
+  it('requires the version in the header that is configured', () => {
     const { parameters } = objectOf(createOpenApiDocument({ versionHeader: 'Acme-Version' })['components']);
     expect(objectOf(objectOf(parameters)['version'])).toMatchObject({
       name: 'Acme-Version',
@@ -182,7 +182,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('says how to page, and only where there are pages', () => {
+  it('describes paging, and only for lists', () => {
     const paged = OPERATIONS.filter(({ path, method }) => {
       const { parameters = [] } = getOperation(path, method.toLowerCase());
       return JSON.stringify(parameters).includes('before_id');
@@ -191,7 +191,7 @@ describe('the OpenAPI document', () => {
     expect(paged).toHaveLength(OWNED_KINDS.length);
   });
 
-  it('promises a response down to its last field', () => {
+  it('describes a response down to its last field', () => {
     const edge = objectOf(objectOf(objectOf(DOCUMENT['components'])['schemas'])['IPRestriction']);
     expect(edge).toMatchInlineSnapshot(`
       {
@@ -255,7 +255,7 @@ describe('the OpenAPI document', () => {
     `);
   });
 
-  it('takes nulls of known fields, and modules under `module`', () => {
+  it('accepts nulls of known fields, and modules under `module`', () => {
     checkSchema('#/components/schemas/TCPEdgeUpdate', { description: 'x', backend: null }, 'An update');
     checkSchema('#/components/schemas/TCPEdgeBackendReplace', { id: 'x', module: { backend_id: 'bkdtg_1' } }, 'A PUT');
     checkSchema('#/components/schemas/TCPEdgeBackendReplace', { backend_id: 'bkdtg_1' }, 'A PUT');
@@ -269,7 +269,7 @@ describe('the OpenAPI document', () => {
     expect(schemas.filter((schema) => 'anyOf' in schema || schema['type'] !== 'object')).toEqual([]);
   });
 
-  it('has the free configuration of an action alike in requests and in responses', () => {
+  it('has the same free configuration of an action in requests and responses', () => {
     const of = (name: string) =>
       objectOf(objectOf(resolve(`#/components/schemas/${name}/properties`) ?? null)['config']);
     expect(of('PolicyActionMutate')).toEqual(of('PolicyAction'));
@@ -290,7 +290,7 @@ describe('the OpenAPI document', () => {
     expect(alone(resolve('#/components/schemas') ?? null)).toEqual([]);
   });
 
-  it('says of an update without a field that it is none', () => {
+  it('describes an update without fields as a change of nothing', () => {
     const check = (body: JsonObject) => () => checkSchema('#/components/schemas/AgentIngressUpdate', body, 'An update');
     expect(check({})).toThrow('must NOT have fewer than 1 properties');
     expect(check({ certificate_management_policy: null })).not.toThrow();
@@ -302,7 +302,7 @@ describe('the OpenAPI document', () => {
     expect(OPERATIONS.map(({ id }) => id).filter((id) => id.endsWith('sss'))).toEqual([]);
   });
 
-  it('is on the server for everybody, with the name of its version header', async () => {
+  it('is served to everybody, with the name of the version header', async () => {
     const { handle } = createServer({ versionHeader: 'Acme-Version' });
     const response = await handle(new Request('http://localhost/openapi.json'));
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);

@@ -31,7 +31,7 @@ function pickKept(kind: typeof EDGE, described: readonly Described[]): string | 
   return sortByPrecedence(kind, described.map(createLive))[0]?.id;
 }
 
-describe('of several edges with one mark, the one that is kept', () => {
+describe('the one kept of several edges with one mark', () => {
   it.each<[string, string, readonly Described[]]>([
     [
       'is the older one if no mark names an id',
@@ -65,7 +65,7 @@ describe('of several edges with one mark, the one that is kept', () => {
   });
 });
 
-describe('of several credentials with one mark, the one that is kept', () => {
+describe('the one kept of several credentials with one mark', () => {
   it.each<[string, string, readonly Described[]]>([
     ['is the delivered one', 'b', [{ of: 'a' }, { of: 'b', delivered: true, age: 1 }]],
     [
@@ -102,7 +102,7 @@ describe('of several credentials with one mark, the one that is kept', () => {
     expect(pickKept(CREDENTIAL, described.toReversed())).toBe(kept);
   });
 
-  it('never depends on the order of the list, and is no copy if there is another', () => {
+  it('does not depend on the order of the list, and is no copy if there is another', () => {
     const described = fc.uniqueArray(
       fc.record({
         of: fc.constantFrom('a', 'b', 'c', 'd'),
@@ -125,7 +125,7 @@ describe('of several credentials with one mark, the one that is kept', () => {
   });
 });
 
-describe('which token was delivered last is', () => {
+describe('the token that was delivered last is', () => {
   const old = createLive({ of: 'a', id: 'a', delivered: true });
   it.each<[string, boolean, Described, LiveResource]>([
     ['known if the mark names what the credential replaced', false, { of: 'b', id: 'b', replaces: 'a' }, old],
@@ -153,7 +153,7 @@ describe('a duplicate may be the protected original', () => {
     expect(isProtectedOriginal(EDGE, createLive(duplicate), kept)).toBe(isOriginal);
   });
 
-  it('unless it is a credential without a token that anybody has', () => {
+  it('unless it is a credential without a delivered token', () => {
     const duplicate = createLive({ of: 'd', age: 0, protect: true });
     expect(isProtectedOriginal(CREDENTIAL, duplicate, kept)).toBe(false);
     expect(

@@ -3,7 +3,7 @@ import { listReferences, mapReferences } from '../../src/kinds/references.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 
 describe('references', () => {
-  it('are found by the keys of the kind table and not by what every object inherits', () => {
+  it('are found by the keys of the kind table and not by inherited names', () => {
     const config = { constructor: ['ipp_a'], ip_policies: ['ipp_b'] };
     const spec = { policy: { constructor: { a: 1 }, inbound: [{ actions: [{ type: 'restrict-ips', config }] }] } };
     expect(listReferences(TCP_EDGE, spec).map(({ value }) => value)).toEqual(['ipp_b']);

@@ -4,7 +4,7 @@ import { HTTPS_EDGE_ROUTE } from '../../src/kinds/tables/https-edge.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 
 describe('the members of sets in requests', () => {
-  it('stand in one order, as they are written', () => {
+  it('are sorted', () => {
     const spec = { hostports: ['b:2', 'A:1'], ip_restriction: { ip_policy_ids: ['ipp_b', 'ipp_a'] } };
     expect(toRequestSpec(TCP_EDGE, spec)).toEqual({
       hostports: ['A:1', 'b:2'],
@@ -12,12 +12,12 @@ describe('the members of sets in requests', () => {
     });
   });
 
-  it('stay when they stand in that order', () => {
+  it('stay if they are sorted', () => {
     const spec = { hostports: ['A:1', 'b:2'], ip_restriction: { ip_policy_ids: ['ipp_a', 'ipp_b'] } };
     expect(toRequestSpec(TCP_EDGE, spec)).toEqual(spec);
   });
 
-  it('are the only ones that move', () => {
+  it('are the only ones that are moved', () => {
     const rule = { expressions: ['b', 'a'], actions: [{ type: 'log', config: { list: [2, 1] } }] };
     const edge = { metadata: { list: [2, 1] }, policy: { inbound: [rule], outbound: rule } };
     const route = { request_headers: { add: { 'x-b': '2', constructor: '1' }, constructor: ['b', 'a'] } };

@@ -11,7 +11,7 @@ describe('an SSH user certificate in a manifest', () => {
     expect(findings.map(({ path }) => path.join('.'))).toContain('principals.0');
   });
 
-  it.each(['deploy', 'é', 'a-b.c', '*', '$(id)'])('may have the principal %j', (principal) => {
+  it.each(['deploy', 'é', 'a-b.c', '*', '$(id)'])('accepts the principal %j', (principal) => {
     const findings = checkAgainstSchema(createManifestSpecSchema(SSH_USER_CERTIFICATE), { principals: [principal] });
     expect(findings.map(({ path }) => path.join('.'))).not.toContain('principals.0');
   });
@@ -25,7 +25,7 @@ describe('an SSH user certificate in a manifest', () => {
     expect(listMessages({ 'permit-pty': '' })).toEqual([]);
   });
 
-  it('states times in whole seconds, whatever it says', () => {
+  it('has times in whole seconds', () => {
     const normalize = (time: string) => normalizeSpec(SSH_USER_CERTIFICATE, { valid_until: time })['valid_until'];
     expect(normalize('2026-03-01T12:00:00.999+01:00')).toBe('2026-03-01T11:00:00Z');
     const inOneSecond = { valid_after: '2026-03-01T12:00:00.1Z', valid_until: '2026-03-01T12:00:00.9Z' };

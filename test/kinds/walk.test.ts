@@ -34,7 +34,7 @@ function listPlaces(type: FieldType, value: Json, path: FieldPath = []): readonl
 }
 
 describe('the walk', () => {
-  it('comes to every value that has a type, and to no other', () => {
+  it('reaches every value that has a type, and no other', () => {
     const value = { tags: ['a'], shares: { bkdtg_1: true }, config: { ids: ['ipp_1'], other: ['x'] }, more: [1] };
     expect(listPlaces(TYPE, value)).toEqual([
       ': object',
@@ -48,17 +48,17 @@ describe('the walk', () => {
     ]);
   });
 
-  it('takes a single value for a list of one where the table allows it', () => {
+  it('takes a single value for a list of one if the table allows it', () => {
     expect(listPlaces(TYPE, { tags: 'a' })).toEqual([': object', 'tags: list', 'tags: text']);
     expect(listPlaces(setOf(text()), 'a')).toEqual([': list']);
   });
 
-  it.each<Json>([null, 'text', 7, [1]])('leaves %j alone where something else is expected', (value) => {
+  it.each<Json>([null, 'text', 7, [1]])('leaves %j alone if another type is expected', (value) => {
     expect(mapDirectMembers(TYPE, value, { visit: () => 'changed' })).toEqual(value);
     expect(mapDirectMembers(mapOf(text(), text()), value, { visit: () => 'changed' })).toEqual(value);
   });
 
-  it('keeps what no table knows, and names that every object seems to have', () => {
+  it('keeps unknown fields, and names that every object seems to have', () => {
     const value = { constructor: 'mine', config: { constructor: ['x'] } };
     expect(mapDirectMembers(TYPE, value, { visit: (_, member) => member })).toEqual(value);
     expect(findMemberType(TYPE, 'constructor')).toBeUndefined();

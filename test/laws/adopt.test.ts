@@ -11,7 +11,7 @@ import { settleStack } from './settle-stack.ts';
 import type { TestStack } from './stack.ts';
 import { listTouched, World } from './world.ts';
 
-describe('adopting what is as its manifest says', () => {
+describe('adopting a resource that matches its manifest', () => {
   it('writes the mark, once for each, and nothing else', LONG, async () => {
     const property = fc.asyncProperty(arbitraryUnmarked(), async (stack) => {
       const world = new World();

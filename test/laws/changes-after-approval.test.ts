@@ -54,8 +54,8 @@ function arbitraryMeanwhile(): fc.Arbitrary<Meanwhile> {
   });
 }
 
-describe('what happens after a plan was approved', () => {
-  it('is applied exactly as approved, or is refused with every difference named', LONG, async () => {
+describe('a change after an approval', () => {
+  it('is applied exactly as approved, or refused with every difference', LONG, async () => {
     const judged = { applied: 0, refused: 0 };
     const property = fc.asyncProperty(arbitraryHistory(2), arbitraryMeanwhile(), async (history, meanwhile) => {
       const [first = [], second = [], third = []] = history;

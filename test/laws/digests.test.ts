@@ -10,8 +10,8 @@ import { holds, LONG } from './properties.ts';
 import type { TestResource } from './stack.ts';
 import { World } from './world.ts';
 
-describe('the digests in the mark of what was made', () => {
-  it('are those of its fields as they are live, ids that came later included', LONG, async () => {
+describe('the digests in the mark of a new resource', () => {
+  it('are those of its fields as they are live, with ids that came later', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack({ kinds: OWNED_KINDS }), async (stack) => {
       const world = new World();
       await world.migrate(stack);

@@ -130,7 +130,7 @@ async function applyOften(workspace: Workspace, transport: Transport, times = 5)
 
 const ALL_WELL: Outcome = { exitCodes: [0, 0, 0, 0, 0], most: [1, 1] };
 
-describe('a service that', () => {
+describe('a service that changes what it stores', () => {
   it.each<[string, Distortion]>([
     ['answers empty maps as null', (_, value) => (isMap(value) && isEmpty(value) ? null : value)],
     ['leaves empty maps out', (_, value) => (isMap(value) && isEmpty(value) ? undefined : value)],
@@ -139,7 +139,7 @@ describe('a service that', () => {
     ['leaves out what is false', (name, value) => (value === false && name !== 'enabled' ? undefined : value)],
     ['leaves out what is zero', (_, value) => (value === 0 ? undefined : value)],
     ['adds fields that nobody knows', (name, value) => (name === 'uri' ? `${String(value)}?new` : value)],
-  ])('%s is as it is', async (_, distortion) => {
+  ])('leaves certificates and credentials as they are: %s', async (_, distortion) => {
     const workspace = await createWorkspace({ 'stack.yaml': MANIFESTS });
     const transport = distorted(workspace.recorder.transport, EVERYWHERE, distortion);
     expect(await applyOften(workspace, transport)).toEqual(ALL_WELL);
@@ -162,7 +162,7 @@ describe('a service that', () => {
     expect(plan.exitCode, plan.stdout).toBe(0);
   });
 
-  it('never shows extensions gets those that the manifest says next', async () => {
+  it('gets the extensions of the next manifest if it never shows them', async () => {
     const workspace = await createWorkspace({ 'stack.yaml': MANIFESTS });
     const { edgewise, write, server } = workspace;
     const leaveOut: Distortion = (name, value) => (name === 'extensions' ? undefined : value);
@@ -179,7 +179,7 @@ describe('a service that', () => {
   });
 });
 
-describe('whatever is answered, no apply leaves more certificates and credentials than the manifests have', () => {
+describe('certificates and credentials never outnumber their manifests', () => {
   const NAMES = [...new Set(WORN_KINDS.flatMap(({ fields }) => Object.keys(fields)))];
   const WAYS: readonly [string, Distortion][] = NAMES.flatMap((hit): [string, Distortion][] => [
     [`${hit} is left out`, (name, value) => (name === hit ? undefined : value)],

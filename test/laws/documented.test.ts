@@ -5,8 +5,8 @@ import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import { World } from './world.ts';
 
-describe('what edgewise and the bundled server tell each other', () => {
-  it('is as the OpenAPI document says, whatever the stacks', LONG, async () => {
+describe('the requests and responses of edgewise and the bundled server', () => {
+  it('conform to the OpenAPI document, for any stacks', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
       const world = new World({ pageSize: 3 });
       world.interpose(holdToDocument);

@@ -28,9 +28,9 @@ const FIELDS = SUBJECTS.flatMap((kind) =>
   listChangeable(kind).map((field) => ({ kind, field, label: `${kind.name} ${field}` })),
 );
 
-describe('what happened to a field at the service', () => {
+describe('the drift of a field', () => {
   it.each(FIELDS)(
-    'goes from what was expected to what is live, in every form: $label',
+    'goes from the expected to the live value, in every format: $label',
     LONG,
     async ({ kind, field }) => {
       const forms = await loadForms();

@@ -15,7 +15,7 @@ import { loadStack, World } from './world.ts';
 const NOW = new Date('2026-03-02T00:00:00Z');
 
 describe('drift', () => {
-  it('is none after an apply, and sends reads only', LONG, async () => {
+  it('is empty after an apply, and sends only reads', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
       const world = new World();
       await world.migrate(stack);

@@ -14,8 +14,8 @@ const FIELDS = SUBJECTS.flatMap((kind) =>
   listChangeable(kind).map((field) => ({ kind, label: `${kind.name} ${field}`, field })),
 );
 
-describe('a field that somebody else changes', () => {
-  it.each(FIELDS)('is shown as drift and put back: $label', LONG, async ({ kind, field }) => {
+describe('a field that another user changes', () => {
+  it.each(FIELDS)('is shown as drift and reverted: $label', LONG, async ({ kind, field }) => {
     const property = fc.asyncProperty(arbitraryDrift(kind, field), async ({ stack, drifted }) => {
       const world = new World();
       await world.migrate(stack);
@@ -34,7 +34,7 @@ describe('a field that somebody else changes', () => {
   });
 
   it.each(FIELDS.filter(({ kind }) => kind.role === 'owned'))(
-    'is left as it is when that is asked for, and stays drift: $label',
+    'is kept on request, and stays drift: $label',
     LONG,
     async ({ kind, field }) => {
       const property = fc.asyncProperty(arbitraryDrift(kind, field), async ({ stack, drifted }) => {

@@ -21,7 +21,7 @@ describe('two live resources with one mark', () => {
     await holds(property, 20);
   });
 
-  it('become one that need not be made anew, when only one of them is as it should be', LONG, async () => {
+  it('become the one that needs no replacement, if only one of them matches', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(0), async ([stack = []]) => {
       const world = new World();
       await world.migrate(stack);
@@ -34,7 +34,7 @@ describe('two live resources with one mark', () => {
     await holds(property, 10);
   });
 
-  it('are pruned together with what a target names, be it one of them', LONG, async () => {
+  it('are pruned with a target that is one of them', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(0, { kinds: COPYABLE }), async ([stack = []]) => {
       const world = new World();
       await world.migrate(stack);
@@ -51,7 +51,7 @@ describe('two live resources with one mark', () => {
     await holds(property, 10);
   });
 
-  it('are not left when two applies of one stack run at once, and then another', LONG, async () => {
+  it('are not left after two concurrent applies of one stack, and another one', LONG, async () => {
     const property = fc.asyncProperty(
       arbitraryHistory(1),
       fc.scheduler(),

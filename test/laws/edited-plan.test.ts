@@ -112,8 +112,8 @@ function toFolder(): string {
   return folder;
 }
 
-describe('a plan file that', () => {
-  it.each(BROKEN)('%s does what they say, or nothing, whatever was edited in it', LONG, async (_, prepare) => {
+describe('a plan file', () => {
+  it.each(BROKEN)('does what the manifests say, or nothing, if it was edited: %s', LONG, async (_, prepare) => {
     const picks = fc.infiniteStream(fc.nat());
     const property = fc.asyncProperty(arbitraryHistory(1, { maxResources: 5 }), picks, async (history, picked) => {
       const planned = await prepare(history);
@@ -129,7 +129,7 @@ describe('a plan file that', () => {
     await holds(property, 8);
   });
 
-  it('was made of other manifests does what these say, or nothing', LONG, async () => {
+  it('does what the manifests of the apply say, or nothing, if it was made of others', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(2), async ([first, second = [], third]) => {
       const planned = await save(first, third);
       if (hasErrors(planned.plan.diagnostics)) return;
@@ -140,7 +140,7 @@ describe('a plan file that', () => {
     await holds(property, 60);
   });
 
-  it.each(WAYS)('%s and that nobody edited is applied, wherever it broke off before', LONG, async (_, prepare) => {
+  it.each(WAYS)('is applied from any point of interruption if %s and it was not edited', LONG, async (_, prepare) => {
     const property = fc.asyncProperty(arbitraryHistory(1), arbitraryDeath(), async (history, death) => {
       const planned = await prepare(history);
       const { world, plan, state, options } = planned;

@@ -26,8 +26,8 @@ import { listTouched, loadStack, World } from './world.ts';
 
 const OPTIONS: ExportOptions = { stack: STACK_NAME };
 
-describe('exporting an account that nobody manages', () => {
-  it('gives manifests whose plan is adoptions and nothing else', LONG, async () => {
+describe('an export of an unmanaged account', () => {
+  it('gives manifests whose plan only adopts', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), fc.boolean(), async (stack, isOneText) => {
       const world = await createUnmanaged(stack);
       world.takeRequests();
@@ -46,7 +46,7 @@ describe('exporting an account that nobody manages', () => {
     await holds(property, 60);
   });
 
-  it('gives the same bytes again once they are applied', LONG, async () => {
+  it('gives the same bytes again after an apply', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
       const world = await createUnmanaged(stack);
       const first = exportLive(await readAccount(world, stack), OPTIONS);
@@ -58,7 +58,7 @@ describe('exporting an account that nobody manages', () => {
     await holds(property, 40);
   });
 
-  it('keeps the names, the protection and the ignored fields of what the stack owns already', LONG, async () => {
+  it('keeps the names, the protection and the ignored fields of owned resources', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), fc.nat(7), async (stack, seed) => {
       const world = await createUnmanaged(stack, (index) => (index + seed) % 3 === 0);
       const exported = exportLive(await readAccount(world, stack), OPTIONS);
@@ -71,7 +71,7 @@ describe('exporting an account that nobody manages', () => {
     await holds(property, 40);
   });
 
-  it('adopts what a Terraform state has too, under its names, and touches nothing else', LONG, async () => {
+  it('adopts what a Terraform state also contains, under its names, and changes nothing else', LONG, async () => {
     const property = fc.asyncProperty(
       arbitraryStack(),
       arbitraryStateNames(),
@@ -109,7 +109,7 @@ describe('exporting an account that nobody manages', () => {
     await holds(property, 40);
   });
 
-  it('does not depend on the order of lists and of maps', LONG, async () => {
+  it('does not depend on the order of lists and maps', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), fc.nat(99), async (stack, seed) => {
       const world = await createUnmanaged(stack);
       const live = await readAccount(world, stack);
@@ -120,7 +120,7 @@ describe('exporting an account that nobody manages', () => {
     await holds(property, 25);
   });
 
-  it('keeps every text to the letter, whatever a manifest or another tool would make of it', LONG, async () => {
+  it('keeps every text unchanged, whatever it looks like', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHostile(255), arbitraryHostile(3900), async (description, metadata) => {
       const world = new World();
       fc.pre(!metadata.includes('"edgewise"'));

@@ -123,15 +123,15 @@ async function expectHandedOver(
   expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
 }
 
-describe('what one stack hands over to another', () => {
-  it('is never gone, whichever stack is applied first, and whatever breaks off', LONG, async () => {
+describe('a resource that one stack hands over to another', () => {
+  it('always exists, in any order of the applies and after any interruption', LONG, async () => {
     const property = fc.asyncProperty(arbitraryMembers, arbitrarySteps, (members, steps) =>
       expectHandedOver(members, steps, true),
     );
     await holds(property, 60);
   });
 
-  it('needs nothing in the old stack when that one is applied in the same run, or later', LONG, async () => {
+  it('needs nothing in the old stack if that is applied in the same run, or later', LONG, async () => {
     const property = fc.asyncProperty(arbitraryMembers, arbitrarySteps, (members, steps) =>
       expectHandedOver(members, steps, false),
     );

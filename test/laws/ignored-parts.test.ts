@@ -98,7 +98,7 @@ function listDifferences({ changes }: Plan): readonly (readonly string[])[] {
   );
 }
 
-describe.each(CASES)('a member that is ignored: $kind $field', (shared) => {
+describe.each(CASES)('an ignored member: $kind $field', (shared) => {
   const { field, theirs, ours } = shared;
   const [member, ...values] = theirs;
   const [own, before, after] = ours;
@@ -108,7 +108,7 @@ describe.each(CASES)('a member that is ignored: $kind $field', (shared) => {
   const setTheirs = (world: World, value: Json, mine = before) =>
     changeField(world, { resource: createResource(shared, [value, mine]), stack: [] }, field);
 
-  it('is set at creation, and then no difference, but named', async () => {
+  it('is set at creation, and is named but no difference after that', async () => {
     const world = new World();
     await world.migrate([first]);
     expect((await readMembers(world, shared))[1]).toEqual(before);
@@ -189,7 +189,7 @@ describe.each(CASES)('a member that is ignored: $kind $field', (shared) => {
     expect((await world.apply(plan, client)).outcomes.map(({ outcome }) => outcome)).toEqual(['applied']);
   });
 
-  it('is unmanaged until the mark says otherwise, so the cause of a difference in it is unknown', async () => {
+  it('is unmanaged until the mark says otherwise, so the origin of a difference in it is unknown', async () => {
     const world = new World();
     await world.migrate([first]);
     await setTheirs(world, values[1]);

@@ -54,9 +54,9 @@ async function createWitness(world: World, kind: Kind, field: string): Promise<b
   return false;
 }
 
-describe('a field that somebody empties', () => {
+describe('a field that another user empties', () => {
   it.each(CLEARED)(
-    'is seen although the service leaves it out where it is empty: $label',
+    'is found although the service leaves it out while it is empty: $label',
     LONG,
     async ({ kind, field }) => {
       let seen = 0;
@@ -103,9 +103,9 @@ const CLEARED_INSIDE = SUBJECTS.filter(({ role }) => role === 'attached').flatMa
   ),
 );
 
-describe('a field of a module that somebody empties', () => {
+describe('a field of a module that another user empties', () => {
   it.each(CLEARED_INSIDE)(
-    'is seen although the service leaves it out where it is empty: $label',
+    'is found although the service leaves it out while it is empty: $label',
     LONG,
     async ({ kind, module, name, field }) => {
       const isFull = ({ spec }: TestResource): boolean => {
@@ -141,8 +141,8 @@ function toEmptied(type: FieldType): Json {
   return type.type === 'list' ? [] : {};
 }
 
-describe('a service that leaves out what is empty, now here and now there', () => {
-  it('is as one that does not: each step leaves nothing to do, and an approval holds', LONG, async () => {
+describe('a service that leaves out empty values at random', () => {
+  it('gives the same result: each step leaves nothing to do, and an approval holds', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(3), fc.nat(), async (stacks, seed) => {
       const world = new World();
       let answers = seed;
@@ -194,7 +194,7 @@ const NEVER_SHOWN = SUBJECTS.filter(({ role }) => role !== 'submitted').flatMap(
 );
 
 describe('a field that is never shown', () => {
-  it.each(NEVER_SHOWN)('is no change once it is written, and said once: $label', LONG, async ({ kind, name }) => {
+  it.each(NEVER_SHOWN)('is no change once it is written, and reported once: $label', LONG, async ({ kind, name }) => {
     const arbitrary = fc.tuple(arbitraryResource([kind]), arbitraryResource([kind]), fc.nat());
     const property = fc.asyncProperty(arbitrary, async ([one, other, seed]) => {
       const world = new World();
@@ -217,9 +217,9 @@ describe('a field that is never shown', () => {
 /** The parts of modules that may be empty, and that services leave out where they are. */
 const EMPTIED = CLEARED_INSIDE.filter(({ field: { required, type } }) => !required && type.type !== 'number');
 
-describe('a part of a module that no answer shows', () => {
+describe('a part of a module that no response shows', () => {
   it.each(EMPTIED)(
-    'is written when the manifest sets it, and then matches: $label',
+    'is written if the manifest sets it, and matches after that: $label',
     LONG,
     async ({ kind, module, name }) => {
       const isSet = (spec: TestResource['spec']): boolean => {

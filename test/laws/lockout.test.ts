@@ -8,8 +8,8 @@ import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import { World } from './world.ts';
 
-describe('what may lock its own caller out', () => {
-  it('is sent when everything else is over', LONG, async () => {
+describe('a write that may lock out its caller', () => {
+  it('is sent after all others', LONG, async () => {
     const kinds = [IP_RESTRICTION, IP_RESTRICTION, ...MANIFEST_KINDS];
     const property = fc.asyncProperty(arbitraryHistory(1, { kinds }), async (stacks) => {
       const world = new World({ concurrency: 16 });

@@ -9,7 +9,7 @@ import type { TestResource } from './stack.ts';
 import { listTouched, World } from './world.ts';
 
 describe('a field that changes in a manifest', () => {
-  it.each(EDITABLE_FIELDS)('is shown as such, and nothing else is: $label', LONG, async ({ kind, field }) => {
+  it.each(EDITABLE_FIELDS)('is shown as changed by the manifest, alone: $label', LONG, async ({ kind, field }) => {
     const property = fc.asyncProperty(arbitraryEdit(kind, field), async ({ before, after }) => {
       const world = new World();
       await world.migrate(before);

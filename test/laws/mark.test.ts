@@ -26,7 +26,7 @@ describe('the mark', () => {
     await holds(property, 300);
   });
 
-  it('fits the service beside the longest metadata that a manifest may have', LONG, async () => {
+  it('fits beside the longest metadata that a manifest may have', LONG, async () => {
     const property = fc.asyncProperty(
       arbitraryResource(OWNED_KINDS),
       fc.constantFrom('x', 'é', '🙂'),

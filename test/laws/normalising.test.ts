@@ -40,8 +40,8 @@ function isBlank(value: Json): boolean {
   return typeof value === 'string' && value !== '' && value.trim() === '';
 }
 
-describe('with a service that stores values in forms of its own', () => {
-  it.each(SUBJECTS)('one apply leaves nothing to do, and nothing comes back: $name', LONG, async (kind) => {
+describe('a service that stores values in its own forms', () => {
+  it.each(SUBJECTS)('is at rest after one apply, and nothing comes back: $name', LONG, async (kind) => {
     const property = fc.asyncProperty(arbitraryHistory(2, { kinds: [kind] }), async (stacks) => {
       fc.pre(stacks.every(isStorable));
       const world = new World();
@@ -60,7 +60,7 @@ describe('with a service that stores values in forms of its own', () => {
     await holds(property, 8);
   });
 
-  it('one apply leaves nothing to do for stacks of every kind', LONG, async () => {
+  it('is at rest after one apply of stacks of every kind', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(3), async (stacks) => {
       fc.pre(stacks.every(isStorable));
       const world = new World();
@@ -96,9 +96,9 @@ async function readField(world: World, stack: TestStack, resource: TestResource,
   return spec[field] ?? (table === undefined ? null : getNormalUnsetFieldValue(table));
 }
 
-describe('with such a service, a field that somebody else changes', () => {
+describe('a field that another user changes at such a service', () => {
   it.each(FIELDS)(
-    'is seen if it is shown otherwise than before, and put back: $label',
+    'is found if it is shown otherwise than before, and reverted: $label',
     LONG,
     async ({ kind, field }) => {
       const property = fc.asyncProperty(arbitraryDrift(kind, field), async ({ stack, drifted }) => {
@@ -122,9 +122,9 @@ describe('with such a service, a field that somebody else changes', () => {
   );
 });
 
-describe('with such a service, a field that changes in its manifest', () => {
+describe('a field that changes in its manifest at such a service', () => {
   it.each(EDITABLE_FIELDS)(
-    'is a change if its meaning is another, and matches then: $label',
+    'is a change if its meaning differs, and matches after that: $label',
     LONG,
     async ({ kind, field }) => {
       const property = fc.asyncProperty(arbitraryEdit(kind, field), async ({ before, after }) => {
@@ -151,10 +151,10 @@ describe('with such a service, a field that changes in its manifest', () => {
   );
 });
 
-describe('with such a service, a description that changes in its manifest', () => {
+describe('a description that changes in its manifest at such a service', () => {
   const DESCRIBED = SUBJECTS.filter(({ fields }) => fields['description'] !== undefined);
 
-  it.each(DESCRIBED)('is written, and matches then: $name', LONG, async (kind) => {
+  it.each(DESCRIBED)('is written, and matches after that: $name', LONG, async (kind) => {
     const property = fc.asyncProperty(arbitraryHistory(1, { kinds: [kind] }), async (stacks) => {
       const [stack = []] = stacks;
       fc.pre(isStorable(stack));

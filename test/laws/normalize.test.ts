@@ -22,7 +22,7 @@ describe.each(SUBJECTS)('the normal form of a spec of $name', (kind) => {
     );
   });
 
-  it('is the same, and so is its digest, in whatever order things stand that have none', async () => {
+  it('is the same, and so is its digest, in any order of unordered values', async () => {
     await holds(
       fc.asyncProperty(arbitrarySpec(kind), async (spec) => {
         const shuffled = shuffle(kind, spec);

@@ -7,7 +7,7 @@ import { TREE } from '../scenarios/setup.ts';
 /** Scenarios of one stack. */
 const SCENARIOS = listScenarios().filter(({ folder }) => !existsSync(join(folder, TREE)));
 
-describe('a stack alone, and as the only one of a run over many', () => {
+describe('a stack alone and as the only one of a run over many', () => {
   it.each(SCENARIOS)('sends the same requests and ends in the same way: $name', async (scenario) => {
     const [alone, ofMany] = [await play(scenario, 'folder'), await play(scenario, 'recursive')];
     expect(ofMany).toEqual(alone);

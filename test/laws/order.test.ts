@@ -10,7 +10,7 @@ import type { Layout } from './render-stack.ts';
 import { shuffleStack } from './shuffle.ts';
 import { World } from './world.ts';
 
-describe('the order of things in the input', () => {
+describe('the order of the input', () => {
   it('does not change a byte of the plan', LONG, async () => {
     const property = fc.asyncProperty(
       arbitraryHistory(1),
@@ -26,7 +26,7 @@ describe('the order of things in the input', () => {
     await holds(property, 40);
   });
 
-  it('does not change a byte of the plan when it is the order of the answers', LONG, async () => {
+  it('does not change a byte of the plan if it is the order of the responses', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), fc.nat(3), async ([first = [], second = []], metadata) => {
       const world = new World();
       await world.migrate(first);

@@ -23,7 +23,7 @@ const CONTEXT = {
   stderr: { write: () => undefined, isTerminal: false, columns: () => 0 },
 };
 
-describe('a plan that is saved', () => {
+describe('a saved plan', () => {
   it('is read back as it was, conforms to its schema, and does the same', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
       const world = new World();
@@ -43,7 +43,7 @@ describe('a plan that is saved', () => {
     await holds(property, 20);
   });
 
-  it('can be shown, whatever is in it', LONG, async () => {
+  it('is shown, whatever it contains', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), fc.boolean(), async ([first = [], second = []], verbose) => {
       const world = new World();
       await world.migrate(first);

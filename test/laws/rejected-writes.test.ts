@@ -24,8 +24,8 @@ const HISTORY = fc.tuple(arbitraryHistory(1, OPTIONS), fc.nat()).map(([[first = 
 }));
 
 /** A write is foretold to be rejected when that follows from what was read; everything else can be applied. */
-describe('what others use, and has left the manifests,', () => {
-  it('is foretold to be rejected, is rejected, and fails alone', LONG, async () => {
+describe('a resource that others use and that has no manifest', () => {
+  it('is expected to be rejected, is rejected, and fails alone', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
       const { edgewise, used, consent } = await prepare(history);
       if (used === undefined) return;
@@ -39,7 +39,7 @@ describe('what others use, and has left the manifests,', () => {
     await holds(property, 60);
   });
 
-  it('keeps nothing else from being applied with --skip-rejected', LONG, async () => {
+  it('prevents no other write with --skip-rejected', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
       const { edgewise, used, consent } = await prepare(history);
       if (used === undefined) return;
@@ -56,7 +56,7 @@ describe('what others use, and has left the manifests,', () => {
     await holds(property, 40);
   });
 
-  it('is rejected where that is foretold, whatever the service does not show', LONG, async () => {
+  it('is rejected as expected, whatever the service does not show', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
       const { edgewise, recorder, consent } = await prepare(history);
       const transport = hideAtRandom(recorder.transport, createChance(`hide ${history.seed}`));

@@ -10,7 +10,7 @@ import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { listTouched, World } from './world.ts';
 
-describe('what is released', () => {
+describe('a released resource', () => {
   it('has no mark, keeps everything else, and can be adopted again', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
       const world = new World();

@@ -12,8 +12,8 @@ import { listTouched, loadStack, World } from './world.ts';
 /** New names by old ones, the same for every kind: some move on from one resource to the next, some change places. */
 type NewNames = ReadonlyMap<string, string>;
 
-describe('resources with new names that say the old ones', () => {
-  it('get new marks, by a PATCH for each, and are otherwise as they were', LONG, async () => {
+describe('resources with renamed_from', () => {
+  it('get new marks with one PATCH each, and no other change', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), arbitraryNewNames(), async (stack, names) => {
       const world = new World();
       const before = stack.map(withoutLongMetadata);
@@ -30,7 +30,7 @@ describe('resources with new names that say the old ones', () => {
     await holds(property, 25);
   });
 
-  it('get them in whatever order, and when an apply breaks off in between', LONG, async () => {
+  it('get new marks in any order, and after an interrupted apply', LONG, async () => {
     const subject = fc.tuple(
       arbitraryStack({ kinds: OWNED_KINDS }),
       arbitraryNewNames(),
@@ -52,8 +52,8 @@ describe('resources with new names that say the old ones', () => {
   });
 });
 
-describe('a stack that is taken over by one of another name', () => {
-  it('gets its marks, by a PATCH for each, and is otherwise as it was', LONG, async () => {
+describe('a stack that another stack takes over', () => {
+  it('gets its marks with one PATCH each, and no other change', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
       const world = new World();
       await world.migrate(stack);

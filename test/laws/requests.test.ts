@@ -19,7 +19,7 @@ const SAID =
 
 describe('the requests of a run', () => {
   it(
-    'are GETs for a plan, one for each page of a kind, each module that a document may set, and each reference to what is not listed',
+    'are GETs for a plan: one for each page of a kind, each module that a document may set, and each reference to an unlisted resource',
     LONG,
     async () => {
       const property = fc.asyncProperty(
@@ -43,7 +43,7 @@ describe('the requests of a run', () => {
   );
 
   it(
-    'are for an apply the writes of the plan, reads right before them, and lists of what another apply could make too',
+    'are for an apply the writes of the plan, reads right before them, and lists of what a concurrent apply could create',
     LONG,
     async () => {
       const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
@@ -73,7 +73,7 @@ describe('the requests of a run', () => {
     },
   );
 
-  it('are for an apply as many as its plan says, or at least as many', LONG, async () => {
+  it('are as many in an apply as its plan says, or at least as many', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), fc.constantFrom(1, 2, 3, 100), async (stacks, pageSize) => {
       const world = new World({ pageSize });
       for (const stack of [...stacks, []]) {
@@ -92,7 +92,7 @@ describe('the requests of a run', () => {
     await holds(property, 60);
   });
 
-  it('wait for none that stands behind them in the plan', LONG, async () => {
+  it('wait for none that comes later in the plan', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
       const world = new World();
       for (const stack of stacks) {

@@ -33,7 +33,7 @@ interface Leaf {
 
 const LEAVES = SUBJECTS.map((kind) => ({ kind, leaves: listLeaves(kind) }));
 
-describe('a plan that is saved can be read back and applied, whatever it changes:', () => {
+describe('a saved plan is read back and applied with a change of', () => {
   const cases = LEAVES.flatMap(({ kind, leaves }) =>
     leaves.map((first, at) => ({
       label: `${kind.name} ${formatPath(first.path)}`,

@@ -46,7 +46,7 @@ const MOST = 120;
 /** Each takes many more applies, of one stack. */
 const MOST_ALONE = 20;
 
-describe('stacks that refer to each other, in every way there is for three, and in every shape for four', () => {
+describe('stacks with references, in every graph of three and every shape of four', () => {
   it('are applied in one run, whichever of them change', LONG, async () => {
     for (const { count, graph } of thinOut([...SMALL, ...LARGE])) {
       const before = toRepository(count, graph);
@@ -75,7 +75,7 @@ describe('stacks that refer to each other, in every way there is for three, and 
     }
   });
 
-  it('come to refer to each other in another way, in one run', LONG, async () => {
+  it('are applied in one run after their references change direction', LONG, async () => {
     const pairs = SMALL.flatMap(({ count, graph }) =>
       SMALL.filter((other) => other.count === count).map((other) => ({ count, from: graph, to: other.graph })),
     );
@@ -87,7 +87,7 @@ describe('stacks that refer to each other, in every way there is for three, and 
     }
   });
 
-  it('leave what they leave if each is applied alone, in either order', LONG, async () => {
+  it('have the same result as single applies in either order', LONG, async () => {
     const pairs = SMALL.flatMap(({ count, graph }) =>
       SMALL.filter((other) => other.count === count).map((other) => ({ count, from: graph, to: other.graph })),
     );
@@ -137,7 +137,7 @@ describe('stacks that refer to each other, in every way there is for three, and 
   });
 
   it(
-    'pass on hostports, and let go of pools or delete them at the same time, in as many applies as a value is passed on',
+    'pass on hostports, and release pools or delete them at the same time, in as many applies as a value is passed on',
     LONG,
     async () => {
       const cases = SMALL.flatMap(({ count, graph }) => {
@@ -158,7 +158,7 @@ describe('stacks that refer to each other, in every way there is for three, and 
     },
   );
 
-  it('pass on hostports while they come to refer to new pools of each other', LONG, async () => {
+  it('pass on hostports while they begin to refer to new pools of each other', LONG, async () => {
     const cases = SMALL.flatMap(({ count, graph }) => {
       const after = toRepository(count, graph);
       return listPorts(after.stacks).map((ports) => ({ graph, after, ports }));
@@ -171,7 +171,7 @@ describe('stacks that refer to each other, in every way there is for three, and 
     }
   });
 
-  it('send nothing when nothing changed', LONG, async () => {
+  it('send nothing if nothing changed', LONG, async () => {
     for (const { count, graph } of thinOut(SMALL)) {
       const workspace = await startWith(toRepository(count, graph));
       listWrites(workspace);

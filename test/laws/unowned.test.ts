@@ -11,8 +11,8 @@ import { settleStack, toExternalId } from './settle-stack.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 import { World } from './world.ts';
 
-describe('what is not ours', () => {
-  it('is never changed or deleted, whatever it bears', LONG, async () => {
+describe('a foreign resource', () => {
+  it('is never changed or deleted, whatever it contains', LONG, async () => {
     const property = fc.asyncProperty(arbitraryNeighbours(), async ({ others, stacks, metadata }) => {
       const world = new World();
       for (const [index, other] of others.entries())

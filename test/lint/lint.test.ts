@@ -230,13 +230,13 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
 ];
 
 describe('lint', () => {
-  it.each(CASES)('%s is found in a %s, where it is, and not in the like of it', (rule, kind, ...texts) => {
+  it.each(CASES)('finds %s in a %s, at its place, and not in a correct one', (rule, kind, ...texts) => {
     const [bad, marked, good] = texts;
     expect(find(kind, bad)).toEqual([`${rule} ${marked}`]);
     expect(find(kind, good)).toEqual([]);
   });
 
-  it('literal-id is found where an External names the id, and only where the id is written out', () => {
+  it('finds literal-id if an External names the id, and only if the id is written out', () => {
     const toRestriction = (id: string) => `spec: { type: endpoints, enforced: true, ip_policy_ids: [${id}] }`;
     const [found, ...others] = lint('IPRestriction', toRestriction('ipp_a'), toExternal('ipp_a'));
     expect(others).toEqual([]);
@@ -245,7 +245,7 @@ describe('lint', () => {
     expect(find('IPRestriction', toRestriction('ipp_b'), toExternal('ipp_a'))).toEqual([]);
   });
 
-  it('literal-id is found in the keys of maps and in the configuration of actions', () => {
+  it('finds literal-id in the keys of maps and in the configuration of actions', () => {
     expect(find('WeightedBackend', 'spec: { backends: { bkdhr_a: 1 } }', toExternal('bkdhr_a'))).toEqual([
       'literal-id 1',
     ]);
@@ -255,14 +255,14 @@ describe('lint', () => {
     ]);
   });
 
-  it('literal-id names the document that attaches to the id, and shows where', () => {
+  it('names the document that attaches to the id for literal-id, and its place', () => {
     const edge = 'apiVersion: edgewise/v1\nkind: HTTPSEdge\nmetadata: { name: web }\nspec: { id: edghts_a }\n';
     const [found] = lint('HTTPSEdgeRoute', 'spec: { edge_id: edghts_a, id: edghtsrt_a }', edge);
     expect(found).toMatchObject({ code: 'literal-id', remedy: 'Write HTTPSEdge/web.', place: { line: 9 } });
     expect(found?.related).toMatchObject([{ place: { line: 4 } }]);
   });
 
-  it('suppression-unused is found where a suppression has no effect', () => {
+  it('finds suppression-unused if a suppression has no effect', () => {
     expect(find('Credential', 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { unrestricted-access: why } }')).toEqual([
       'suppression-unused why',
     ]);
@@ -283,24 +283,24 @@ describe('severities', () => {
     expect(lint('Credential', 'spec: {}', toStack('unrestricted-access: off'))).toEqual([]);
   });
 
-  it('leave a suppression alone whose rule is off', () => {
+  it('ignore a suppression whose rule is off', () => {
     const body = 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { unrestricted-access: why } }';
     expect(lint('Credential', body, toStack('unrestricted-access: off'))).toEqual([]);
   });
 
-  it('of a rule that does not exist are refused, and the right one is suggested', () => {
+  it('of an unknown rule are refused, and the right one is proposed', () => {
     const { diagnostics } = validate(toStack('no-bakcend: off'));
     expect(diagnostics).toMatchObject([{ code: 'unknown-field', remedy: 'Did you mean `no-backend`?' }]);
   });
 });
 
 describe('settings of rules', () => {
-  it('say how long a certificate may be valid', () => {
+  it('limit the validity of a certificate', () => {
     const body = `${toCertificate('principals: [alice] }')}\nlifecycle: { valid_for: 90d }`;
     expect(find('SSHUserCertificate', body, toStack('max_validity: 30d'))).toEqual(['certificate-too-long 90d']);
   });
 
-  it('name more CEL variables, one by one or all below a name', () => {
+  it('add CEL variables, one by one or all below a name', () => {
     const expression = toRule('conn.tls.sni == conn.server_ip');
     expect(find('TCPEdge', expression)).toHaveLength(2);
     expect(find('TCPEdge', expression, toStack('cel_variables: [conn.tls.*, conn.server_ip]'))).toEqual([]);
@@ -309,7 +309,7 @@ describe('settings of rules', () => {
 });
 
 describe('suppressions', () => {
-  it('silence the rule that they name, and no other', () => {
+  it('silence their rule, and no other', () => {
     const body = `${toCertificate('}')}\nlifecycle: { valid_for: 1000d }\nlint: { allow: { certificate-too-long: a test } }`;
     expect(lint('SSHUserCertificate', body).map(({ code }) => code)).toEqual(['unrestricted-access']);
   });
@@ -318,7 +318,7 @@ describe('suppressions', () => {
     ['an empty reason', 'no-backend: " "', 'bad-value'],
     ['a rule that does not exist', 'no-such-rule: why', 'unknown-field'],
     ['no reason at all', 'no-backend:', 'bad-value'],
-  ])('with %s are refused', (_, allow, code) => {
+  ])('are refused with %s', (_, allow, code) => {
     const text = `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: it }\nlint:\n  allow:\n    ${allow}\n`;
     expect(validate(text).diagnostics).toMatchObject([{ code, place: { line: 6 } }]);
   });
@@ -333,11 +333,11 @@ describe('expressions', () => {
     ['cel.bind(ip, conn.client_ip, ip + ip).size() > 1u'],
     ['conn.geo.?city.orValue("") in ["x"]'],
     [`conn.client_ip in [${Array.from({ length: 5000 }, (_, index) => `'${index}'`).join()}]`],
-  ])('are understood: %s', (expression) => {
+  ])('are accepted: %s', (expression) => {
     expect(find('TCPEdge', toRule(expression))).toEqual([]);
   });
 
-  it('have their own names only where these are bound', () => {
+  it('have their local names only where they are bound', () => {
     expect(lint('TCPEdge', toRule('[1].exists(x, x > 0) && x > 1'))).toMatchObject([{ code: 'cel-expression' }]);
   });
 
@@ -347,13 +347,13 @@ describe('expressions', () => {
     ['nothing', ' '],
     ['control characters', '\u001b[2J\u202e'],
     ['a long line', 'a'.repeat(100_000)],
-  ])('of %s are found, and shown shortly', (_, expression) => {
+  ])('are found in %s, and shortened', (_, expression) => {
     const found = lint('TCPEdge', toRule(expression));
     expect(found).toMatchObject([{ code: expect.stringMatching(/^cel-/) }]);
     expect(found[0]?.message.length).toBeLessThan(1000);
   });
 
-  it('are pointed at by their name, where it is no part of another', () => {
+  it('are located by their name, and not by a part of another', () => {
     const text = 'conn.client_ip == conn.foo && foo == 1';
     const marked = lint('TCPEdge', toRule(text), toStack('')).map(({ place }) => [
       toMarked(place?.excerpt ?? ''),
@@ -371,7 +371,7 @@ describe('expressions', () => {
   it.each([
     ['a name', "conn.foo == 'x'", 'conn.foo'],
     ['what cannot be read', ') > 1', ')'],
-  ])('are pointed at on their line of a block: %s', (_, wrong, marked) => {
+  ])('are located on their line of a block: %s', (_, wrong, marked) => {
     const lines = ['|-', "  conn.client_ip != 'x' &&", '    // a remark', `    ${wrong}`];
     const body = `spec:\n  policy:\n    inbound:\n      expressions:\n        - ${lines.join('\n          ')}\n`;
     const [found, ...others] = lint('TCPEdge', body, toStack('no-backend: "off"'));
@@ -380,34 +380,34 @@ describe('expressions', () => {
     expect(found?.place?.column).toBe(15);
   });
 
-  it('suggest what was meant', () => {
+  it('propose the name that was meant', () => {
     const [found] = lint('TCPEdge', toRule("conn.cleint_ip == 'x'"));
     expect(found?.remedy).toContain('Did you mean `conn.client_ip`?');
   });
 
-  it('may be a chain of any length', () => {
+  it('can be a chain of any length', () => {
     expect(find('TCPEdge', toRule(`${'1 + '.repeat(20_000)}1 > 0`))).toEqual([]);
   });
 });
 
-describe('for a plan', () => {
+describe('lint for a plan', () => {
   const body = 'spec: { type: api, enforced: true, ip_policy_ids: [ipp_a] }';
 
-  it('leaves out what the plan tells itself', () => {
+  it('leaves out what the plan reports itself', () => {
     expect(lint('IPRestriction', body, '', { isForPlan: true })).toEqual([]);
   });
 
-  it('stops it all the same where the Stack makes that an error', () => {
+  it('stops the plan if the Stack makes that an error', () => {
     const found = lint('IPRestriction', body, toStack('restriction-locks-out: error'), { isForPlan: true });
     expect(found).toMatchObject([{ severity: 'error' }]);
   });
 
-  it('counts a suppression as used though the plan tells it', () => {
+  it('counts a suppression as used if the plan reports it', () => {
     const suppressed = `${body}\nlint: { allow: { restriction-locks-out: the office is allowed } }`;
     expect(lint('IPRestriction', suppressed, '', { isForPlan: true })).toEqual([]);
   });
 
-  it('shows ten warnings of a rule, whatever the order of the files, and the number of the others', () => {
+  it('shows ten warnings of a rule in any order of the files, and the number of the others', () => {
     const toDocument = (name: number): string =>
       `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: c${name} }\n`;
     const texts = Array.from({ length: 13 }, (_, index) => toDocument(index + 10));

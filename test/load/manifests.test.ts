@@ -23,7 +23,7 @@ function faultsOf(
   );
 }
 
-describe('what is larger than any manifest is refused before it is built', () => {
+describe('input that is larger than any manifest is refused before it is parsed', () => {
   it.each([
     ['brackets', '['.repeat(1_000_000)],
     ['brackets that close', '['.repeat(300_000) + ']'.repeat(300_000)],
@@ -76,7 +76,7 @@ describe('what is larger than any manifest is refused before it is built', () =>
 });
 
 /** Work that grows with the square of these numbers does not end in the time that a test has. */
-describe('what is large and allowed, or nearly', () => {
+describe('input that is large and allowed, or nearly', () => {
   it('is a hundred thousand hostports of an edge, which are one mistake', () => {
     const hostports = Array.from({ length: 100_000 }, (_, index) => `    - h${index}.example.net:5432\n`);
     const told = tell(`${HEAD}  hostports:\n${hostports.join('')}`);
@@ -109,14 +109,14 @@ describe('limits', () => {
     expect(faultsOf('a: aaaaa\n', { text: 4 })).toEqual(['this text is longer than 4 characters']);
   });
 
-  it('take a text that looks like a separator for a text', () => {
+  it('accept a text that looks like a separator', () => {
     const texts = Array.from({ length: 30 }, () => '- "---"\n').join('');
     expect(faultsOf(texts, { nodes: 50 })).toEqual(['this document has more than 50 keys and values']);
   });
 });
 
-describe('of many mistakes in one document', () => {
-  it('the first twenty of a kind are told, and how many more there are', () => {
+describe('many mistakes in one document', () => {
+  it('are reported up to twenty of a kind, with the number of the rest', () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `  unknown_${index}: 1\n`).join('');
     const told = tell(HEAD + keys);
     expect(told).toHaveLength(21);
@@ -145,14 +145,14 @@ describe('of many mistakes in one document', () => {
       `${HEAD.replace('TCPEdge', 'WeightedBackend')}  backends: {${Array.from({ length: 50 }, (_, index) => `External/x${index}: 1`).join(', ')}}\n`,
       'more',
     ],
-  ])('of any kind: %s', (_, text, last) => {
+  ])('are limited for any kind: %s', (_, text, last) => {
     const told = tell(text);
     expect(told.some((line) => line.includes(last))).toBe(true);
     expect(told.length).toBeLessThan(30);
   });
 });
 
-it('of many documents with mistakes, a thousand are told, and how many more there are', () => {
+it('reports a thousand of many documents with mistakes, and the number of the rest', () => {
   const told = tell('---\nkind: Nobody\n'.repeat(3000));
   expect(told).toHaveLength(1001);
   expect(told.filter((line) => line.includes('and 2,000 more errors'))).toHaveLength(1);

@@ -34,8 +34,8 @@ const CODES = Array.from(PARTS.matchAll(/^### (.+)$/gm), ([, code = '']) => code
   (code) => !ELSEWHERE.includes(code),
 );
 
-describe('manifests that are wrong', () => {
-  it.each(TABLES)('are told of exactly as the table %s says', async (table) => {
+describe('invalid manifests', () => {
+  it.each(TABLES)('are reported exactly as in the table %s', async (table) => {
     const text = readFileSync(new URL(table, FOLDER), 'utf8');
     expect(text.match(/^## /gm)?.length).toBe(text.match(/^```text$/gm)?.length);
     await expect(renderTable(text)).toMatchFileSnapshot(`diagnostics/${table}`);

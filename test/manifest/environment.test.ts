@@ -31,7 +31,7 @@ describe('variables in a text', () => {
     [`${D}${D}${D}{env:NAME}`, `${D}${D}{env:NAME}`, []],
     [LITERAL, LITERAL, []],
     [`${D}{env:toString}`, `${D}{env:toString}`, ['toString']],
-  ])('%s gives %s', (text, filled, unset) => {
+  ])('are filled in: %s gives %s', (text, filled, unset) => {
     expect(replaceEnvironmentVariables(text, ENV)).toEqual({ text: filled, unset, withheld: [], malformed: [] });
   });
 
@@ -45,13 +45,13 @@ describe('variables in a text', () => {
     [`${D}{env:NOPE:-{}}`, [`${D}{env:NOPE:-{}`]],
     [`${D}${D}${D}{env:}`, []],
     [`${D}${D}{env:} ${D}${D}{env:`, []],
-  ])('%j has what is almost a variable, which is left as it is', (text, malformed) => {
+  ])('are not taken for one in %j', (text, malformed) => {
     const filled = replaceEnvironmentVariables(text, NO_ENVIRONMENT);
     expect(filled).toMatchObject({ unset: [], malformed });
     expect(filled.text).toBe(text.replaceAll(`${D}${D}{`, `${D}{`));
   });
 
-  it('are filled in once: what a variable holds is not looked at again', () => {
+  it('are filled in once: their value is not searched for variables', () => {
     expect(replaceEnvironmentVariables(`${D}{env:DOLLAR} ${D}{env:PRICE}`, ENV)).toEqual({
       text: `${D}{env:NAME} $&$1`,
       unset: [],
@@ -60,7 +60,7 @@ describe('variables in a text', () => {
     });
   });
 
-  it('take time that grows with the text only', () => {
+  it('are filled in in time that grows with the text only', () => {
     const text = `${D}{env:A:-`.repeat(100_000);
     expect(replaceEnvironmentVariables(text, ENV)).toEqual({ text, unset: [], withheld: [], malformed: [text] });
   });
@@ -74,13 +74,13 @@ describe('variables in a text', () => {
     ['NAME', [], undefined],
     ['EDGEWISE_API_KEY', ['EDGEWISE_API_KEY'], undefined],
     ['EDGEWISE_GITLAB_TOKEN', ['EDGEWISE_*'], undefined],
-  ])('%s is read when %j are offered: %s', (name, offered, value) => {
+  ])('are read as %s if %j are offered: %s', (name, offered, value) => {
     const text = `${D}{env:${name}}`;
     const filled = replaceEnvironmentVariables(text, { variables: VARIABLES, offered });
     expect(filled).toMatchObject({ text: value ?? text, withheld: value === undefined ? [name] : [] });
   });
 
-  it('have their default where they are not offered, unless they are for a key or a token', () => {
+  it('have their default if they are not offered, unless they are for a key or a token', () => {
     const env = { variables: VARIABLES, offered: [] };
     expect(replaceEnvironmentVariables(`${D}{env:NAME:-other}`, env)).toMatchObject({ text: 'other', withheld: [] });
     const secret = `${D}{env:EDGEWISE_GITLAB_TOKEN:-other}`;

@@ -48,7 +48,7 @@ describe('an excerpt', () => {
     `);
   });
 
-  it('cuts a long line around the caret', () => {
+  it('shortens a long line around the caret', () => {
     const line = `list: [${'"some value", '.repeat(30)}bad, ${'"some value", '.repeat(30)}]`;
     expect(render(line, 'bad')).toMatchInlineSnapshot(`
       "
@@ -58,7 +58,7 @@ describe('an excerpt', () => {
     `);
   });
 
-  it('cuts a long line at its end when the caret is near its start', () => {
+  it('shortens a long line at its end if the caret is near its start', () => {
     expect(render(`text: ${'word '.repeat(100)}`, 'text')).toMatchInlineSnapshot(`
       "
       1 | text: word word word word word word word word word word word word word word word word word word word…
@@ -67,7 +67,7 @@ describe('an excerpt', () => {
     `);
   });
 
-  it('cuts a caret that is longer than the line may be', () => {
+  it('shortens a caret that is too long', () => {
     const excerpt = render(`a: ${'x'.repeat(500)}`, 'x'.repeat(500));
     expect(excerpt).toMatchInlineSnapshot(`
       "
@@ -77,7 +77,7 @@ describe('an excerpt', () => {
     `);
   });
 
-  it('keeps the caret in place behind tabs, wide characters and combining ones', () => {
+  it('keeps the caret in place behind tabs, wide and combining characters', () => {
     expect(render('a:\tbad', 'bad')).toMatchInlineSnapshot(`
       "
       1 | a:  bad
@@ -98,7 +98,7 @@ describe('an excerpt', () => {
     `);
   });
 
-  it('shows what stands for nothing visible, with the caret behind it', () => {
+  it('shows a sign for invisible text, with the caret behind it', () => {
     expect(render('a: \u3164\ufe0f bad', 'bad')).toMatchInlineSnapshot(`
       "
       1 | a: \\u3164\\ufe0f bad
@@ -107,7 +107,7 @@ describe('an excerpt', () => {
     `);
   });
 
-  it('shows what cannot be seen', () => {
+  it('shows invisible characters', () => {
     expect(render('a: "\u001b[31m\u202e\u0000" bad', 'bad')).toMatchInlineSnapshot(`
       "
       1 | a: "\\u001b[31m\\u202e\\u0000" bad
@@ -116,12 +116,12 @@ describe('an excerpt', () => {
     `);
   });
 
-  it('does not cut a character in two', () => {
+  it('splits no character', () => {
     expect(render(`${'🙂'.repeat(100)}bad`, 'bad')).not.toMatch(/\\ud/);
     expect(render(`x${'🙂'.repeat(100)}bad`, 'bad')).not.toMatch(/\\ud/);
   });
 
-  it('has a caret even where there is nothing', () => {
+  it('has a caret for an empty range', () => {
     expect(renderExcerpt(() => undefined, { line: 1, column: 1, length: 0 })).toBe('1 |\n  | ^');
   });
 });

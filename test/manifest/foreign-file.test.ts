@@ -36,16 +36,16 @@ const MAYBE_MANIFESTS: readonly (readonly [what: string, name: string, text: str
   ['bytes that are no text', 'a.yaml', Buffer.from([0x61, 0x3a, 0x20, 0xff])],
 ];
 
-describe('in a folder', () => {
-  it.each(FOREIGN)('%s is no manifest', (name, text) => {
+describe('the files of a folder', () => {
+  it.each(FOREIGN)('are no manifest: %s', (name, text) => {
     expect(isFileOfOtherTool(name, Buffer.from(text))).toBe(true);
   });
 
-  it.each(MAYBE_MANIFESTS)('%s may be a manifest', (_, name, text) => {
+  it.each(MAYBE_MANIFESTS)('may be a manifest: %s', (_, name, text) => {
     expect(isFileOfOtherTool(name, Buffer.from(text))).toBe(false);
   });
 
-  it('every manifest of the examples is one, and no file of this project is', () => {
+  it('are manifests in the examples, and no file of this project is', () => {
     const examples = globSync('examples/{quickstart,everything,environments}/**/*.yaml').filter(
       (file) => !file.endsWith('kustomization.yaml'),
     );

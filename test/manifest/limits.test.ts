@@ -24,11 +24,11 @@ describe('metadata', () => {
   const withText = (length: number) =>
     `${stack}${edge(`spec: { hostports: ["a:1"], policy: { enabled: true }, metadata: { t: ${'x'.repeat(length)} } }\nlifecycle: { protect: true, ignore: [policy] }\n`)}`;
 
-  it('may be as long as leaves room for the mark', () => {
+  it('is as long as leaves room for the mark', () => {
     expect(explain(withText(free))).toEqual([]);
   });
 
-  it('is too long by what the mark takes, and the count says so', () => {
+  it('is too long by the size of the mark, and the error says so', () => {
     expect(explain(withText(free + 1))).toEqual([
       expect.stringMatching(
         /bad-value: TCPEdge\/a: spec.metadata is 4097 bytes long, including the mark; the limit is 4096/,
@@ -37,7 +37,7 @@ describe('metadata', () => {
     ]);
   });
 
-  it('of a credential leaves room for what says that its token was delivered, and which one it replaced', () => {
+  it('of a credential leaves room for its delivery and the one that it replaced', () => {
     const name = { stack: '', name: 'a', protect: false, fields: { metadata: 'xxxxxx' } };
     const id = `cr_${'x'.repeat(27)}`;
     const room = 4096 - renderMetadata({ t: '' }, { ...name, delivered: true, id, replaces: id }).length;
@@ -47,7 +47,7 @@ describe('metadata', () => {
     expect(explain(withLength(room + 1))).toHaveLength(2);
   });
 
-  it('that is too long by itself is told of once', () => {
+  it('is reported once if it is too long by itself', () => {
     const [line, ...more] = explain(edge(`spec: { metadata: ${'x'.repeat(4097)} }\n`));
     expect(line).toMatch(/spec.metadata is 4097 bytes long; the limit is 4096 bytes of UTF-8$/);
     expect(more).toEqual(['  Shorten it to 4096 bytes.']);
@@ -59,18 +59,18 @@ describe('aliases', () => {
     .map((name, index) => `  ${name}: &${name} [${Array(9).fill(`*${'abcdefg'[index]}`).join(',')}]\n`)
     .join('')}`;
 
-  it('that multiply each other are a bomb, found without expanding it', () => {
+  it('are found as a bomb without expanding it', () => {
     expect(explain(edge(bomb))[0]).toBe(
       '12:10 [*g] yaml-syntax: TCPEdge/a: the aliases of this document expand to too many values',
     );
   });
 
-  it('of a bomb leave its document its address, and the others their diagnostics', () => {
+  it('leave their document its address in a bomb, and the others their diagnostics', () => {
     const reference = edge('spec: { backend: { backend_id: TCPEdge/b }, x: 1 }\n');
     expect(explain(`${edge(bomb).replace('name: a', 'name: b')}---\n${reference}`)).toHaveLength(6);
   });
 
-  it('that repeat a rule many times are none', () => {
+  it('are no bomb if they repeat a rule many times', () => {
     const aliases = Array.from({ length: 300 }, () => '*r').join(', ');
     const rule = '{ expressions: ["true"], actions: { type: deny } }';
     expect(explain(edge(`spec: { policy: { inbound: [&r ${rule}, ${aliases}] } }\n`))).toEqual([]);
@@ -78,7 +78,7 @@ describe('aliases', () => {
 });
 
 describe('nesting', () => {
-  it('is followed as deep as anybody would go', () => {
+  it('is read to any reasonable depth', () => {
     const nested = (depth: number) => edge(`spec: { metadata: ${'{ a: '.repeat(depth)}1${' }'.repeat(depth)} }\n`);
     expect(explain(nested(98))).toEqual([]);
     expect(explain(nested(99))).toEqual([
@@ -92,7 +92,7 @@ describe('nesting', () => {
     ['braces', '{a: '],
     ['dashes', '- '],
     ['indented keys', ''],
-  ])('of %s that would exhaust the stack is told of', (_, opening) => {
+  ])('of %s that would exhaust the stack is reported', (_, opening) => {
     const steps = Array.from({ length: 4000 }, (__, depth) => `${' '.repeat(depth)}a:\n`).join('');
     const [line, ...more] = explain(opening === '' ? `${steps}b` : opening.repeat(50_000));
     expect(line).toMatch(/yaml-syntax: (this is nested too deeply|not valid YAML: .*)$/);
@@ -121,13 +121,13 @@ describe('bytes that are not UTF-8', () => {
   const summarize = ({ diagnostics }: ReturnType<typeof diagnose>) =>
     diagnostics.map(({ code, message, place }) => `${place?.line}:${place?.column} ${code}: ${message}`);
 
-  it('are told of at the first of them, and the file is not read further', () => {
+  it('are reported at the first of them, and the file is not read further', () => {
     expect(summarize(diagnose('a: ü\nb: ', [0xff], ': : :'))).toEqual([
       '2:4 yaml-syntax: m.yaml is not UTF-8 text: byte 9 is 0xff',
     ]);
   });
 
-  it('are found behind replacement characters that are really there', () => {
+  it('are found behind real replacement characters', () => {
     expect(summarize(diagnose('\uFFFD\uFFFD\n\uFFFDx', [0xc3], 'y'))).toEqual([
       '2:3 yaml-syntax: m.yaml is not UTF-8 text: byte 11 is 0xc3',
     ]);
@@ -146,7 +146,7 @@ describe('bytes that are not UTF-8', () => {
 });
 
 describe('ten thousand documents', () => {
-  it('are all read, and the position of each field is known', () => {
+  it('are all read, with the position of each field', () => {
     const documents = Array.from({ length: 10_000 }, (_, index) => edge('').replace('name: a', `name: e${index}`));
     const { state, diagnostics } = validate(documents.join('---\n'));
     expect(hasErrors(diagnostics)).toBe(false);

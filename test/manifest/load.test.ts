@@ -34,7 +34,7 @@ async function load(...paths: readonly string[]) {
 }
 
 describe('loading a file', () => {
-  it('takes it whatever its name is, and shows its path as it was given', async () => {
+  it('accepts any name, and shows its path as given', async () => {
     write('a/edge.txt');
     expect(await load('./a/../a/edge.txt')).toEqual({
       files: ['./a/../a/edge.txt'],
@@ -43,7 +43,7 @@ describe('loading a file', () => {
     });
   });
 
-  it('takes an absolute path', async () => {
+  it('accepts an absolute path', async () => {
     write('a.yaml');
     expect((await load(join(folder, 'a.yaml'))).files).toEqual([join(folder, 'a.yaml')]);
   });
@@ -54,7 +54,7 @@ describe('loading a file', () => {
     expect((await load('a/edge.yaml', 'a/link.yaml', 'a', './a/edge.yaml')).files).toEqual(['a/edge.yaml']);
   });
 
-  it('tells of one that is not there, and reads the others', async () => {
+  it('reports a missing file, and reads the others', async () => {
     write('a.yaml');
     expect(await load('nope.yaml', 'a.yaml', 'a.yaml/b.yaml')).toEqual({
       files: ['a.yaml'],
@@ -66,21 +66,21 @@ describe('loading a file', () => {
     });
   });
 
-  it('tells of one that leads back to itself', async () => {
+  it('reports a link to itself', async () => {
     symlinkSync('loop.yaml', join(folder, 'loop.yaml'));
     expect((await load('loop.yaml')).diagnostics).toEqual(['file-unreadable: loop.yaml is a symbolic link to itself']);
   });
 
-  it('tells of a name that no file can have', async () => {
+  it('reports an impossible name', async () => {
     expect((await load('a\0b')).diagnostics).toEqual([expect.stringMatching(/^file-unreadable: .* cannot be read: /)]);
   });
 
-  it('tells of one that is empty', async () => {
+  it('reports an empty file', async () => {
     writeFileSync(join(folder, 'a.yaml'), ' \r\n\t\n');
     expect((await load('a.yaml')).diagnostics).toEqual(['file-unreadable: a.yaml is empty']);
   });
 
-  it('reads a named pipe, as a shell gives for <(command)', async () => {
+  it('reads a named pipe, as of a shell for <(command)', async () => {
     const script = `import { readManifestFiles } from ${JSON.stringify(new URL('../../src/manifest/load.ts', import.meta.url))};
       const { sources } = await readManifestFiles(process.argv.slice(1), { cwd: '.' });
       console.log(sources.map(({ bytes }) => String(Buffer.from(bytes)).trim()).join('|'));`;
@@ -91,7 +91,7 @@ describe('loading a file', () => {
 });
 
 describe('loading a folder', () => {
-  it('takes manifests at any depth, sorted by name, with the path as it was given', async () => {
+  it('accepts manifests at any depth, sorted by name, with paths as given', async () => {
     write('m/b.yml', 'm/a.yaml', 'm/c.json', 'm/B.yaml', 'm/sub/deep/d.yaml', 'm/a/z.yaml', 'm/readme.md', 'm/yaml');
     const files = ['B.yaml', 'a/z.yaml', 'a.yaml', 'b.yml', 'c.json', 'sub/deep/d.yaml'];
     expect((await load('m')).files).toEqual(files.map((file) => `m/${file}`));
@@ -100,7 +100,7 @@ describe('loading a folder', () => {
     expect((await load('.')).files).toEqual(files.map((file) => `m/${file}`));
   });
 
-  it('passes over hidden files, packages, and what belongs to kustomize', async () => {
+  it('skips hidden files, packages, and files of kustomize', async () => {
     write(
       'm/a.yaml',
       'm/.hidden.yaml',
@@ -113,7 +113,7 @@ describe('loading a folder', () => {
     expect((await load('m/kustomization.yaml')).files).toEqual(['m/kustomization.yaml']);
   });
 
-  it('follows links to folders, and does not go in circles', async () => {
+  it('follows links to folders, without circles', async () => {
     write('m/a.yaml', 'other/b.yaml');
     symlinkSync('../other', join(folder, 'm/link'));
     symlinkSync('..', join(folder, 'other/up'));
@@ -121,12 +121,12 @@ describe('loading a folder', () => {
     expect(await load('m')).toMatchObject({ files: ['m/a.yaml', 'm/link/b.yaml'], diagnostics: [] });
   });
 
-  it('takes one that was given twice, or is inside of another, as it is', async () => {
+  it('reads one once that was given twice, or is inside of another', async () => {
     write('m/sub/a.yaml');
     expect(await load('m/sub', 'm', 'm/sub')).toMatchObject({ files: ['m/sub/a.yaml'], diagnostics: [] });
   });
 
-  it('tells of one without manifests', async () => {
+  it('reports one without manifests', async () => {
     write('m/readme.md', 'm/kustomization.yaml');
     expect(await load('m')).toEqual({
       files: [],
@@ -135,7 +135,7 @@ describe('loading a folder', () => {
     });
   });
 
-  it('tells of a link that leads nowhere when its name is that of a manifest', async () => {
+  it('reports a broken link with the name of a manifest', async () => {
     write('m/a.yaml');
     symlinkSync('nope', join(folder, 'm/b.yaml'));
     symlinkSync('nope', join(folder, 'm/c.md'));
@@ -145,14 +145,14 @@ describe('loading a folder', () => {
     });
   });
 
-  it('takes no folder for a file, whatever its name is', async () => {
+  it('does not take a folder for a file, whatever its name', async () => {
     write('m/a.yaml/b.yaml');
     expect((await load('m')).files).toEqual(['m/a.yaml/b.yaml']);
   });
 });
 
 describe('loading standard input', () => {
-  it('happens once, at its place among the paths', async () => {
+  it('reads it once, at its place among the paths', async () => {
     write('a.yaml', 'b.yaml');
     expect(await load('a.yaml', '-', 'b.yaml', '-')).toEqual({
       files: ['a.yaml', '<stdin>', 'b.yaml'],
@@ -161,7 +161,7 @@ describe('loading standard input', () => {
     });
   });
 
-  it('tells of one that is empty, since its command has most likely failed', async () => {
+  it('reports an empty one, because its command has probably failed', async () => {
     const readStdin = async () => new Uint8Array();
     const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, uid: process.getuid?.(), readStdin });
     expect(diagnostics).toMatchObject([
@@ -169,7 +169,7 @@ describe('loading standard input', () => {
     ]);
   });
 
-  it('tells of one that cannot be read', async () => {
+  it('reports one that cannot be read', async () => {
     const readStdin = () => Promise.reject(new Error('it is closed'));
     const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, uid: process.getuid?.(), readStdin });
     expect(diagnostics).toMatchObject([{ code: 'file-unreadable', message: '<stdin> cannot be read: it is closed' }]);

@@ -68,10 +68,13 @@ items:
     expect(resource?.readSource(['spec', 'metadata', 'tier'])).toBe('gold');
   });
 
-  it.each(['"<<": { a: 1 }', "'<<': { a: 1 }", '? "<<"\n    : 1'])('in quotes is an error, not a key: %s', (member) => {
-    const found = explain(edge(`\n    ${member}`));
-    expect(found).toContainEqual(expect.stringContaining('the key `<<` in quotes is not a merge key'));
-  });
+  it.each(['"<<": { a: 1 }', "'<<': { a: 1 }", '? "<<"\n    : 1'])(
+    'in quotes is an error, and not a key: %s',
+    (member) => {
+      const found = explain(edge(`\n    ${member}`));
+      expect(found).toContainEqual(expect.stringContaining('the key `<<` in quotes is not a merge key'));
+    },
+  );
 });
 
 describe('merge keys that multiply each other', () => {

@@ -74,12 +74,12 @@ const CASES = MANIFEST_KINDS.flatMap(({ name }) => {
 });
 
 describe('null in a manifest', () => {
-  it('is tried at every field of every kind', () => {
+  it('is tested at every field of every kind', () => {
     const fields = MANIFEST_KINDS.flatMap((kind) => kind.specFields.map(([name]) => `${kind.name}.${name}`));
     expect(CASES.map(({ title }) => title)).toEqual(expect.arrayContaining(fields));
   });
 
-  it.each(CASES)('is as good as nothing at $title, if nothing may be there', ({ document, path, isMember }) => {
+  it.each(CASES)('counts as left out at $title, if the field may be left out', ({ document, path, isMember }) => {
     const without = validate(toFiles(document, path, undefined).text);
     const withNull = toFiles(document, path, null);
     const found = validate(withNull.text);
@@ -102,7 +102,7 @@ describe('null in a manifest', () => {
     ['Stack', true],
     ['IPRestriction', false],
     ['External', false],
-  ])('in the place of the whole spec of a %s is as good as none: %s', (kind, isValid) => {
+  ])('counts as left out in place of the whole spec of a %s: %s', (kind, isValid) => {
     const text = `{ apiVersion: edgewise/v1, kind: ${kind}, metadata: { name: a, labels: null, annotations: }, spec: }`;
     const { diagnostics } = validate(text);
     expect(diagnostics.map(({ code }) => code)).toEqual(isValid ? [] : ['missing-field']);

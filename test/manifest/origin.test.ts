@@ -13,10 +13,13 @@ test.each([
   ['path: edge.yaml\nrepo: https://git.example/infra\nref: v1\n', undefined],
   ['nonsense', undefined],
   ['path:\n', undefined],
-])('the origin %j is the file %s', (text, file) => {
+])('reads the origin %j as the file %s', (text, file) => {
   expect(findKustomizeOriginFile(toDocument(text))).toBe(file);
 });
 
-test.each([null, 'text', [], {}, { metadata: 1 }, { metadata: { annotations: [] } }])('%j has no origin', (value) => {
-  expect(findKustomizeOriginFile(value)).toBeUndefined();
-});
+test.each([null, 'text', [], {}, { metadata: 1 }, { metadata: { annotations: [] } }])(
+  'reads no origin from %j',
+  (value) => {
+    expect(findKustomizeOriginFile(value)).toBeUndefined();
+  },
+);

@@ -59,12 +59,12 @@ describe('a public key in a file', () => {
     expect(state?.resources.get('SSHUserCertificate/alice')?.spec['public_key']).toBe(`${ED25519} alice@example.com`);
   });
 
-  it('is relative to the working folder when the manifest comes from a pipe', () => {
+  it('is relative to the working folder if the manifest comes from a pipe', () => {
     writeFileSync(join(folder, 'alice.pub'), ED25519);
     expect(explainKey('{ file: alice.pub }', '<stdin>')).toEqual([]);
   });
 
-  it('may be named by the environment', () => {
+  it('can be named by the environment', () => {
     writeFileSync(join(folder, 'alice.pub'), ED25519);
     const manifest = toManifest(`{ file: "\${env:WHO}.pub" }`);
     expect(explain(manifest, { ...OPTIONS(), env: { variables: { WHO: 'alice' }, offered: ['WHO'] } })).toEqual([]);
@@ -77,7 +77,7 @@ describe('a public key in a file', () => {
     ['is not UTF-8 text', (path: string) => writeFileSync(path, Buffer.from([0xff, 0xfe]))],
     ['is a pipe, not a file', (path: string) => execFileSync('mkfifo', [path])],
     ['is a symbolic link to itself', (path: string) => symlinkSync(path, path)],
-  ])('is refused where it stands when it %s', (fault, make) => {
+  ])('is refused at its place if it %s', (fault, make) => {
     make(join(folder, 'alice.pub'));
     expect(explainKey('{ file: alice.pub }')).toEqual([
       `6:23 [alice.pub] file-unreadable: SSHUserCertificate/alice: spec.public_key names alice.pub, which ${fault}`,
@@ -85,18 +85,18 @@ describe('a public key in a file', () => {
     ]);
   });
 
-  it('is not quoted when it is something else', () => {
+  it('is not quoted if it is something else', () => {
     writeFileSync(join(folder, 'secret'), 'root:x:0:0:hunter2\n');
     const said = explainKey('{ file: secret }').join('\n');
     expect(said).toContain('which does not hold an RSA, ECDSA or Ed25519 public key in OpenSSH authorized-keys format');
     expect(said).not.toContain('hunter2');
   });
 
-  it('is not read where nothing but manifests is', () => {
+  it('is not read if only manifests are read', () => {
     expect(explain(toManifest('{ file: alice.pub }')).join()).toContain('nothing but the manifests is read here');
   });
 
-  it('is told from a mapping that means nothing', () => {
+  it('is told from a mapping without meaning', () => {
     expect(explainKey('{ path: alice.pub }').join('\n')).toContain('spec.public_key.path is not a known field');
     expect(explainKey('7').join('\n')).toContain('spec.public_key must be text or a mapping');
   });
@@ -106,7 +106,7 @@ describe('a public key', () => {
   it.each([
     ['RSA', toPublicKey('rsa', 2048)],
     ['Ed25519', ED25519],
-  ])('may be %s', (_, key) => {
+  ])('is accepted: %s', (_, key) => {
     expect(explainKey(`${key} alice@example.com`)).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe('a public key', () => {
     );
   });
 
-  it('may not be of DSA', () => {
+  it('of DSA is refused', () => {
     expect(explainKey(toPublicKey('dsa', 1024)).join('\n')).toContain(
       'has the key type `ssh-dss` instead of RSA, ECDSA or Ed25519',
     );
@@ -125,7 +125,7 @@ describe('a public key', () => {
   it.each([
     ['cut off', ED25519.slice(0, -4)],
     ['with more behind its end', `${ED25519}AAAA`],
-  ])('must be whole, not %s', (_, key) => {
+  ])('is refused if it is not whole: %s', (_, key) => {
     expect(explainKey(key).join('\n')).toContain('spec.public_key is not a complete SSH public key');
   });
 });

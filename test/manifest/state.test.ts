@@ -46,7 +46,7 @@ describe('valid manifests', () => {
     expect(toSpec(state, 'HTTPSEdgeRoute/web-root')).toMatchObject({ edge_id: 'edghts_web', id: 'edghtsrt_root' });
   });
 
-  it('say what each calls itself, and where it starts, whatever stands before it', () => {
+  it('give the name and the place of each document, whatever precedes it', () => {
     const named = (name: string, labels = '{}') => `kind: TCPEdge\nmetadata: { name: ${name}, labels: ${labels} }\n`;
     const header = 'apiVersion: edgewise/v1\n';
     const list = `---\n${header}kind: List\nitems:\n  - { apiVersion: edgewise/v1, kind: TCPEdge, metadata: { name: inner } }\n`;
@@ -62,7 +62,7 @@ describe('valid manifests', () => {
     for (const { locate, locateStart: findStart } of resources.values()) expect(locate().line).toBe(findStart().line);
   });
 
-  it('name the id of each External, at the end of its chain', () => {
+  it('give the id of each External, at the end of its chain', () => {
     expect([...toState(EVERYTHING).externals]).toEqual([
       ['External/office', 'ipp_office'],
       ['External/office-alias', 'ipp_office'],
@@ -82,7 +82,7 @@ describe('valid manifests', () => {
     expect(JSON.stringify(metadata)).toBe('{"team":"data","nested":{"a":[1,true,null]}}');
   });
 
-  it('tell how edgewise treats a resource', () => {
+  it('give the lifecycle of a resource', () => {
     const { resources } = toState(EVERYTHING);
     expect(resources.get('TCPEdge/postgres')?.lifecycle).toEqual({
       protect: true,
@@ -117,7 +117,7 @@ describe('valid manifests', () => {
     });
   });
 
-  it('give defaults for what a Stack does not say, and no name without one', () => {
+  it('give defaults for what a Stack does not set, and no name without one', () => {
     const defaults = {
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
       tokens: { default: undefined, credentials: {} },
@@ -132,7 +132,7 @@ describe('valid manifests', () => {
     expect(toState('').stack).toEqual({ name: '', layers: [], ...defaults });
   });
 
-  it('give a command for tokens, with its time limit, for one credential', () => {
+  it('give a token command with its time limit for one credential', () => {
     const stack = `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n`;
     const tokens = `spec: { tokens: { credentials: { agent: { command: [vault, '{name}'], test: [vault, status], timeout: 2m } } } }\n`;
     expect(toState(`${stack}${tokens}`).stack.tokens).toEqual({
@@ -142,14 +142,14 @@ describe('valid manifests', () => {
   });
 
   it.each(['https://api.example.net/v2', 'http://127.0.0.1:4750', 'embedded:', 'embedded:state.json'])(
-    'may have the base URL %s',
+    'accept the base URL %s',
     (url) => {
       const stack = `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\nspec: { api: { base_url: "${url}" } }\n`;
       expect(getDocumentSetting('baseUrl', toState(stack).stack.layers)).toBe(url);
     },
   );
 
-  it('name the files that they were read from, with the digest of their bytes', () => {
+  it('give the files that they were read from, with the digest of their bytes', () => {
     const files = { 'b.yaml': '# b\n', 'a.yaml': EVERYTHING };
     const toDigest = (text: string) => createHash('sha256').update(text).digest('hex');
     expect(toState(files).inputs).toEqual([
@@ -158,7 +158,7 @@ describe('valid manifests', () => {
     ]);
   });
 
-  it('may be JSON, begin with a byte order mark, and have any line ends', () => {
+  it('are accepted as JSON, with a byte order mark, and with any line ends', () => {
     const json = JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'TCPEdge', metadata: { name: 'a' }, spec: {} });
     expect([...toState({ 'a.json': json }).resources.keys()]).toEqual(['TCPEdge/a']);
     const windows = 'apiVersion: edgewise/v1\r\nkind: TCPEdge\r\nmetadata: { name: a }\r\n';
@@ -167,7 +167,7 @@ describe('valid manifests', () => {
     expect(state.resources.get('TCPEdge/a')?.locate(['kind'])).toMatchObject({ line: 2, column: 7 });
   });
 
-  it('may use aliases and anchors, tags that YAML itself has, and block texts', () => {
+  it('are accepted with aliases and anchors, tags of YAML itself, and block texts', () => {
     const state = toState(
       [
         'apiVersion: edgewise/v1',
@@ -219,17 +219,17 @@ describe('a resource', () => {
     ],
     ['the innermost part that is there', ['spec', 'policy', 'inbound', 'x', 'y'], 'dir/all.yaml:39:5 inbound'],
     ['a field of the lifecycle', ['lifecycle', 'adopt'], 'dir/all.yaml:48:10 edgtcp_2fmn'],
-  ])('knows the place of %s', (_, path, expected) => {
+  ])('has the place of %s', (_, path, expected) => {
     expect(locate('TCPEdge/postgres', path)).toBe(expected);
   });
 
-  it('knows its places inside of a list of documents', () => {
+  it('has its places inside of a list of documents', () => {
     expect(locate('WeightedBackend/pool', undefined)).toBe('dir/all.yaml:54:5 apiVersion');
     expect(locate('WeightedBackend/pool', ['spec', 'backends', 'bkdtg_other'])).toBe('dir/all.yaml:60:52 10');
     expect(locate('WeightedBackend/pool', ['spec', 'backends', 'bkdhr_child'])).toContain('dir/all.yaml:60:17 {');
   });
 
-  it('knows the place of what an alias stands for', () => {
+  it('has the place of the target of an alias', () => {
     const text =
       'apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: &n a }\nspec:\n  acl: &acl ["*"]\n  metadata: { rules: *acl, name: *n }\n';
     const place = toState(text).resources.get('Credential/a');
@@ -243,7 +243,7 @@ describe('a Stack', () => {
   const diagnose = (text: string, requireStack: boolean | undefined) =>
     validate(text, requireStack === undefined ? {} : { requireStack }).diagnostics;
 
-  it('is wanted unless told otherwise, with the lines that are missing', () => {
+  it('is required unless disabled, with the lines that are missing', () => {
     expect(
       diagnose(edge, true).map(({ code, message, remedy }) => `${code}: ${message}\n${remedy}`),
     ).toMatchInlineSnapshot(`
@@ -266,13 +266,13 @@ describe('a Stack', () => {
     ['its kind is misspelt', 'apiVersion: edgewise/v1\nkind: Stak\nmetadata: { name: s }\n', 'unknown-kind'],
     ['its document cannot be parsed', 'apiVersion: edgewise/v1\nkind: Stack\nspec: {', 'yaml-syntax'],
     ['a document that cannot be parsed may be one', '"', 'yaml-syntax'],
-  ])('is not called missing when %s', (_, text, code) => {
+  ])('is not reported as missing if %s', (_, text, code) => {
     expect(diagnose(text, true).map((diagnostic) => diagnostic.code)).toEqual([code]);
   });
 });
 
 describe('diagnostics', () => {
-  it('stand in the order of files, lines and columns, those without a place last', () => {
+  it('are sorted by file, line and column, with those without a place last', () => {
     const bad =
       'apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: NAME }\nspec: { b: 1, a: 1, owner_id: External/x }\n';
     const files = { 'z.yaml': bad.replace('NAME', 'a'), 'a.yaml': bad.replace('NAME', 'b') };
@@ -305,7 +305,7 @@ describe('diagnostics', () => {
     expect(diagnostics[0]?.message).toMatch(/^K{400}….*K is not a kind of edgewise$/);
   });
 
-  it('suggest no address once there are too many to read', () => {
+  it('propose no address if there are too many to read', () => {
     const documents = Array.from(
       { length: 102 },
       (_, index) =>

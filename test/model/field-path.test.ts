@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatPath, parsePath } from '../../src/model/field-path.ts';
 
-test('a path reads as one would write it in code', () => {
+test('renders a path as in code', () => {
   expect(formatPath(['backend', 'backend_id'])).toBe('backend.backend_id');
   expect(formatPath(['policy', 'inbound', 0, 'name'])).toBe('policy.inbound[0].name');
   expect(formatPath(['request_headers', 'add', 'x.y'])).toBe('request_headers.add["x.y"]');
 });
 
-test('a path is found again in its text', () => {
+test('finds a path again in its text', () => {
   const step = fc.oneof(fc.nat(), fc.string({ unit: 'binary' }), fc.constantFrom('a.b', '[0]', '"', '0', '', 'a\\"b'));
   fc.assert(
     fc.property(fc.array(step), (path) => {
@@ -17,6 +17,6 @@ test('a path is found again in its text', () => {
   );
 });
 
-test.each(['a..b', 'a b', 'a[', '["x]', '.a', 'a["\\q"]', 'a[01]', 'a: 1'])('%s is not a path', (text) => {
+test.each(['a..b', 'a b', 'a[', '["x]', '.a', 'a["\\q"]', 'a[01]', 'a: 1'])('refuses %s as a path', (text) => {
   expect(parsePath(text)).toBeUndefined();
 });

@@ -20,7 +20,7 @@ describe('the mark in the metadata', () => {
     expect(normalizeUserMetadata(user)).toEqual(kept);
   });
 
-  it('is read from its text where the values that were rendered say something else', () => {
+  it('is read from its text if rendered values differ', () => {
     const other = { ...MARK, stack: 'other' };
     expect(splitMetadata(renderMetadata({ edgewise: { ...other } }, MARK))).toEqual({
       user: '',
@@ -31,7 +31,7 @@ describe('the mark in the metadata', () => {
     expect(splitMetadata(unnamed)).toMatchObject({ mark: undefined, error: 'its name is not a valid name' });
   });
 
-  it('is known when somebody wrote its JSON in another way', () => {
+  it('is read from JSON that somebody formatted differently', () => {
     const text = renderMetadata({ city: 'Zürich', size: 1 }, MARK).replace('ü', '\\u00fc').replace(':1', ' : 1.0\n');
     expect(splitMetadata(text)).toMatchObject({ user: { city: 'Zürich', size: 1 }, mark: MARK });
   });
@@ -41,11 +41,11 @@ describe('the mark in the metadata', () => {
     ['{"edgewise":{"stack":"A b","name":"a"}}', 'its stack is not a valid name'],
     ['{"edgewise":{"stack":"a","name":""}}', 'its name is not a valid name'],
     ['{"edgewise":{"stack":"a","name":"a","fields":[]}}', 'its fields are not an object'],
-  ])('is none when it is %s', (text, error) => {
+  ])('is absent if it is %s', (text, error) => {
     expect(splitMetadata(text)).toEqual({ user: JSON.parse(text), mark: undefined, error });
   });
 
-  it('is not looked for in text that only looks like it', () => {
+  it('is not searched in text that only looks like it', () => {
     const text = '{"edgewise":{"stack":"a","name":"a"}';
     expect(splitMetadata(text)).toEqual({ user: text, mark: undefined, error: undefined });
   });

@@ -10,7 +10,7 @@ const GITHUB = {
 };
 
 describe('a pipeline', () => {
-  it('at GitHub says which commit it is for, and where that and the run can be seen', () => {
+  it('at GitHub names its commit, and where that and the run can be seen', () => {
     expect(readCiJobLinks(GITHUB)).toEqual({
       commit: SHA,
       commitUrl: `https://github.com/acme/ingress/commit/${SHA}`,
@@ -20,7 +20,7 @@ describe('a pipeline', () => {
     });
   });
 
-  it('at GitLab says the same', () => {
+  it('at GitLab names the same', () => {
     const env = {
       CI_PROJECT_URL: 'https://gitlab.com/acme/ingress',
       CI_COMMIT_SHA: SHA,
@@ -34,7 +34,7 @@ describe('a pipeline', () => {
     });
   });
 
-  it('may name another commit than the one that the forge checked out', () => {
+  it('can name another commit than the one that the forge checked out', () => {
     expect(readCiJobLinks({ ...GITHUB, EDGEWISE_COMMIT: 'abcdef1' }).filesUrl).toBe(
       'https://github.com/acme/ingress/blob/abcdef1/',
     );
@@ -45,7 +45,7 @@ describe('a pipeline', () => {
     ['a server that is no place', { ...GITHUB, GITHUB_SHA: 'x', GITHUB_SERVER_URL: 'javascript:alert(1)//' }],
     ['a job page with a way out', { CI_JOB_URL: 'https://gitlab.com/x) <b>' }],
     ['nothing', {}],
-  ])('gives nothing for %s', (_, env) => {
+  ])('is absent for %s', (_, env) => {
     expect({ ...readCiJobLinks(env), run: undefined }).toEqual({ run: undefined });
   });
 

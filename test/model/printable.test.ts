@@ -14,14 +14,14 @@ test.each([
   ['\u3164\ufe0f', '\\u3164\\ufe0f'],
   ['\ufffe\u{1ffff}', '\\ufffe\\ud83f\\udfff'],
   ['a\r\n\tb', 'a\\r\\n\\tb'],
-])('%j is shown as %s', (text, shown) => {
+])('shows %j as %s', (text, shown) => {
   expect(toPrintable(text)).toBe(shown);
 });
 
-test.each(['plain text', 'ünïcode → 日本 😀', '\\u001b', '"quoted"'])('%s is shown as it is', (text) => {
+test.each(['plain text', 'ünïcode → 日本 😀', '\\u001b', '"quoted"'])('shows %s unchanged', (text) => {
   expect(toPrintable(text)).toBe(text);
 });
 
-test('escaping twice is escaping once', () => {
+test('escapes once if it is used twice', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => toPrintable(toPrintable(text)) === toPrintable(text)));
 });

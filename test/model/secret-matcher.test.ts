@@ -62,7 +62,7 @@ describe('a matcher of pieces', () => {
     expect(replace('<aBc%5f9XyZq>', '#')).toBe('<#>');
   });
 
-  it('takes a secret with fewer letters as one piece', () => {
+  it('treats a secret with fewer letters as one piece', () => {
     expect(createPieceMatcher('ab-12', 8).replace('<AB12> <ab1>', '#')).toBe('<#> <ab1>');
     expect(createPieceMatcher('', 8).replace('text', '#')).toBe('text');
   });

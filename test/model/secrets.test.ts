@@ -32,21 +32,21 @@ describe('a secret', () => {
     ['in base64', Buffer.from(`x-${KEY}-y`).toString('base64')],
     ['in base64 behind a name', Buffer.from(`user:${KEY}`).toString('base64')],
     ['in base64 for URLs', Buffer.from(`${KEY}.`).toString('base64url')],
-  ])('is struck out %s', (_, text) => {
+  ])('is removed %s', (_, text) => {
     const struck = createBoth().redact(`before ${text} behind`);
     expect(struck).toContain('[key]');
     expect(struck).not.toContain('pipe');
     expect(struck).toMatch(/^before .*behind$/);
   });
 
-  it('is named for what it is, and found where it stands', () => {
+  it('is named by its purpose, and found at its place', () => {
     const secrets = createBoth();
     expect(secrets.redact(`${TOKEN} and ${KEY}${KEY}`)).toBe('[token] and [key][key]');
     expect(secrets.find(`the ${TOKEN}`)).toEqual({ name: 'a token of the forge', index: 4 });
     expect(secrets.find('the token')).toBeUndefined();
   });
 
-  it('is no word like others: shorter values are left alone, but for the key in an error', () => {
+  it('is left in place if it is short, except for the key in an error', () => {
     const secrets = createSecretRegistry();
     secrets.add('the API key', 'dev');
     secrets.add('the API key', 'elevenchars');
@@ -55,7 +55,7 @@ describe('a secret', () => {
     expect(createKeyRedactor('dev')('bad key dev, devel')).toBe('bad key [key], devel');
   });
 
-  it('may be of any length, as a file that is no key', () => {
+  it('is of any length, unlike a file without a key', () => {
     const long = Array.from({ length: 800 }, (_, index) => `line ${index}\n`).join('');
     const secrets = createSecretRegistry();
     secrets.add('the API key', long);
@@ -65,7 +65,7 @@ describe('a secret', () => {
     expect(createKeyRedactor(long)(encodeURIComponent(long))).not.toContain('line');
   });
 
-  it('is struck out of keys and values of JSON, and what has none is handed on as it is', () => {
+  it('is removed from keys and values of JSON, and JSON without one is returned unchanged', () => {
     const secrets = createBoth();
     const clean = { a: [1, 'b', { c: null }] };
     expect(redactJson(clean, secrets)).toBe(clean);

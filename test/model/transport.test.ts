@@ -17,21 +17,21 @@ async function readText(response: Response, maxBytes?: number): Promise<string> 
   return decodeBodyText((await toSend(async () => response, maxBytes)(REQUEST)).body);
 }
 
-describe('the body of a response of the web', () => {
-  it.each([[[]], [['abc']], [['a', 'b', 'c']], [['', 'abc', '']]])('of the parts %j is put together', async (parts) => {
+describe('the body of a web Response', () => {
+  it.each([[[]], [['abc']], [['a', 'b', 'c']], [['', 'abc', '']]])('is joined from the parts %j', async (parts) => {
     expect(await readText(streaming(parts))).toBe(parts.join(''));
   });
 
-  it('that is not there is the empty text', async () => {
+  it('is the empty text if it is missing', async () => {
     expect(await readText(new Response(null, { status: 204 }))).toBe('');
   });
 
-  it('keeps a character whole that falls into two parts, and drops a byte order mark', async () => {
+  it('keeps a character that is split into two parts, and drops a byte order mark', async () => {
     const parts = [new Uint8Array([0xef, 0xbb]), new Uint8Array([0xbf, 0xc3]), new Uint8Array([0xa9])];
     expect(await readText(new Response(ReadableStream.from(parts)))).toBe('é');
   });
 
-  it('may have just the most bytes, and not one more', async () => {
+  it('has at most the limit of bytes', async () => {
     expect(await readText(streaming(['abc', 'd']), 4)).toBe('abcd');
     const error = await catchError(readText(streaming(['abc', 'de']), 4));
     expect(error).toBeInstanceOf(NetworkError);
@@ -41,13 +41,13 @@ describe('the body of a response of the web', () => {
     );
   });
 
-  it('that breaks off is no response', async () => {
+  it('is no response if it breaks off', async () => {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error('cut')) });
     await expect(readText(new Response(body))).rejects.toThrow('cut');
   });
 });
 
-describe('a request of the web', () => {
+describe('a web Request', () => {
   it('arrives whole in a browser whose requests have no stream', async () => {
     const seen: unknown[] = [];
     const transport = toTransport(async ({ body }) => {
@@ -62,7 +62,7 @@ describe('a request of the web', () => {
     expect(seen).toEqual([Buffer.from('é'), null]);
   });
 
-  it('arrives with its method, URL, headers and body, and is answered with status, headers and body', async () => {
+  it('arrives with its method, URL, headers and body, and gets status, headers and body', async () => {
     const seen: HttpRequest[] = [];
     const transport = toTransport(async (request) => {
       seen.push(request);
@@ -73,12 +73,12 @@ describe('a request of the web', () => {
     expect(seen).toMatchObject([{ method: 'POST', url: URL_OF_IT, headers: { 'x-a': 'b' }, body: Buffer.from('é') }]);
   });
 
-  it.each([204, 205, 304])('may be answered with %i, which has no body', async (status) => {
+  it.each([204, 205, 304])('gets the status %i, which has no body', async (status) => {
     const transport = toTransport(async () => ({ status, headers: {}, body: '' }));
     expect((await transport(new Request(URL_OF_IT))).status).toBe(status);
   });
 
-  it('is not read further than its bound', async () => {
+  it('is not read beyond its limit', async () => {
     const transport = toTransport(async ({ body }) => ({ status: 200, headers: {}, body: `${body?.length}` }), {
       maxBytes: 4,
     });
@@ -87,7 +87,7 @@ describe('a request of the web', () => {
     expect(await response.text()).toBe('6');
   });
 
-  it('that breaks off is answered as the server says', async () => {
+  it('gets the response of the server if it breaks off', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) });
     const request = () => new Request(URL_OF_IT, { method: 'POST', body: broken, duplex: 'half' });
     const send = async () => ({ status: 200, headers: {}, body: '' });

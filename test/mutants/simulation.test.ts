@@ -14,11 +14,15 @@ const ENOUGH = 400;
 const CASES = Object.entries<Noticed>({ ...MUTANTS, ...SOURCE_MUTANTS });
 
 describe('a simulation of an edgewise that', () => {
-  it.each(CASES)('%s is noticed', { timeout: 1_800_000 }, async (name, { noticedAs, needsSeveral = false, seenAt }) => {
-    const step = needsSeveral ? REPOSITORIES : 1;
-    const isSeen = seenAt !== undefined && (await isNoticed(name, { noticedAs, step, first: seenAt, last: seenAt }));
-    expect(isSeen || (await isNoticed(name, { noticedAs, step, first: step, last: ENOUGH * step }))).toBe(true);
-  });
+  it.each(CASES)(
+    'is caught by a test: %s',
+    { timeout: 1_800_000 },
+    async (name, { noticedAs, needsSeveral = false, seenAt }) => {
+      const step = needsSeveral ? REPOSITORIES : 1;
+      const isSeen = seenAt !== undefined && (await isNoticed(name, { noticedAs, step, first: seenAt, last: seenAt }));
+      expect(isSeen || (await isNoticed(name, { noticedAs, step, first: step, last: ENOUGH * step }))).toBe(true);
+    },
+  );
 });
 
 interface Walks {

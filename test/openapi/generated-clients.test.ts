@@ -99,7 +99,7 @@ describeWith(['ogen', 'go'], 'a client by ogen', () => {
 });
 
 describeWith(['openapi-python-client'], 'a client by openapi-python-client', () => {
-  it('compiles, can say every body, and calls every operation', { timeout: 120_000 }, async () => {
+  it('compiles, can express every body, and calls every operation', { timeout: 120_000 }, async () => {
     const cwd = await prepare();
     const generated = join(cwd, 'client');
     const python = join(dirname(await findReal('openapi-python-client')), 'python');

@@ -32,7 +32,7 @@ async function lookUp({ folder, write }: Workspace, comments: readonly string[])
 const toStack = (name: string, more: string): string => `${STACK.replace('name: test', `name: ${name}`)}${more}`;
 
 describeWith(['jq'], 'the documented look-up of an older comment', () => {
-  it('finds that of the same stack and command, whether either failed, and no other', async () => {
+  it('finds the comment of the same stack and command, failed or not, and no other', async () => {
     const workspace = await createWorkspace({
       'shop.yaml': toStack('shop', toEdge('a', 20001)),
       'shop-eu.yaml': toStack('shop-eu', toEdge('a', 20001)),

@@ -15,19 +15,19 @@ const WORKFLOWS = readdirSync(EXAMPLES).filter((file) => file.endsWith('.yml'));
 const ACTIONS = globSync('.github/actions/*/action.yml').sort();
 
 describeWith(['actionlint', 'zizmor', 'check-jsonschema'], 'the workflows and actions', () => {
-  it('have nothing that actionlint finds', async () => {
+  it('have no finding of actionlint', async () => {
     const own = readdirSync('.github/workflows').map((file) => join('.github/workflows', file));
     const files = [...own, ...WORKFLOWS.map((file) => join(EXAMPLES, file))];
     expect(await runTool('actionlint', files)).toEqual({ status: 0, output: '' });
   });
 
-  it('have nothing that zizmor finds, however pedantic', async () => {
+  it('have no finding of zizmor in its strictest mode', async () => {
     const { status, output } = await runTool('zizmor', ['--offline', '--persona', 'pedantic', '.github', EXAMPLES]);
     expect(output).toMatch(/No findings to report/);
     expect(status).toBe(0);
   });
 
-  it('are as their schemas say', async () => {
+  it('conform to their schemas', async () => {
     const check = (schema: string, files: readonly string[]) =>
       runTool('check-jsonschema', ['--builtin-schema', `vendor.${schema}`, ...files]);
     expect(await check('github-actions', ACTIONS)).toMatchObject({ status: 0 });
@@ -63,7 +63,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     };
   });
 
-  it('gets its plan as one comment, applies it after the merge, and has an issue while something drifts', async () => {
+  it('posts its plan as one comment, applies it after the merge, and keeps an issue open while something drifts', async () => {
     const repository = await createRepository();
     const planned = await run(repository, 'plan.yml', 'pull_request');
     expect(planned.status, planned.output).toBe(0);
@@ -100,7 +100,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(planned.output + applied.output).not.toContain('key-of-the-pipeline');
   }, 300_000);
 
-  it('plans the stacks that a pull request touches in one comment, and applies and watches all of them', async () => {
+  it('plans the stacks that a pull request changes in one comment, and applies and watches all of them', async () => {
     const repository = await createRepository();
     await rm(join(repository, 'manifests'), { recursive: true });
     const write = async (name: string, port: number): Promise<void> => {
@@ -139,7 +139,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(forge.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('changed') }]);
   }, 300_000);
 
-  it('gives later steps what came of a plan', async () => {
+  it('gives later steps the result of a plan', async () => {
     const repository = await createRepository();
     const workflow = join(repository, '.github', 'workflows', 'plan.yml');
     const names = ['has-changes', 'counts', 'dangers', 'exit-code', 'plan'];
@@ -159,7 +159,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     ]);
   }, 120_000);
 
-  it('fails with the exit code of edgewise, and says why in the comment, when the manifests are wrong', async () => {
+  it('fails with the exit code of edgewise, and shows the reason in the comment, if the manifests are wrong', async () => {
     const repository = await createRepository();
     await writeFile(join(repository, 'manifests', 'wrong.yaml'), 'apiVersion: edgewise/v1\nkind: TCPEdgee\n');
     const { status, output } = await run(repository, 'plan.yml', 'pull_request');
@@ -168,7 +168,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdgee') }]);
   }, 120_000);
 
-  it('gets edgewise of the commit that it pins when it names no package, and is told when that is none', async () => {
+  it('installs edgewise of the pinned commit if no package is named, and reports a commit without one', async () => {
     const [checkOut] = /uses: actions\/checkout@\S+/.exec(readFileSync(join(EXAMPLES, 'plan.yml'), 'utf8')) ?? [];
     const steps = `{ ${checkOut} }, { uses: ./.github/actions/setup }, { run: edgewise --version }`;
     const uses = `on: push\njobs: { it: { runs-on: ubuntu-latest, steps: [${steps}] } }\n`;

@@ -15,7 +15,7 @@ const EXAMPLE = 'examples/pipelines/gitlab';
 const COMPONENT = `${EXAMPLE}/templates/edgewise.yml`;
 
 describeWith(['check-jsonschema'], 'the component for GitLab', () => {
-  it('and the pipeline that includes it are as the schema of GitLab says', async () => {
+  it('conforms to the schema of GitLab, as does the pipeline that includes it', async () => {
     const { jobs } = await readComponent();
     const folder = await mkdtemp(join(tmpdir(), 'edgewise-gitlab-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -58,7 +58,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     };
   });
 
-  it('gets its plan as one note, applies it when somebody says so, and has an issue while something drifts', async () => {
+  it('posts its plan as one note, applies it on consent, and keeps an issue open while something drifts', async () => {
     const repository = await createRepository();
     const planned = await run(repository, 'merge_request_event');
     expect(planned.status, planned.output).toBe(0);
@@ -92,7 +92,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(planned.output + applied.output).not.toContain('key-of-the-pipeline');
   }, 300_000);
 
-  it('plans the stacks that a merge request touches in one note, and applies all of them', async () => {
+  it('plans the stacks that a merge request changes in one note, and applies all of them', async () => {
     const repository = await createRepository({
       package: archive,
       recursive: 'true',
@@ -125,7 +125,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(listJobs(await run(repository, 'schedule'))).toEqual(['PASS edgewise-drift']);
   }, 300_000);
 
-  it('says in the note why a plan failed', async () => {
+  it('shows in the note why a plan failed', async () => {
     const repository = await createRepository();
     await writeFile(join(repository, 'manifests', 'wrong.yaml'), 'apiVersion: edgewise/v1\nkind: TCPEdgee\n');
     const failed = await run(repository, 'merge_request_event');
@@ -133,7 +133,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdgee') }]);
   }, 120_000);
 
-  it('gets edgewise of the version that it says from the project of the component', async () => {
+  it('installs edgewise of its version from the project of the component', async () => {
     const source = join(work, 'source');
     await cp(join(work, 'package'), source, { recursive: true });
     await commit(source);

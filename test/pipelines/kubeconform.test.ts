@@ -17,7 +17,7 @@ describeWith(['kubeconform'], 'kubeconform with the schemas of each kind', () =>
     ).toEqual([]);
   });
 
-  it.each(LIST_MEMBER_KINDS)('refuses a %s with a field that is not known', async (kind) => {
+  it.each(LIST_MEMBER_KINDS)('refuses a %s with an unknown field', async (kind) => {
     const { found } = await checkText({ kind, metadata: { name: 'a' }, spec: { hostport: [] } });
     expect(found).toEqual([expect.objectContaining({ kind, name: 'a', status: 'statusInvalid' })]);
     expect(found[0]?.msg).toContain("additional properties 'hostport' not allowed");
@@ -29,7 +29,7 @@ describeWith(['kubeconform'], 'kubeconform with the schemas of each kind', () =>
     ['TCPEdge', { policy: { inbound: [{ actions: [{ type: 'denny' }] }] } }, ''],
     ['SSHUserCertificate', { principals: ['a b'] }, 'does not match pattern'],
     ['WeightedBackend', { backends: { bkdhr_1: 10_001 } }, 'maximum'],
-  ])('says of a %s with %o: %s', async (kind, spec, expected) => {
+  ])('reports of a %s with %o: %s', async (kind, spec, expected) => {
     const required = { ssh_certificate_authority_id: 'sshca_1', public_key: 'ssh-ed25519 AAAA' };
     const whole = kind === 'SSHUserCertificate' ? { ...required, ...spec } : spec;
     const { found } = await checkText({ kind, metadata: { name: 'a' }, spec: whole });

@@ -10,7 +10,7 @@ import { describeWith, runTool } from './tools.ts';
 const EXAMPLE = 'examples/pipelines/kubernetes';
 
 describeWith(['kustomize', 'kubernetes-validate'], 'the example for Kubernetes', () => {
-  it.each(['base', 'argo-cd', 'flux'])('in %s builds, and is as the schemas of Kubernetes say', async (variant) => {
+  it.each(['base', 'argo-cd', 'flux'])('builds in %s, and conforms to the schemas of Kubernetes', async (variant) => {
     const built = await build(variant);
     const folder = await createFolder();
     await writeFile(join(folder, 'built.yaml'), built);
@@ -29,7 +29,7 @@ describeWith(['kustomize', 'kubernetes-validate'], 'the example for Kubernetes',
     ]);
   });
 
-  it('lets Argo CD and Flux make the job anew', async () => {
+  it('lets Argo CD and Flux create the job again', async () => {
     expect(await build('argo-cd')).toMatch(/argocd\.argoproj\.io\/hook: Sync/);
     expect(await build('flux')).toMatch(/kustomize\.toolkit\.fluxcd\.io\/force: enabled/);
   });
@@ -57,7 +57,7 @@ describeWith(['prometheus-pushgateway'], 'drift in a cluster', () => {
 });
 
 describeWith(['kubectl', 'sh'], 'a token in a Secret', () => {
-  it('is made by the real kubectl from standard input, as the documents say', async () => {
+  it('is created by the real kubectl from standard input, as documented', async () => {
     const folder = await createFolder();
     const stack = `apiVersion: edgewise/v1
 kind: Stack

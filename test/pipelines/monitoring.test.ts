@@ -43,7 +43,7 @@ describe('the alerts and the dashboard', () => {
     ['edgewise_resources{stat="x"}', 'no label stat'],
     ['edgewise_resources{state=~"drifted|gone"}', 'no state gone'],
     ['label_values(edgewise_run_success, kind)', 'no label kind'],
-  ])('may not ask %s', (query, fault) => {
+  ])('are refused if they query %s', (query, fault) => {
     const metrics = new Map([
       ['edgewise_run_success', new Set(['stack'])],
       ['edgewise_resources', new Set(['stack', 'kind', 'state'])],
@@ -82,7 +82,7 @@ describeWith(['promtool'], 'the alerts', () => {
     expect(result, result.output).toMatchObject({ status: 0 });
   });
 
-  it('are each tested both as they fire and as they do not', async () => {
+  it('are each tested while they fire and while they do not', async () => {
     const { tests } = parse(await readFile(RULE_TESTS, 'utf8'));
     const cases: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[] = tests.flatMap(
       ({ alert_rule_test }: { readonly alert_rule_test: readonly unknown[] }) => alert_rule_test,
@@ -96,7 +96,7 @@ describeWith(['promtool'], 'the alerts', () => {
 });
 
 describeWith(['prometheus'], 'a real Prometheus', () => {
-  it('raises the alerts that fit what drift wrote, and answers each query of the dashboard', async () => {
+  it('fire for what drift wrote, and each query of the dashboard returns data', async () => {
     const prometheus = await startPrometheus(RULES);
     const samples = await sampleMetrics();
     const raised: Record<string, readonly string[]> = {};

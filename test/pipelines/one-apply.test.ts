@@ -81,7 +81,7 @@ async function findPort(): Promise<number> {
 }
 
 describe('the recipes for one apply at a time', () => {
-  it('are one for each place', () => {
+  it('exist for each place', () => {
     expect(BLOCKS).toHaveLength(5);
   });
 });
@@ -92,7 +92,7 @@ describeWith(['flock', 'sh'], 'two applies at once', () => {
     expect(log).toEqual(['start', 'start', 'end', 'end']);
   });
 
-  it('run one after the other with flock, and end as edgewise did', async () => {
+  it('run one after another with flock, and exit as edgewise did', async () => {
     const recipe = findRecipe('flock');
     const { ends, log } = await runTwice(recipe);
     expect(log).toEqual(ONE_AFTER_THE_OTHER);
@@ -105,7 +105,7 @@ describeWith(['flock', 'sh'], 'two applies at once', () => {
 });
 
 describeWith(['etcd', 'etcdctl', 'sh'], 'two applies at once, beside an etcd', () => {
-  it('run one after the other with etcdctl lock, which fails where edgewise did', { timeout: 60_000 }, async () => {
+  it('run one after another with etcdctl lock, which fails if edgewise did', { timeout: 60_000 }, async () => {
     const env = { ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: await startEtcd() };
     const recipe = findRecipe('etcdctl');
     const { ends, log } = await runTwice(recipe, env);
@@ -121,18 +121,18 @@ describeWith(
   ['actionlint', 'check-jsonschema', 'kubernetes-validate'],
   'what a forge or a cluster runs one at a time',
   () => {
-    it('is a workflow that actionlint takes', async () => {
+    it('pass actionlint as a workflow', async () => {
       const file = await write('concurrency:', 'apply.yml');
       expect(await runTool('actionlint', [file])).toEqual({ status: 0, output: '' });
     });
 
-    it('is a pipeline that the schema of GitLab takes', async () => {
+    it('conform to the schema of GitLab as a pipeline', async () => {
       const file = await write('resource_group:', '.gitlab-ci.yml');
       const result = await runTool('check-jsonschema', ['--builtin-schema', 'vendor.gitlab-ci', file]);
       expect(result, result.output).toMatchObject({ status: 0 });
     });
 
-    it('is a CronJob that the schema of Kubernetes takes, with no other word', async () => {
+    it('conform to the schema of Kubernetes as a CronJob, with nothing unknown', async () => {
       const file = await write('concurrencyPolicy:', 'apply.yaml');
       const check = (path: string) => runTool('kubernetes-validate', ['-k', '1.33', '--strict', path]);
       expect((await check(file)).status).toBe(0);

@@ -10,7 +10,7 @@ import { describeWith, runTool, type ToolResult } from './tools.ts';
 const PAGE = readFileSync('docs/with-other-tools.md', 'utf8');
 
 describeWith(['kustomize'], 'kustomize', () => {
-  it('makes what edgewise plans', async () => {
+  it('builds what edgewise plans', async () => {
     const { page } = await createProject();
     expect(await page('kustomize')).toEqual([done('2 to create')]);
   });
@@ -38,7 +38,7 @@ describeWith(['yq', 'kustomize'], 'yq', () => {
 });
 
 describeWith(['helm'], 'helm template', () => {
-  it('makes what edgewise plans', async () => {
+  it('builds what edgewise plans', async () => {
     const { page } = await createProject();
     const [planned] = await page('helm template');
     expect(planned).toEqual(done('Plan for stack staging'));
@@ -48,7 +48,7 @@ describeWith(['helm'], 'helm template', () => {
 });
 
 describeWith(['conftest'], 'conftest', () => {
-  it('holds manifests and a plan against policies, and refuses what they deny', async () => {
+  it('checks manifests and a plan against policies, and refuses what they deny', async () => {
     const { page, folder, run } = await createProject();
     const [manifests, plan] = await page('conftest');
     expect(manifests).toEqual(done('7 tests, 7 passed'));
@@ -71,7 +71,7 @@ describeWith(['kubeconform'], 'kubeconform', () => {
   });
 });
 
-it('every block of commands on the page is run by a test', () => {
+it('is run by a test in every block of commands', () => {
   const sections = PAGE.split(/^## /m)
     .slice(1)
     .filter((section) => section.includes('```sh'));
@@ -90,7 +90,7 @@ it.each([
   ['helm template', 'cmd/helm'],
   ['conftest', 'conftest'],
   ['kubeconform', 'cmd/kubeconform'],
-])('the page names the version of %s that is tried', (heading, module) => {
+])('names the tested version of %s', (heading, module) => {
   const scripts = ['.ci/tools', '.ci/other-tools'].map((file) => readFileSync(file, 'utf8')).join('\n');
   const [, version] = new RegExp(`${module}@v(\\d+\\.\\d+)\\.\\d+`).exec(scripts) ?? [];
   expect(toSection(heading)).toMatch(new RegExp(`\\((?:\\w+ )?${version}\\)`));

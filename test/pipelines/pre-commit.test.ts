@@ -10,18 +10,18 @@ describeWith(['pre-commit'], 'the example for pre-commit', () => {
   it.each([
     ['validate-config', CONFIG],
     ['validate-manifest', '.pre-commit-hooks.yaml'],
-  ])('passes pre-commit %s', async (command, file) => {
+  ])('pass pre-commit %s', async (command, file) => {
     expect(await runTool('pre-commit', [command, file])).toEqual({ status: 0, output: '' });
   });
 
-  it('names each hook that there is', async () => {
+  it('name every hook that exists', async () => {
     const listIds = async (file: string) => (await readFile(file, 'utf8')).match(/(?<=- id: )\S+/g);
     expect(await listIds(CONFIG)).toEqual(await listIds('.pre-commit-hooks.yaml'));
   });
 });
 
 describeWith(['pre-commit', 'git', 'npm'], 'the hooks for pre-commit', () => {
-  it('let good manifests through, and stop wrong ones at their line', async () => {
+  it('pass valid manifests, and stop wrong ones at their line', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'edgewise-pre-commit-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const repository = join(folder, 'repository');

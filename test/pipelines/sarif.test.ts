@@ -81,7 +81,7 @@ async function putBrokenMark({ server }: Workspace): Promise<void> {
 vi.setConfig({ testTimeout: 120_000 });
 
 describeWith(['sarif-multitool'], 'a SARIF log, checked by the SARIF Multitool as code scanning does', () => {
-  it('is not merely taken: what lacks a place or a description is refused', async () => {
+  it('is refused without a place or a description', async () => {
     const { folder } = await createWorkspace();
     const logs = Object.fromEntries(['rules', 'results'].map((part) => [part, JSON.stringify(spoil(part))]));
     const verdicts = await listVerdicts(folder, logs);
@@ -89,13 +89,13 @@ describeWith(['sarif-multitool'], 'a SARIF log, checked by the SARIF Multitool a
     expect(verdicts.filter((one) => one.startsWith('results.sarif GH1015 '))).not.toEqual([]);
   });
 
-  it('has nothing wrong with it, whatever the report', async () => {
+  it('has no finding, for any report', async () => {
     const { folder } = await createWorkspace();
     const logs = Object.entries(REPORTS).map(([name, report]) => [name, renderSarifReport(report, OPTIONS)]);
     expect(await listVerdicts(folder, Object.fromEntries(logs))).toEqual([]);
   });
 
-  it('has each result in a file, in that of the Stack where nothing says more', async () => {
+  it('has each result in a file, in that of the Stack if nothing more is known', async () => {
     const workspace = await createWorkspace({
       'stack.yaml': STACK,
       'edge.yaml': `${toEdge('a', 20001)}${toCredential('bot')}`,
@@ -129,7 +129,7 @@ const KUSTOMIZATIONS = {
 } as const;
 
 describeWith(['kustomize', 'sarif-multitool'], 'what kustomize made', () => {
-  it.each(['.', 'overlays/production'])('is found in the file that it came from, built in %s', async (at) => {
+  it.each(['.', 'overlays/production'])('is located in its source file, built in %s', async (at) => {
     const { folder } = await createWorkspace();
     for (const [file, text] of Object.entries(KUSTOMIZATIONS)) {
       await mkdir(dirname(join(folder, file)), { recursive: true });

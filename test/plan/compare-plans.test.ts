@@ -74,7 +74,7 @@ describe('comparePlans finds no difference', () => {
     expect([members, more]).toEqual([[], { changes: [], files: [] }]);
   });
 
-  it('in more than a file whose text was not known', () => {
+  it('in more than a file of unknown content', () => {
     const before = makePlan({ files: [file] });
     expect(isSamePlan(comparePlans(before, makePlan({ files: [{ ...file, text: 'x' }] })))).toBe(true);
   });
@@ -107,7 +107,7 @@ describe('comparePlans finds a difference', () => {
     expect(isSamePlan(comparePlans(before, after))).toBe(false);
   });
 
-  it('in a gap that was not there, and none in one that is shorter or gone', () => {
+  it('in a gap that is new, and none in one that is shorter or gone', () => {
     const replace = (gap: number) =>
       makeLiveChange('AgentIngress/a', 'replace', {
         id: 'agin_1',

@@ -26,7 +26,7 @@ async function listDangers(from: string, to: string, options = ''): Promise<read
 }
 
 describe('the dangers of', () => {
-  it('what is made are tokens, with where they go, and what restricts none of them', async () => {
+  it('a create are its tokens, with their sinks, and no restrictions', async () => {
     const token = { group: 'secrets', danger: 'token', path: 'token', to: 'the folder tokens' };
     expect(await listDangers('', toManifest('TCPEdge', 'one', {}))).toEqual([]);
     expect(await listDangers('', toManifest('Credential', 'one', ACL))).toEqual([token]);
@@ -36,7 +36,7 @@ describe('the dangers of', () => {
     ]);
   });
 
-  it('a rotation are the new token, where it goes, and who uses the old one', async () => {
+  it('a rotation are the new token, its sink, and who uses the old one', async () => {
     const one = toManifest('Credential', 'one', ACL);
     expect(await listDangers(one, one, '--rotate Credential/one')).toEqual([
       { group: 'secrets', danger: 'token', path: 'token', to: 'the folder tokens', consequence: OLD_TOKEN },
@@ -60,7 +60,7 @@ describe('the dangers of', () => {
     expect(await listDangers(toManifest('TCPEdge', 'one', {}), '')).toEqual([]);
   });
 
-  it('another domain are that its NS records have to be set again', async () => {
+  it('a new domain are that its NS records have to be set again', async () => {
     const [a, b] = ['a.test', 'b.test'].map((domain) => toManifest('AgentIngress', 'one', { domain }));
     expect(await listDangers(a ?? '', b ?? '')).toEqual([
       { group: 'traffic', danger: 'address-changed', path: 'domain', from: 'a.test', to: 'b.test' },
@@ -73,7 +73,7 @@ describe('the dangers of', () => {
     ]);
   });
 
-  it('a certificate are a longer time, where the manifest states one', async () => {
+  it('a certificate are a longer validity, if the manifest sets one', async () => {
     const [day, week] = ['24h', '168h'].map((valid_for) =>
       toManifest('SSHUserCertificate', 'one', CERTIFICATE, { lifecycle: { valid_for } }),
     );
@@ -82,14 +82,14 @@ describe('the dangers of', () => {
     expect(await listDangers(week ?? '', day ?? '')).toEqual([]);
   });
 
-  it('what loses its protection say so', async () => {
+  it('lost protection are shown', async () => {
     const [kept, free] = [{ lifecycle: { protect: true } }, {}].map((more) => toManifest('TCPEdge', 'one', {}, more));
     const unprotected = { group: 'protection', danger: 'unprotected' };
     expect(await listDangers(kept ?? '', free ?? '')).toEqual([unprotected]);
     expect(await listDangers(kept ?? '', '')).toEqual([unprotected]);
   });
 
-  it('what is handed over, protected or not', async () => {
+  it('a hand-over are shown, with and without protection', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toManifest('TCPEdge', 'one', {}) });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const lifecycle = { renamed_from: { stack: 'test', name: 'one' } };
@@ -100,7 +100,7 @@ describe('the dangers of', () => {
     ]);
   });
 
-  it('what is deleted before it is made again are the writes in between, at the rate limit', async () => {
+  it('a delete before a create are the writes in between, at the rate limit', async () => {
     const [a, b] = [
       ['endpoints', 'dashboard'],
       ['dashboard', 'endpoints'],
@@ -127,7 +127,7 @@ describe('the dangers of', () => {
     expect(dangers).toEqual({ access: 0, traffic: 1, secrets: 2, protection: 0, ownership: 0 });
   });
 
-  it('an approved plan must be shown: an apply is refused if its file has none of them', async () => {
+  it('an approved plan are required: an apply is refused if its file has none of them', async () => {
     const edge = toManifest('TCPEdge', 'one', { hostports: ['a.test:1'] });
     const { edgewise, write, folder } = await createWorkspace({ 'edgewise.yaml': STACK + edge });
     await edgewise('apply --yes');

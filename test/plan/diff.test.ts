@@ -4,7 +4,7 @@ import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 import { diffSpecs } from '../../src/plan/diff.ts';
 
 describe('the differences between two specs', () => {
-  it('are found under keys that programs trip over', () => {
+  it('are found under keys that JavaScript treats specially', () => {
     const live = { extensions: { a: '1', '': '2' } };
     const desired = { extensions: { ['__proto__']: '3', constructor: '4', ':': '5' } };
     expect(diffSpecs(SSH_USER_CERTIFICATE, live, desired).map(({ path, from, to }) => ({ path, from, to }))).toEqual([
@@ -16,14 +16,14 @@ describe('the differences between two specs', () => {
     ]);
   });
 
-  it('stand in one order, whatever the order of the keys', () => {
+  it('are in one order, whatever the order of the keys', () => {
     const desired = { metadata: { b: 1, a: { d: 1, c: 1 } }, backend: null };
     const shuffled = { backend: null, metadata: { a: { c: 1, d: 1 }, b: 1 } };
     const live = { metadata: { z: 1 }, backend: null };
     expect(diffSpecs(TCP_EDGE, live, shuffled)).toEqual(diffSpecs(TCP_EDGE, live, desired));
   });
 
-  it('stand in the order of the table, whatever the order of the fields within one', () => {
+  it('are in the order of the table, whatever the order of the fields within one', () => {
     const live = { backend: { enabled: false, backend_id: 'bkdhr_a' }, ip_restriction: null };
     const shuffled = { ip_restriction: null, backend: { backend_id: 'bkdhr_a', enabled: false } };
     const desired = { backend: { backend_id: 'bkdhr_b', enabled: true }, ip_restriction: null };
@@ -34,7 +34,7 @@ describe('the differences between two specs', () => {
     ]);
   });
 
-  it('are found when all that is added is an empty key', () => {
+  it('are found if only an empty key is added', () => {
     const differences = diffSpecs(TCP_EDGE, { metadata: { team: 'a' } }, { metadata: { team: 'a', '': 1 } });
     expect(differences).toMatchObject([{ path: 'metadata[""]', to: 1 }]);
   });

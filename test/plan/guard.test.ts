@@ -18,14 +18,14 @@ function guard(input: Partial<GuardInput>): readonly string[] {
   return listGuardAndProtectionViolations({ ...base, ...input }).map(({ message }) => message);
 }
 
-it('the share of deletes is one of all that is owned, whatever the plan is narrowed to', () => {
+it('counts the share of deletes of everything owned, whatever the targets', () => {
   expect(guard({ owned: new Map([['TCPEdge', 40]]) })).toEqual([]);
   expect(guard({ owned: new Map([['TCPEdge', 10]]) })).toEqual([
     'This plan would delete 6 of 10 TCPEdge (60 %). More than 5 deletes of a kind need consent if they are also more than 30 % of it.',
   ]);
 });
 
-it('a plan that was made to delete only minds protection', () => {
+it('checks only protection for a plan of destroy', () => {
   const [first, ...rest] = DELETES;
   expect(guard({ mode: 'destroy', isTargeted: false })).toEqual([]);
   const kept = first === undefined ? [] : [{ ...first, protect: true }, ...rest];

@@ -36,7 +36,7 @@ const DOCUMENTS: readonly (readonly [name: string, text: string])[] = [
   ['a document in JSON with a lifecycle', `${JSON_HEAD}, "lifecycle": { "protect": true } }\n`],
 ];
 
-it.each(DOCUMENTS)('is right as it is printed, in %s', (_, text) => {
+it.each(DOCUMENTS)('is valid as it is printed, in %s', (_, text) => {
   const remedy = describeLifecycleLineToAdd(resourceOf(text), { name: 'adopt', value: 'cr_1' });
   const pasted = paste(text, remedy);
   expect(resourceOf(pasted).lifecycle, `${remedy}\n${pasted}`).toMatchObject({
@@ -45,7 +45,7 @@ it.each(DOCUMENTS)('is right as it is printed, in %s', (_, text) => {
   });
 });
 
-it.each(DOCUMENTS)('says of what another stack hands over where it comes from, in %s', (_, text) => {
+it.each(DOCUMENTS)('names the stack of a hand-over, in %s', (_, text) => {
   const value = { stack: 'network', name: 'old' };
   const remedy = describeLifecycleLineToAdd(resourceOf(text), { name: 'renamed_from', value });
   const pasted = paste(text, remedy);

@@ -160,7 +160,7 @@ function listRules(rules: MemberRules, schema: Schema, prefix = ''): readonly (r
 const RULES = listRules(PLAN_MEMBERS, SCHEMA);
 
 describe('each member of a plan', () => {
-  it('is decided on, and tried', () => {
+  it('has a decision, and is tested', () => {
     const tried = [...Object.keys(DIFFERING), ...REFUSED_BEFORE];
     expect(tried.sort()).toEqual(RULES.flatMap(([name, rule]) => (rule === 'derived' ? [] : [name])).sort());
   });
@@ -170,7 +170,7 @@ describe('each member of a plan', () => {
   });
 
   it.each(RULES.filter(([name, rule]) => rule !== 'derived' && !REFUSED_BEFORE.includes(name)))(
-    '%s, if it differs, is %s',
+    'is compared: %s, if it differs, is %s',
     (name, rule) => {
       const other = DIFFERING[name]?.(PLAN);
       if (other === undefined) throw new Error(`no case for ${name}`);

@@ -55,16 +55,16 @@ function validFor(days: number): Spec {
 describe('a credential with rotate_after', () => {
   const pair = toPair(CREDENTIAL, { rotate_after: '90d' });
 
-  it('is left until that very moment, and rotated from then on', () => {
+  it('is left alone until that moment, and rotated from then on', () => {
     expect(renewalAfter(90 - 1e-6, pair).reason).toBeUndefined();
     expect(renewalAfter(90, pair).reason).toBe('it is 90 days old, and is rotated after 90d');
   });
 
-  it('says when', () => {
+  it('shows when it is due', () => {
     expect(renewalAfter(78, pair).notes).toEqual(['rotates in 12 days']);
   });
 
-  it('is left alone when the service does not say how old it is', () => {
+  it('is left alone if the service does not return its age', () => {
     const { live, ...rest } = pair;
     if (live === undefined) throw new InvariantError('the pair has a live resource');
     expect(renewalAfter(900, { ...rest, live: { ...live, createdAt: '' } })).toMatchObject({
@@ -78,16 +78,16 @@ describe('a certificate', () => {
   const settings = { valid_for: '90d', renew_before: '14d' };
   const pair = toPair(SSH_USER_CERTIFICATE, settings, validFor(90));
 
-  it('is renewed from the very moment that renew_before names', () => {
+  it('is renewed from the moment of renew_before', () => {
     expect(renewalAfter(76 - 1e-6, pair).reason).toBeUndefined();
     expect(renewalAfter(76, pair).reason).toBe('it expires in 14 days, and is renewed 14d before that');
   });
 
-  it('says when', () => {
+  it('shows when it is due', () => {
     expect(renewalAfter(64, pair).notes).toEqual(['renews in 12 days']);
   });
 
-  it('is replaced once it has expired, whatever else is said', () => {
+  it('is replaced once it has expired, whatever else is set', () => {
     expect(renewalAfter(90, pair).reason).toBe('it expired less than a second ago');
     expect(renewalAfter(2, toPair(SSH_USER_CERTIFICATE, {}, validFor(1))).reason).toBe('it expired 24 hours ago');
   });
@@ -96,7 +96,7 @@ describe('a certificate', () => {
     [86_401, '30d', '~24h'],
     [86_701, '24h', '86701s'],
     [7_776_007, '1d', '~90d'],
-  ])('that is valid for %i s, and is to be valid for %s, shows as %s', (seconds, wanted, text) => {
+  ])('valid for %i s, with a wanted validity of %s, is shown as %s', (seconds, wanted, text) => {
     const live = {
       valid_after: CREATED,
       valid_until: new Date(Date.parse(CREATED) + seconds * 1000).toISOString(),
@@ -110,14 +110,14 @@ describe('a certificate', () => {
     expect(listValidityDifference(compared)).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
   });
 
-  it.each([86_400, 86_401, 86_700, 86_100])('that is valid for %i s is valid for 24h', (seconds) => {
+  it.each([86_400, 86_401, 86_700, 86_100])('valid for %i s is valid for 24h', (seconds) => {
     const until = new Date(Date.parse(CREATED) + seconds * 1000).toISOString();
     const { kind, live } = toPair(SSH_USER_CERTIFICATE, {}, { valid_after: CREATED, valid_until: until });
     const found = assertDefined(live, 'live certificate');
     expect(listValidityDifference({ kind, live: found, validForMs: 86_400_000 })).toEqual([]);
   });
 
-  it('of another length is replaced, and both lengths are named', () => {
+  it('is replaced for another validity, and both are named', () => {
     const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
     const { kind, desired, live } = short;
     const validForMs = findManifestValidForMs(kind, desired);
@@ -127,7 +127,7 @@ describe('a certificate', () => {
     expect(renewalAfter(0, short)).toEqual({ reason: undefined, notes: [] });
   });
 
-  it('whose manifest states its end is never due', () => {
+  it('is never due if its manifest sets its end', () => {
     const written = { valid_until: toDayAfter(1).toISOString() };
     const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));
     expect(renewalAfter(0.5, stated, written)).toMatchObject({ reason: undefined, notes: ['expires in 12 hours'] });
@@ -148,7 +148,7 @@ describe('a certificate', () => {
         'SSHUserCertificate/it ended 24 hours ago, and no apply renews it: its manifest fixes the end in spec.valid_until',
       ],
     ],
-  ])('whose manifest states its end is warned of %d days after it was made', (days, messages) => {
+  ])('is warned about %d days after its creation if its manifest sets its end', (days, messages) => {
     const written = { valid_until: toDayAfter(1).toISOString() };
     const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));
     expect(listManifestExpiryWarnings(stated, written, toDayAfter(days)).map(({ message }) => message)).toEqual(
@@ -156,7 +156,7 @@ describe('a certificate', () => {
     );
   });
 
-  it('that is only taken over is not renewed yet', () => {
+  it('is not renewed while it is taken over', () => {
     const adopted: ResourcePair = { ...toPair(SSH_USER_CERTIFICATE, {}, validFor(1)), by: 'adopt' };
     expect(renewalAfter(2, adopted)).toMatchObject({
       reason: undefined,

@@ -27,8 +27,8 @@ async function listTargets(world: World, stack: readonly TestResource[]) {
   return dangers.filter(({ danger }) => danger === 'target-changed').map(({ consequence }) => consequence);
 }
 
-describe('an edge that is pointed at another pool', () => {
-  it('names a pool of another stack, and says that its owner is another', async () => {
+describe('an edge that refers to another pool', () => {
+  it('names a pool of another stack, and says that its owner differs', async () => {
     const world = new World();
     const own = await createPool(world, { stack: 'stack.under_test', name: 'blue', owner: 'prod', fields: {} });
     const other = await createPool(world, { stack: 'qa', name: 'pool', owner: 'qa-team', fields: {} });
@@ -39,7 +39,7 @@ describe('an edge that is pointed at another pool', () => {
     );
   });
 
-  it('names the other stack alone if no owner is known', async () => {
+  it('names only the other stack if no owner is known', async () => {
     const world = new World();
     const other = await createPool(world, { stack: 'qa', name: 'pool', fields: {} });
     await world.migrate([toEdge(BLUE)]);
@@ -48,7 +48,7 @@ describe('an edge that is pointed at another pool', () => {
     expect(await listTargets(world, [toEdge(unmanaged)])).toEqual([`${BLUE} → ${unmanaged}, which no stack manages`]);
   });
 
-  it('says so if both pools are of the same stack, also if one is new', async () => {
+  it('says that both pools are of the same stack, also if one is new', async () => {
     const world = new World();
     await world.migrate([toPool('blue'), toEdge('WeightedBackend/blue')]);
     const stack = [toPool('blue'), toPool('green'), toEdge('WeightedBackend/green')];

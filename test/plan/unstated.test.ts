@@ -32,7 +32,7 @@ function find({ options, normal = {}, live = { size: 'l' }, ignore = [], digest 
   };
 }
 
-describe('a field that is stated no longer', () => {
+describe('a field that a manifest no longer sets', () => {
   it.each([
     ['is cleared, when it can be changed', { ...CHOSEN }, false],
     ['takes a new resource, when it cannot be changed', { ...CHOSEN, lifecycle: 'immutable' }, true],
@@ -43,11 +43,11 @@ describe('a field that is stated no longer', () => {
     expect(isReplaced).toBe(forcesReplace);
   });
 
-  it('is both changed in the manifest and drifted, when it was changed at the service too', () => {
+  it('is changed in the manifest and drifted if it was changed at the service too', () => {
     expect(find({ options: CHOSEN, live: { size: 'm' } }).found).toMatchObject([{ from: 'm', origin: 'both' }]);
   });
 
-  it('is one even if the service does not show it', () => {
+  it('is found even if the service does not show it', () => {
     expect(find({ options: CHOSEN, live: {} }).found).toEqual([
       { field: 'size', path: 'size', origin: 'manifest', forcesReplace: false },
     ]);
@@ -58,15 +58,15 @@ describe('a field that is stated no longer', () => {
     ['it is ignored', { options: CHOSEN, ignore: ['size'] }],
     ['it was ignored when the mark was written', { options: CHOSEN, digest: IGNORED_FIELD_DIGEST }],
     ['leaving it out has a meaning of its own', { options: {} }],
-  ])('is none when %s', (_, known) => {
+  ])('is absent if %s', (_, known) => {
     expect(find(known)).toEqual({ found: [], isReplaced: false });
   });
 });
 
-describe('an owner that is stated no longer', () => {
+describe('an owner that a manifest no longer sets', () => {
   const stated = `${toCredential('agent')}spec: { owner_id: usr_bot }\n`;
 
-  it('is pending for drift, and settled by an apply, once', async () => {
+  it('is pending in drift, and settled by one apply', async () => {
     const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + stated });
     expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
     await write({ 'edgewise.yaml': STACK + toCredential('agent') });
@@ -83,7 +83,7 @@ describe('an owner that is stated no longer', () => {
     expect(again.exitCode).toBe(0);
   });
 
-  it('is settled by an approved plan, which counts as done from then on', async () => {
+  it('is settled by an approved plan, which counts as done after that', async () => {
     const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + stated });
     await edgewise('apply --yes --token-directory tokens');
     await write({ 'edgewise.yaml': STACK + toCredential('agent') });
@@ -109,13 +109,13 @@ describe('an owner that is stated no longer', () => {
   });
 });
 
-describe('a certificate whose lifecycle.valid_for is gone', () => {
+describe('a certificate without its former lifecycle.valid_for', () => {
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
   const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
   const toText = (lifecycle: object, times: object = {}) =>
     STACK + toManifest('SSHUserCertificate', 'alice', { ...spec, ...times }, { lifecycle });
 
-  it('is told of, with the way out, until a new one is made', async () => {
+  it('is reported, with the remedy, until a new one is made', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toText({ valid_for: '90d' }) });
     await edgewise('apply --yes');
     expect((await edgewise('plan')).stdout).not.toContain('unset-field-kept');
@@ -132,7 +132,7 @@ describe('a certificate whose lifecycle.valid_for is gone', () => {
   it.each([
     ['states times instead', { valid_until: '2026-05-30T12:00:00Z' }, {}],
     ['leaves its end to somebody else', {}, { ignore: ['valid_until'] }],
-  ])('is not told of when its manifest %s', async (_, times, lifecycle) => {
+  ])('is not reported if its manifest %s', async (_, times, lifecycle) => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toText({ valid_for: '90d' }) });
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': toText(lifecycle, times) });

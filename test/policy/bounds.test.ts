@@ -8,20 +8,20 @@ import { AFTER, ask, SCENE, SUBJECT, toPolicy } from './subjects.ts';
 const REFUSES = { severity: 'error', isFailure: true } as const;
 
 describe('a policy that costs too much', () => {
-  it.each(BOMBS)('refuses: %s', (_, expression) => {
+  it.each(BOMBS)('refuses the plan: %s', (_, expression) => {
     const { diagnostics, findings } = ask(expression);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([REFUSES]);
     expect(findings[0]?.message).toMatch(/takes more than 200,000 steps/);
   });
 
-  it('refuses in its message too', () => {
+  it('refuses the plan in its message too', () => {
     const { findings } = ask('false', { message: `so: \${${nest(9)}}` });
     expect(findings).toMatchObject([REFUSES]);
     expect(findings[0]?.message).toContain('spec.message: takes more than 200,000 steps');
   });
 
-  it('takes steps of all others, so that many of them cannot take long together', () => {
+  it('counts the steps of all others, so that many of them cannot take long together', () => {
     const policies = Array.from({ length: 10 }, () => toPolicy(nest(4)));
     const findings = evaluatePolicies(policies, [SUBJECT, SUBJECT], SCENE, 300_000);
     expect(findings.length).toBeGreaterThan(10);
@@ -38,7 +38,7 @@ describe('a policy that costs too much', () => {
 });
 
 describe('a policy that cannot be evaluated', () => {
-  it.each(FAILURES)('refuses: %s', (_, expression) => {
+  it.each(FAILURES)('refuses the plan: %s', (_, expression) => {
     const { diagnostics, findings } = ask(expression);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([REFUSES]);
@@ -53,7 +53,7 @@ describe('a policy about a large value', () => {
   it.each([
     `after.hostports.all(x, ${Array(150).fill('(true ? x : x) == "a"').join(' || ')})`,
     'after.hostports.all(x, after.hostports.all(y, after.hostports.all(z, x == z)))',
-  ])('is refused at once: %s', (expression) => {
+  ])('refuses the plan at once: %s', (expression) => {
     const { require } = toPolicy(expression);
     const start = performance.now();
     expect(require.run(values, createBudget(200_000))).toEqual({ finding: 'takes more than 200,000 steps' });
@@ -72,14 +72,14 @@ describe('a pattern', () => {
     '("a" + "b").matches(("(?=a)"))',
     'dyn(after.description).matches("(?=a)")',
     '(true ? "a" : "b").matches("(?=a)")',
-  ])('is one of RE2, which has no lookahead, however it is written: %s', (expression) => {
+  ])('is one of RE2, without lookahead, however it is written: %s', (expression) => {
     const { diagnostics, findings } = ask(expression);
     expect(diagnostics).toEqual([]);
     expect(findings[0]?.message).toContain('error parsing regexp');
   });
 });
 
-describe('a policy that cannot be read', () => {
+describe('an unreadable policy', () => {
   it.each(UNREADABLE)('is an error at its place: %s', (_, expression) => {
     const { policies, diagnostics } = ask(expression);
     expect(policies).toEqual([]);
@@ -88,13 +88,13 @@ describe('a policy that cannot be read', () => {
   });
 });
 
-describe('what a rule usually takes', () => {
+describe('a usual policy', () => {
   it.each([
     'labels.?public.orValue("") == "true" || (after.ip_restriction != null && after.ip_restriction.enabled)',
     'after.hostports.all(one, one.matches("^[0-9]\\\\.tcp\\\\.example\\\\.net:[0-9]{1,5}$"))',
     'change.dangers.all(one, one.danger != "delete") && now.getDayOfWeek("Europe/Berlin") != 9',
     'plan.totals.delete <= 3 && stack.name.startsWith("sh") && labels.owner in ["data", "shop"]',
-  ])('is a hundredth of what it may: %s', (expression) => {
+  ])('costs a hundredth of the limit: %s', (expression) => {
     const budget = createBudget(2_000);
     expect(toPolicy(expression).require.run(SUBJECT.values, budget)).toEqual({ value: true });
   });

@@ -42,7 +42,7 @@ describe('test-policy', () => {
   const FAILS: GivenCase = { name: 'a label & nobody', given: { change: CHANGE }, expect: 'allow' };
   const ALL = OWNED + toPolicyText('other', { require: 'true', message: 'No.' }) + toTest([PASSES, LABELLED, FAILS]);
 
-  it('shows each case, why one fails, and what no case is about', async () => {
+  it('shows each case, why one fails, and what no case covers', async () => {
     const { exitCode, stdout } = await testPolicy(ALL);
     expect(exitCode).toBe(1);
     expect(stdout).toMatchInlineSnapshot(`
@@ -60,7 +60,7 @@ describe('test-policy', () => {
     `);
   });
 
-  it('gives a suite for each policy as JUnit', async () => {
+  it('prints a suite for each policy as JUnit', async () => {
     const { exitCode, stdout } = await testPolicy(ALL, ' --format junit');
     expect(exitCode).toBe(1);
     expect(stdout).toMatchInlineSnapshot(`
@@ -78,7 +78,7 @@ describe('test-policy', () => {
     `);
   });
 
-  it('gives one document as JSON', async () => {
+  it('prints one document as JSON', async () => {
     const { stdout } = await testPolicy(ALL, ' --format json');
     expect(JSON.parse(stdout)).toMatchObject({
       ok: false,
@@ -126,7 +126,7 @@ describe('test-policy', () => {
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining(failure)]);
   });
 
-  it('takes a failure for the refusal that a case expects only if the case says so', async () => {
+  it('accepts a failure as the expected refusal only if the case says so', async () => {
     const broken = toPolicyText('owned', { require: 'labels.team == "a"', message: 'No.' });
     const one: GivenCase = { name: 'fails', given: { change: CHANGE }, expect: 'refuse' };
     const silent = await testPolicy(broken + toTest([one]));
@@ -139,7 +139,7 @@ describe('test-policy', () => {
     });
   });
 
-  it('gives a case the time that it states, and otherwise always the same', async () => {
+  it('uses the time of a case, and otherwise always the same', async () => {
     const policy = toPolicyText('owned', { require: 'now == timestamp("2026-01-01T00:00:00Z")', message: 'Then.' });
     const stated = { ...LABELLED, given: { change: CHANGE, now: '2026-03-01T00:00:00Z' }, expect: 'refuse' };
     expect(await testPolicy(policy + toTest([LABELLED, stated]))).toMatchObject({ exitCode: 0 });
@@ -159,7 +159,7 @@ describe('test-policy', () => {
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining(said)]);
   });
 
-  it('passes over manifests, as plan passes over cases', async () => {
+  it('skips manifests, as plan skips cases', async () => {
     const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: test }\n';
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': stack + OWNED + toTest([PASSES]) });
     expect(await edgewise('test-policy')).toMatchObject({ exitCode: 0 });
@@ -181,7 +181,7 @@ describe('examples/policies', () => {
     expect(documents.filter(({ kind }) => kind === 'Policy')).toHaveLength(6);
   });
 
-  it('has a case of each that is refused, with the message, and one that is not', () => {
+  it('has a refused case of each, with the message, and an accepted one', () => {
     for (const { kind, spec } of documents) {
       if (kind !== 'PolicyTest') continue;
       const cases: readonly GivenCase[] = spec.cases;

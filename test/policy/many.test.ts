@@ -28,7 +28,7 @@ describe('policies of a run over many stacks', () => {
     expect(stdout).not.toContain('whose TCPEdge/a is.');
   });
 
-  it('may stand apart from every stack', async () => {
+  it('are found outside of every stack', async () => {
     const { edgewise } = await createTree();
     const { stderr, stdout } = await edgewise('stacks .');
     expect(stdout + stderr).not.toContain('policies');

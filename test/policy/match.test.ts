@@ -34,7 +34,7 @@ describe('a policy', () => {
     [false, { stacks: ['shop-*-*'] }],
     [false, { stacks: ['shop-eu*eu'] }],
     [false, { kinds: ['TCPEdge'], actions: ['update'], labels: { owner: 'shop' } }],
-  ])('is asked: %s, with %j', (expected, match) => {
+  ])('is evaluated: %s, with %j', (expected, match) => {
     expect(asks(match)).toBe(expected);
   });
 
@@ -44,12 +44,12 @@ describe('a policy', () => {
     ['"owner" in labels', ['create', 'update', 'replace', 'take-over', 'adopt']],
     ['size(before.hostports) > 0', ['update', 'replace', 'delete', 'take-over', 'adopt', 'release']],
     ['size(before.hostports) < size(after.hostports)', ['create', 'update', 'replace', 'take-over', 'adopt']],
-  ])('that says no actions and requires %s is about %j', (require, expected) => {
+  ])('without actions that requires %s is about %j', (require, expected) => {
     const actions = ['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release', 'no-op'] as const;
     expect(actions.filter((action) => asks({}, { action }, require))).toEqual(expected);
   });
 
-  it('that says no kinds is about those that have the fields that it names', () => {
+  it('without kinds is about those that have its fields', () => {
     expect([...toPolicy('size(after.acl) > 0', { match: {} }).kinds]).toEqual(['Credential']);
     expect([...toPolicy('after.backend == null', { match: {} }).kinds]).toEqual(['TCPEdge']);
     expect(toPolicy('"a" in labels', { match: {} }).kinds.size).toBeGreaterThan(5);

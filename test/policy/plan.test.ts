@@ -52,7 +52,7 @@ describe('a policy among the manifests', () => {
     expect(countWrites(workspace)).toBe(0);
   });
 
-  it.each(GENERAL_FORMAT_NAMES)('refuses in the form %s too, and no consent changes that', async (format) => {
+  it.each(GENERAL_FORMAT_NAMES)('refuses a plan in the format %s, whatever the consent', async (format) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + OWNED });
     const line = `--allow-deletes --allow-protected TCPEdge/a --format ${format}`;
     const planned = await workspace.edgewise(`plan ${line}`);
@@ -66,13 +66,13 @@ describe('a policy among the manifests', () => {
     expect(countWrites(workspace)).toBe(0);
   });
 
-  it('lets what it asks for through', async () => {
+  it('accepts what it requires', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + OWNED_EDGE + OWNED });
     expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     expect(countWrites(workspace)).toBe(1);
   });
 
-  it('of severity warning is told, and refuses nothing', async () => {
+  it('of severity warning is shown, and refuses nothing', async () => {
     const policy = toPolicyText('owned', { require: '"team" in labels', message: 'Whose is it?', severity: 'warning' });
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
     const { exitCode, stdout } = await workspace.edgewise('apply --yes');
@@ -80,7 +80,7 @@ describe('a policy among the manifests', () => {
     expect(stdout).toContain('warning[policy-violated]: TCPEdge/a: Whose is it? (policy owned)');
   });
 
-  it('is about what changes, and not about what stays as it is', async () => {
+  it('is about changes, and not about unchanged resources', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE });
     await workspace.edgewise('apply --yes');
     await workspace.write({
@@ -95,7 +95,7 @@ describe('a policy among the manifests', () => {
     ]);
   });
 
-  it('tells the first resources that it refuses one by one, and the others by their addresses', async () => {
+  it('lists the first resources that it refuses, and the others by their addresses', async () => {
     const edges = Array.from({ length: 15 }, (_, index) => toEdge(`e${index + 10}`, 20_001 + index));
     const warning = toPolicyText('advice', { require: 'false', message: 'Hm.', severity: 'warning' });
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK + edges.join('') + OWNED + warning });
@@ -109,7 +109,7 @@ describe('a policy among the manifests', () => {
     expect([told.length, told.at(-1).message]).toEqual([11, 'The policy advice warns of 5 more resources.']);
   });
 
-  it('about deletes holds for destroy too', async () => {
+  it('about deletes applies to destroy', async () => {
     const policy = toPolicyText('kept', { match: '{ actions: [delete] }', require: 'false', message: 'It stays.' });
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
     expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
@@ -118,7 +118,7 @@ describe('a policy among the manifests', () => {
     expect(countWrites(workspace)).toBe(0);
   });
 
-  it('that cannot be evaluated refuses, and says why, whatever its severity', async () => {
+  it('that cannot be evaluated refuses with the reason, whatever its severity', async () => {
     const policy = toPolicyText('strange', { require: 'labels.team == "data"', message: 'No.', severity: 'warning' });
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
     const { exitCode, stdout } = await edgewise('plan');
@@ -128,7 +128,7 @@ describe('a policy among the manifests', () => {
     );
   });
 
-  it('that cannot be read stops plan and apply before any request, and is nothing to those who only look', async () => {
+  it('that cannot be read stops plan and apply before any request, and does not concern reads', async () => {
     const policy = toPolicyText('strange', { require: 'chnge.kind == "TCPEdge"', message: 'No.' });
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
     for (const line of ['plan', 'apply --yes', 'destroy --yes', 'validate']) {
@@ -140,7 +140,7 @@ describe('a policy among the manifests', () => {
     expect(await edgewise('drift')).toMatchObject({ exitCode: 2 });
   });
 
-  it('sees neither tokens nor what only the response to a creation shows', async () => {
+  it('sees neither tokens nor values of a create response', async () => {
     const policy = toPolicyText('token', { require: 'has(after.token)', message: 'No.' });
     const shown = toPolicyText('all', {
       match: '{ kinds: [Credential] }',
@@ -156,7 +156,7 @@ describe('a policy among the manifests', () => {
   });
 });
 
-describe('policies kept apart', () => {
+describe('policies outside of the manifests', () => {
   const FILES = { 'edgewise.yaml': STACK + EDGE } as const;
 
   async function createApart(files: Readonly<Record<string, string>>, policies: Readonly<Record<string, string>>) {
@@ -166,7 +166,7 @@ describe('policies kept apart', () => {
     return workspace;
   }
 
-  it('are checked by plan, apply, destroy and validate when a flag names them', async () => {
+  it('are checked by plan, apply, destroy and validate with a flag', async () => {
     const { edgewise } = await createApart(FILES, { 'owned.yaml': OWNED });
     for (const line of ['plan', 'apply --yes', 'validate']) {
       expect([line, (await edgewise(line)).exitCode]).toEqual([line, 0]);
@@ -175,7 +175,7 @@ describe('policies kept apart', () => {
     }
   });
 
-  it('are checked when the Stack names them, relative to its file', async () => {
+  it('are checked if the Stack names them, relative to its file', async () => {
     const stack = `${STACK}spec: { policies: [.rules/owned.yaml] }\n`;
     const { edgewise, folder } = await createApart({ 'edgewise.yaml': stack + EDGE }, { 'owned.yaml': OWNED });
     expect(await edgewise('plan')).toMatchObject({ exitCode: 5 });
@@ -189,7 +189,7 @@ describe('policies kept apart', () => {
     expect([exitCode, stdout.match(/refused\[/g)?.length]).toEqual([5, 1]);
   });
 
-  it('are an error when they have the name of another, are no policies, or are not there', async () => {
+  it('are refused if one has the name of another, is no policy, or is missing', async () => {
     const open = toPolicyText('owned', { require: 'true', message: 'Never.' });
     const { edgewise } = await createApart(
       { 'edgewise.yaml': STACK + EDGE + open },
@@ -206,7 +206,7 @@ describe('policies kept apart', () => {
     ]);
   });
 
-  it('stand in the command that applies the plan', async () => {
+  it('are part of the command that applies the plan', async () => {
     const { edgewise } = await createApart(FILES, {
       'open.yaml': toPolicyText('open', { require: 'true', message: 'Never.' }),
     });

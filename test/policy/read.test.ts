@@ -91,7 +91,7 @@ it('shows every mistake in every expression, at its place', async () => {
   `);
 });
 
-it('says how to ask whether there is something before or after, which is never null', async () => {
+it('explains how to test whether there is a value before or after, which is never null', async () => {
   const policy = (require: string) =>
     `apiVersion: edgewise/v1\nkind: Policy\nmetadata: { name: a }\nspec: { match: { kinds: [TCPEdge] }, require: '${require}', message: no }\n`;
   for (const require of ['before == null', 'null != after && has(after.backend)']) {

@@ -29,7 +29,7 @@ const countWrites = ({ recorder }: Workspace): number =>
 
 describe('an apply of an approved plan', () => {
   it.each(['apply plan.json --yes', 'apply edgewise.yaml --approved plan.json --yes'])(
-    'is checked by the policies that it is given, whatever the plan was made with: %s',
+    'is checked by its own policies, whatever the plan was made with: %s',
     async (apply) => {
       const workspace = await savePlan();
       await workspace.write({ 'sundays.yaml': NOT_ON_SUNDAYS });
@@ -42,7 +42,7 @@ describe('an apply of an approved plan', () => {
     },
   );
 
-  it('believes neither that a policy refused nor that it did not', async () => {
+  it('trusts neither a refusal nor a pass of the file', async () => {
     const workspace = await savePlan('plan edgewise.yaml --policies sundays.yaml -o plan.json', {
       'sundays.yaml': NOT_ON_SUNDAYS,
     });
@@ -80,10 +80,10 @@ describe('an apply of an approved plan', () => {
   });
 });
 
-describe('a stack of a program', () => {
+describe('a stack of the library', () => {
   const ENV = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL };
 
-  it('is checked by policies, its own plan and one from a file', async () => {
+  it('checks policies for its own plan and one from a file', async () => {
     const workspace = await savePlan();
     const { folder, recorder } = workspace;
     await workspace.write({ 'owned.yaml': OWNED });

@@ -41,7 +41,7 @@ describe('the type of a field', () => {
       'no such overload: string < google.protobuf.Timestamp',
     ],
     ['IPRestriction', 'after.type == 3', 'after.type == 3', 'no such overload: string == int'],
-  ])('is known when the rule is read: %s, %s', (kind, rule, part, message) => {
+  ])('is known when the policy is read: %s, %s', (kind, rule, part, message) => {
     expect(readFor(kind, rule)).toEqual([[part, message]]);
   });
 
@@ -72,11 +72,11 @@ describe('the type of a field', () => {
     ['HTTPSEdgeRoute', 'after.circuit_breaker.error_threshold_percentage * 100.0 > 5'],
     ['SSHUserCertificate', 'has(after.valid_until) && timestamp(after.valid_until) < now + duration("24h")'],
     ['SSHUserCertificate', 'after.critical_options.exists(name, after.critical_options[name].matches("^10"))'],
-  ])('refuses no rule that makes sense: %s, %s', (kind, rule) => {
+  ])('refuses no sensible policy: %s, %s', (kind, rule) => {
     expect(readFor(kind, rule)).toEqual([]);
   });
 
-  it('may be any where it differs from kind to kind', () => {
+  it('is any if it differs between kinds', () => {
     const kinds = ['IPRestriction', 'SSHUserCertificate'];
     expect(read('has(after.type) && after.type > "a"', kinds)).toEqual([]);
     expect(read('has(after.type) && after.type > 3', kinds)).toMatchObject([['after.type > 3', expect.any(String)]]);
@@ -88,7 +88,7 @@ describe('the type of a field', () => {
     ['after.backend.backend_id', 'neither true nor false'],
     ['after["backend"]["enable"] == true', 'No such key: enable'],
     ['cel.bind(module, after.backend, module.backend_id - 1 == 0)', 'no such overload'],
-  ])('is found in a module when the rule is evaluated, which then refuses: %s', (rule, message) => {
+  ])('is found in a module at evaluation, which refuses on error: %s', (rule, message) => {
     const { diagnostics, findings } = ask(rule);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([{ isFailure: true, severity: 'error' }]);
@@ -105,7 +105,7 @@ describe('a field that only some of the kinds have', () => {
   const kinds = ['TCPEdge', 'Credential'];
 
   it.each(['has(after.backend) && after.backend != null', 'after.?backend.?enabled.orValue(false)'])(
-    'may be named by who asks for it: %s',
+    'is accepted after a test for it: %s',
     (rule) => {
       expect(read(rule, kinds)).toEqual([]);
     },
@@ -119,7 +119,7 @@ describe('a field that only some of the kinds have', () => {
     expect(read(rule, kinds)).toContainEqual([part, `names ${part}, which is not a field of Credential`]);
   });
 
-  it('is an error when no kind has it', () => {
+  it('is an error if no kind has it', () => {
     expect(read('has(after.backnd)', kinds)).toEqual([
       ['after.backnd', 'names after.backnd, which is not a field of TCPEdge'],
     ]);

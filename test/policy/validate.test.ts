@@ -17,7 +17,7 @@ describe('validate', () => {
     expect(await validate(OWNED)).toEqual({ exitCode: 5, told });
   });
 
-  it('tells what a policy warns of, which is an error when it is strict', async () => {
+  it('shows a policy warning, which is an error with --strict', async () => {
     const policy = toPolicyText('hostports', {
       require: 'size(after.hostports) > 1',
       message: 'Few.',
@@ -30,7 +30,7 @@ describe('validate', () => {
     expect(await validate(policy, ' --strict')).toMatchObject({ exitCode: 3 });
   });
 
-  it('is invalid when more is wrong than a policy says', async () => {
+  it('exits with 3 if more is wrong than a policy', async () => {
     expect(await validate(`${OWNED}---\nkind: Nothing\n`)).toMatchObject({ exitCode: 3 });
   });
 
@@ -41,7 +41,7 @@ describe('validate', () => {
     ['a danger', { require: 'false', match: '{ danger: [traffic] }' }],
     ['new resources only', { require: 'false', match: '{ actions: [create] }' }],
     ['deletes', { require: 'false', match: '{ actions: [delete] }' }],
-  ])('leaves to plan what asks for %s', async (_, rule) => {
+  ])('leaves a policy on %s to plan', async (_, rule) => {
     expect(await validate(toPolicyText('live', { message: 'No.', ...rule }))).toEqual({ exitCode: 0, told: [] });
   });
 
@@ -52,7 +52,7 @@ describe('validate', () => {
     ['the place', 'change.place.line > 100'],
     ['an annotation', 'has(annotations.note)'],
     ['a field', 'after.description != ""'],
-  ])('asks what is about %s', async (_, require) => {
+  ])('checks a policy on %s', async (_, require) => {
     expect(await validate(toPolicyText('static', { require, message: 'No.' }))).toMatchObject({ exitCode: 5 });
   });
 });

@@ -31,17 +31,17 @@ function listNames(schema: JsonObject): readonly string[] {
   return [...new Set([...own, ...alternatives.filter(isJsonObject).map(toPart).flatMap(listNames)])].sort();
 }
 
-describe('what expressions see', () => {
+describe('the variables of expressions', () => {
   it.each([
     ['Danger', at(CHANGE, 'dangers', 'items')],
     ['Difference', at(CHANGE, 'differences', 'items')],
     ['Totals', at(PLAN, 'properties', 'totals')],
     ['Made', at(PLAN, 'properties', 'made')],
-  ] as const)('has the names of the JSON of a plan, and no other: %s', (type, schema) => {
+  ] as const)('have the names of the JSON of a plan, and no others: %s', (type, schema) => {
     expect(Object.keys(KIND_INDEPENDENT_POLICY_TYPES[type]).sort()).toEqual(listNames(schema));
   });
 
-  it('has the names that a change and a plan have there, besides what is found from them', () => {
+  it('have the names of a change and a plan, beside the derived ones', () => {
     const computed = { Change: ['name', 'id', 'origin'], Plan: [] };
     expect(Object.keys(KIND_INDEPENDENT_POLICY_TYPES.Change).filter((name) => !Object.hasOwn(CHANGE, name))).toEqual(
       computed.Change,
@@ -51,7 +51,7 @@ describe('what expressions see', () => {
     ).toEqual(computed.Plan);
   });
 
-  it('is what the JSON of the plan shows', async () => {
+  it('have the values of the JSON of the plan', async () => {
     const show = (name: string): string => toPolicyText(name, { require: 'false', message: `\${${name}}` });
     const names = ['after', 'before', 'change', 'plan', 'labels', 'annotations', 'stack', 'now'];
     const edge = toEdge('a', 20001);
@@ -86,8 +86,8 @@ describe('what expressions see', () => {
   });
 });
 
-describe('a value given in a case', () => {
-  it('has no field that its type does not have, at any depth', () => {
+describe('a value in a case', () => {
+  it('has no field that its type lacks, at any depth', () => {
     const change = { address: 'a', dangers: [{ danger: 'delete', depth: 1 }], place: { lines: 1 } };
     expect(listFieldsMissingFromVocabulary('change', KIND_INDEPENDENT_POLICY_TYPES.Change, change)).toEqual([
       'change.dangers.depth',

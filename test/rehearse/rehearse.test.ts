@@ -43,7 +43,7 @@ async function post(server: Awaited<ReturnType<typeof createWorkspace>>['server'
 }
 
 describe('a rehearsal', () => {
-  it('says which ids could not be checked: no list has them, and nothing that was read refers to them', async () => {
+  it('lists the ids that it could not check: in no list, and not referred to by anything read', async () => {
     const edge = toManifest('TCPEdge', 'one', {
       backend: { backend_id: 'bkdtg_1' },
       ip_restriction: { ip_policy_ids: ['ipp_1', 'ipp_2'] },
@@ -65,7 +65,7 @@ describe('a rehearsal', () => {
     expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).not.toHaveProperty('unchecked');
   });
 
-  it('says so of a kind that the stack does not read, too', async () => {
+  it('lists the ids of a kind that the stack does not read', async () => {
     const stack = STACK.replace('name: test', 'name: test\nspec:\n  kinds: [TCPEdge]');
     const edge = toManifest('TCPEdge', 'one', { backend: { backend_id: 'bkdwd_1' } });
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': stack + edge });
@@ -74,7 +74,7 @@ describe('a rehearsal', () => {
     );
   });
 
-  it('keeps a saved plan good when others refer meanwhile to what could not be checked', async () => {
+  it('keeps a saved plan valid if others refer meanwhile to an unchecked id', async () => {
     const edge = toManifest('TCPEdge', 'one', { ip_restriction: { ip_policy_ids: ['ipp_1'] } });
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + edge });
     await edgewise('plan -o plan.json');
@@ -82,7 +82,7 @@ describe('a rehearsal', () => {
     expect(await edgewise('apply plan.json --manifests edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
   });
 
-  it('says how many writes and tokens there are, and sends nothing for it', async () => {
+  it('shows how many writes and tokens there are, without a request', async () => {
     const { edgewise, recorder } = await createWorkspace({
       'edgewise.yaml': STACK + POOL + toManifest('TCPEdge', 'one', BACKEND) + toManifest('Credential', 'agent', {}),
     });
@@ -97,12 +97,12 @@ describe('a rehearsal', () => {
     expect(readPlan(untried.stdout).rehearsal).toBeUndefined();
   });
 
-  it('is none where there is nothing to do', async () => {
+  it('is skipped if there is nothing to do', async () => {
     const { edgewise } = await change(POOL, POOL);
     expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).toBeUndefined();
   });
 
-  it('foretells what is in use by somebody else: a safety rule, and nothing is written without consent', async () => {
+  it('reports a conflict with a foreign resource: a safety rule, and nothing is written without consent', async () => {
     const { edgewise, server, recorder } = await change(
       POOL + toManifest('TCPEdge', 'one', {}),
       toManifest('TCPEdge', 'one', {}),
@@ -127,7 +127,7 @@ describe('a rehearsal', () => {
     expect(await edgewise('apply --yes --no-rehearsal')).toMatchObject({ exitCode: 1 });
   });
 
-  it('only warns where other services may be more liberal', async () => {
+  it('only warns where services may differ', async () => {
     const late = {
       ssh_certificate_authority_id: 'sshca_one',
       public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L alice@example.com',
@@ -146,7 +146,7 @@ describe('a rehearsal', () => {
     });
   });
 
-  it('takes what others have as it is, whatever the bundled server would have said to it', async () => {
+  it('loads foreign resources unchanged, whatever the bundled server would refuse', async () => {
     const { edgewise, server, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + POOL });
     await post(server, '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
     const distort = async (request: Request) => {
@@ -162,7 +162,7 @@ describe('a rehearsal', () => {
     expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, rejected: 0, remaining: 0 }, findings: [] });
   });
 
-  it('knows nothing of kinds that are not read, and finds no fault with references to them', async () => {
+  it('knows nothing of kinds that are not read, and accepts references to them', async () => {
     const kinds = 'spec: { kinds: [TCPEdge] }\n';
     const { edgewise } = await createWorkspace({
       'edgewise.yaml': STACK + kinds + toManifest('TCPEdge', 'one', { backend: { backend_id: 'bkdwd_elsewhere' } }),
@@ -171,7 +171,7 @@ describe('a rehearsal', () => {
     expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, rejected: 0 }, findings: [] });
   });
 
-  it('measures how long nobody serves a hostport that moves', async () => {
+  it('measures how long a moving hostport is not served', async () => {
     const port = { hostports: ['1.tcp.example.net:20001'] };
     const { edgewise } = await change(
       toManifest('TCPEdge', 'a', port) + toManifest('TCPEdge', 'b', {}),
@@ -187,7 +187,7 @@ describe('a rehearsal', () => {
     ]);
   });
 
-  it('measures how long a hostport that moves is open, though both of its edges restrict it', async () => {
+  it('measures how long a moving hostport is open, although both of its edges restrict it', async () => {
     const moved = '1.tcp.example.net:20001';
     const restricted = { ip_restriction: { ip_policy_ids: ['ipp_one'] } };
     const { edgewise } = await change(
@@ -201,7 +201,7 @@ describe('a rehearsal', () => {
     ]);
   });
 
-  it('is clean for everything that the kinds can say, and leaves nothing', async () => {
+  it('finds nothing for everything that the kinds can express', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
     const cwd = new URL('../..', import.meta.url).pathname;
     const { stdout } = await edgewise('plan --format json --token-directory tokens examples/everything', { cwd });

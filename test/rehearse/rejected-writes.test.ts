@@ -36,7 +36,7 @@ const OTHER = toEdge('other', 20001);
 const CONSENT = '--allow-rejected WeightedBackend/pool';
 
 describe('a write that the service will reject', () => {
-  it('refuses the plan with exit code 5 in every form, and names what would help', async () => {
+  it('refuses the plan with exit code 5 in every format, and names the remedies', async () => {
     const { edgewise } = await loseMark(OTHER);
     for (const form of listFormatNames('plan')) {
       const { exitCode, stdout } = await edgewise(`plan --format ${form}`);
@@ -61,7 +61,7 @@ describe('a write that the service will reject', () => {
     expect(listWrites(workspace).toSorted()).toEqual(['DELETE /backends/weighted/bkdwd', 'POST /edges/tcp']);
   });
 
-  it('is left out of a saved plan, which is then applied without any consent', async () => {
+  it('is left out of a saved plan, which is then applied without consent', async () => {
     const workspace = await loseMark(OTHER);
     const { edgewise } = workspace;
     expect(await edgewise('plan --skip-rejected -o plan.json')).toMatchObject({ exitCode: 0 });
@@ -77,7 +77,7 @@ describe('a write that the service will reject', () => {
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 5 });
   });
 
-  it('is left out with what depends on it, and with nothing else', async () => {
+  it('is left out with what depends on it, and nothing else', async () => {
     const port = { hostports: ['1.tcp.example.net:20005'] };
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toManifest('TCPEdge', 'a', port) });
     const { edgewise, write } = workspace;
@@ -103,7 +103,7 @@ describe('a write that the service will reject', () => {
     expect(listWrites(workspace)).toEqual(['DELETE /edges/tcp/edgtcp', 'DELETE /edges/tcp/edgtcp']);
   });
 
-  it('needs the consent for its own address, and a rehearsal to be left out', async () => {
+  it('needs consent for its own address, and a rehearsal to be left out', async () => {
     const { edgewise } = await loseMark(OTHER);
     const other = await edgewise('plan --allow-rejected WeightedBackend/pools');
     expect(other).toMatchObject({
@@ -113,7 +113,7 @@ describe('a write that the service will reject', () => {
     expect(await edgewise('plan --skip-rejected --no-rehearsal')).toMatchObject({ exitCode: 3 });
   });
 
-  it('stops its own stack only, and with --skip-rejected no stack', async () => {
+  it('stops only its own stack, and with --skip-rejected none', async () => {
     const workspace = await loseMark(OTHER);
     const { edgewise, write } = workspace;
     const second = STACK.replace('name: test', 'name: second') + toEdge('second', 20009);

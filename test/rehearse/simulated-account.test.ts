@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { createSimulatedAccount } from '../../src/rehearse/simulated-account.ts';
 
-it('lets others have their turn between its writes, who may want to interrupt', async () => {
+it('yields between its writes, so that an interrupt is handled', async () => {
   const live = { resources: new Map(), attachments: new Map(), requests: 0 };
   const { client } = createSimulatedAccount({ live, now: () => new Date(0), onWrite: async () => undefined });
   let turns = 0;
@@ -17,7 +17,7 @@ it('lets others have their turn between its writes, who may want to interrupt', 
   expect(turns).toBeLessThan(10);
 });
 
-it('lists what was created as the service shows it, with and without values that only one resource can have', async () => {
+it('lists new resources as the service shows them, with and without unique values', async () => {
   const live = { resources: new Map(), attachments: new Map(), requests: 0 };
   const { client } = createSimulatedAccount({ live, now: () => new Date(0), onWrite: async () => undefined });
   const first = await client.send('POST', '/edges/tcp', { hostports: ['one.example.net:5432'] });

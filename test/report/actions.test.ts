@@ -3,7 +3,7 @@ import { CHANGE_ACTIONS, formatAction } from '../../src/model/change.ts';
 import { loadReportRenderer } from '../../src/report/formats.ts';
 import { makeChange, makePlan, PLAIN } from './sample-plans.ts';
 
-it.each(['text', 'markdown', 'html', 'json'] as const)('%s shows each action that a plan can have', async (name) => {
+it.each(['text', 'markdown', 'html', 'json'] as const)('%s shows each action of a plan', async (name) => {
   const render = await loadReportRenderer(name);
   for (const action of CHANGE_ACTIONS) {
     const plan = makePlan({ changes: [makeChange('TCPEdge/postgres', action)] });

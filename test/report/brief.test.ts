@@ -10,7 +10,7 @@ const field = (to: string) => ({
   lines: [],
 });
 
-it('names what an id stands for instead of the id, but not in text of somebody', () => {
+it('shows the name of an id, but not in text of others', () => {
   const to = `ip_policy_ids: ${ID} (External/office), ${ID} (External/bastion)`;
   expect(formatShortField(field(to), 60)).toBe(
     'ip_restriction: none → ip_policy_ids: External/office, External/bastion',
@@ -21,7 +21,7 @@ it('names what an id stands for instead of the id, but not in text of somebody',
   expect(formatShortField(key, 60)).toBe('backends.External/blue: 90 → 50');
 });
 
-it('cuts what is too long nevertheless', () => {
+it('shortens what is too long', () => {
   expect(formatShortField(field(`${ID} (it stays) ${'x'.repeat(60)}`), 40)).toBe(
     `ip_restriction: none → ${`${ID} (it stays`.slice(0, 40)}…`,
   );

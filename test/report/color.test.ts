@@ -6,12 +6,12 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('without colour a text stays as it is', () => {
+test('leaves a text unchanged without colour', () => {
   vi.stubEnv('FORCE_COLOR', '1');
   expect(createPainter(false)('error', 'x')).toBe('x');
 });
 
-test('with colour it is coloured, whatever the environment says', () => {
+test('colours a text with colour, whatever the environment', () => {
   vi.stubEnv('NO_COLOR', '1');
   vi.stubEnv('NODE_DISABLE_COLORS', '1');
   expect(createPainter(true)('removed', 'x')).toBe('\u001b[31mx\u001b[39m');
@@ -20,6 +20,6 @@ test('with colour it is coloured, whatever the environment says', () => {
   expect(stripVTControlCharacters(error)).toBe('x');
 });
 
-test('no text has no colour', () => {
+test('gives no colour to an empty text', () => {
   expect(createPainter(true)('strong', '')).toBe('');
 });

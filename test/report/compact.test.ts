@@ -8,7 +8,7 @@ import { DRIFT } from './sample-reports.ts';
 
 const COMPACT = { ...PLAIN, width: 0, compact: true } as const;
 
-test('300 creates are 300 lines', () => {
+test('shows 300 creates in 300 lines', () => {
   const changes = Array.from({ length: 300 }, (_, index) =>
     makeChange(`TCPEdge/edge-${index}`, 'create', {
       desired: toNormal(`TCPEdge/edge-${index}`, {
@@ -25,11 +25,11 @@ test('300 creates are 300 lines', () => {
   expect(renderPlanText(plan, { ...COMPACT, compact: false }).split('\n').length).toBeGreaterThan(900);
 });
 
-test('each resource has one line, with what differs of it', async () => {
+test('shows each resource on one line, with its differences', async () => {
   await expect(renderPlanText(EVERYTHING, COMPACT)).toMatchFileSnapshot('goldens/plan-compact.txt');
 });
 
-test('a change in two parts of a plan has one line in each, with the fields of that part', () => {
+test('shows a change in two parts of a plan on one line in each, with the fields of that part', () => {
   const differences = [makeDifference('description'), makeDifference('hostports', { origin: 'drift' })];
   const changes = [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })];
   const lines = renderPlanText(makePlan({ changes }), COMPACT).split('\n');
@@ -39,17 +39,17 @@ test('a change in two parts of a plan has one line in each, with the fields of t
   ]);
 });
 
-test('many fields are counted', () => {
+test('counts many fields', () => {
   const differences = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => makeDifference(`metadata.${name}`));
   const changes = [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })];
   expect(renderPlanText(makePlan({ changes }), COMPACT)).toContain('metadata.d, metadata.e and 2 more\n');
 });
 
-test('a comparison has one line for each resource that is not as it should be', async () => {
+test('shows each difference of a comparison on one line', async () => {
   await expect(renderDriftText(DRIFT, COMPACT)).toMatchFileSnapshot('goldens/drift-compact.txt');
 });
 
-test('dangers and warnings have their colour in their line, clipped or not', () => {
+test('colours dangers and warnings in their line, clipped or not', () => {
   const change = makeLiveChange('TCPEdge/a', 'update', {
     id: 'edgtcp_1',
     differences: [makeDifference('description')],
@@ -68,7 +68,7 @@ test('dangers and warnings have their colour in their line, clipped or not', () 
   );
 });
 
-test('a line never takes more than a row of the terminal, and colour is colour only', () => {
+test('takes one row of the terminal for a line, and colour changes nothing else', () => {
   for (const width of [30, 60, 100]) {
     const look = { ...COMPACT, width };
     for (const render of [

@@ -164,7 +164,7 @@ describe('a danger', () => {
     await expectEverywhere(plan);
   });
 
-  it('of a gap says what is missing during how many writes, and how long they take', async () => {
+  it('of a gap shows what is missing, for how many writes and how long', async () => {
     const gap = { group: 'traffic', danger: 'gap', writes: 1, limitMs: 15_000 } as const;
     const dangers = [
       { ...gap, path: 'hostports', from: ['a.test:1', 'a.test:2'] },
@@ -180,7 +180,7 @@ describe('a danger', () => {
     await expectEverywhere(plan);
   });
 
-  it('of an address says who serves it then, where the plan does', () => {
+  it('of a hostport shows who serves it next, if the plan knows', () => {
     const plan = toPlan([
       update('TCPEdge/a', { hostports: ['a.test:1'] }, {}),
       update('TCPEdge/b', {}, { hostports: ['a.test:1'] }),
@@ -190,7 +190,7 @@ describe('a danger', () => {
     ]);
   });
 
-  it('stands in every form, with the same counts, whatever changes in resources of any kind', async () => {
+  it('is shown in every format with the same counts, for any change of any kind', async () => {
     const seen = new Set<string>();
     for (const kind of MANIFEST_KINDS) {
       const sample = fc.sample(arbitraryResource([kind]), { seed: SEED, numRuns: 120 });
@@ -217,14 +217,14 @@ describe('a danger', () => {
     expect(telling.filter((one) => !seen.has(one))).toEqual([]);
   });
 
-  it('is bold and red in a terminal, and so is the number of them', () => {
+  it('is bold and red in a terminal, as is its count', () => {
     const plan = toPlan([withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })]);
     const text = renderPlanText(plan, { ...WIDE, color: true });
     for (const line of ['    ! protection: will no longer be protected', '! 1 danger (1 protection).'])
       expect(text).toContain(`\u001b[1m\u001b[31m${line}\u001b[39m\u001b[22m\n`);
   });
 
-  it('says when it comes of nothing but drift that is reverted', async () => {
+  it('is marked if it only reverts drift', async () => {
     const change = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
     const differ = (...origins: readonly DifferenceCause[]) =>
       toPlan([{ ...change, differences: origins.map((origin) => makeDifference('hostports', { origin })) }]);
@@ -273,7 +273,7 @@ describe('a run over many stacks', () => {
   );
   const COUNT = '2 dangers (1 access, 1 traffic)';
 
-  it('begins with what is dangerous in any of them, by stack and owner, the gravest first', async () => {
+  it('starts with the dangers of all stacks, by stack and owner, the worst first', async () => {
     const { headline, dangers, dangerCount } = createStacksView(run);
     expect(headline).toBe(`⚠ ${COUNT} · 4 updates · ✗ 1 of 5 stacks failed or refused`);
     expect(dangerCount).toBe(COUNT);
@@ -309,7 +309,7 @@ describe('a run over many stacks', () => {
     expect(markdown.split('1 danger (1 access) · 2 updates')).toHaveLength(2);
   });
 
-  it('ends in a terminal with what is dangerous in any of them, below the table', async () => {
+  it('ends in a terminal with the dangers of all stacks, below the table', async () => {
     const text = (await loadStacksReportRenderer('text'))(run, { ...WIDE, color: true });
     const lines = text.split('\n');
     const start = lines.findIndex((line) => stripVTControlCharacters(line) === `${COUNT}:`);
@@ -326,7 +326,7 @@ describe('a run over many stacks', () => {
     ).not.toContain('!');
   });
 
-  it('counts the warnings of lint, which keep no stack from blocking with those without changes', async () => {
+  it('counts lint warnings, and groups stacks that have only those with the unchanged ones', async () => {
     const lint = { code: 'no-backend', severity: 'warning', message: 'It leads nowhere.' } as const;
     const health = { ...lint, code: 'resource-unhealthy' } as const;
     const parts = toRun(
@@ -368,21 +368,18 @@ describe('a run over many stacks', () => {
     ]);
   });
 
-  it.each(['markdown', 'html'] as const)(
-    'holds nothing but ours in %s when every text in it is hostile',
-    async (form) => {
-      const plan = makeHostilePlan();
-      const label = '</iframe></details><script>alert(1)</script>\n| @all #1 [x](http://x.test) `';
-      const changes = plan.changes.map((change): Change => {
-        const dangers = [{ group: 'access', danger: 'restriction-removed', path: label, from: label }] as const;
-        return { ...change, owner: label, dangers };
-      });
-      const part = toPlanPart(label, { ...plan, changes, ownerLabel: 'team' });
-      const broken = { ...failed, name: label, folder: label };
-      const hostile = { ...toRun(part, part, broken, part, part, part), root: label, selection: label };
-      FORM_JUDGES[form]((await loadStacksReportRenderer(form))(hostile, PLAIN));
-    },
-  );
+  it.each(['markdown', 'html'] as const)('is not broken in %s if every text in it is hostile', async (form) => {
+    const plan = makeHostilePlan();
+    const label = '</iframe></details><script>alert(1)</script>\n| @all #1 [x](http://x.test) `';
+    const changes = plan.changes.map((change): Change => {
+      const dangers = [{ group: 'access', danger: 'restriction-removed', path: label, from: label }] as const;
+      return { ...change, owner: label, dangers };
+    });
+    const part = toPlanPart(label, { ...plan, changes, ownerLabel: 'team' });
+    const broken = { ...failed, name: label, folder: label };
+    const hostile = { ...toRun(part, part, broken, part, part, part), root: label, selection: label };
+    FORM_JUDGES[form]((await loadStacksReportRenderer(form))(hostile, PLAIN));
+  });
 });
 
 function listNames({ dangers = [] }: Change): readonly Danger['danger'][] {

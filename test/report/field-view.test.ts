@@ -20,7 +20,7 @@ function renderCreate(kind: string, spec: Spec): string {
   return renderFields({ changes: [makeChange(address, 'create', { desired: toNormal(address, spec) })] });
 }
 
-test('free text is quoted, words that their kind checks are not', () => {
+test('quotes free text, and no words that their kind checks', () => {
   expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'deploy', to: 'to "all"' }))).toBe(
     'description: "deploy" → "to \\"all\\""',
   );
@@ -30,14 +30,14 @@ test('free text is quoted, words that their kind checks are not', () => {
   );
 });
 
-test('a checked word that could be taken for something else is quoted after all', () => {
+test('quotes a checked word that is ambiguous', () => {
   const difference = makeDifference('principals', { from: ['-x'], to: ['(none)', 'ünïcode'] });
   expect(renderUpdate('SSHUserCertificate', difference)).toBe(
     ['principals:', '  - "-x"', '  + "(none)"', '  + "ünïcode"'].join('\n'),
   );
 });
 
-test('an address is known after apply only where a reference stands', () => {
+test('is known after apply only at a reference', () => {
   const pool = 'WeightedBackend/pool';
   expect(renderUpdate('TCPEdge', makeDifference('backend.backend_id', { from: 'bkdwd_2a', to: pool }))).toBe(
     'backend.backend_id: bkdwd_2a → WeightedBackend/pool (known after apply)',
@@ -50,7 +50,7 @@ test('an address is known after apply only where a reference stands', () => {
   );
 });
 
-test('an address inside of the configuration of an action is known after apply', () => {
+test('is known after apply inside of the configuration of an action', () => {
   const policy = {
     inbound: [{ actions: [{ type: 'restrict-ips', config: { ip_policies: ['External/a'], allow: ['a/b'] } }] }],
   };
@@ -71,7 +71,7 @@ test('an address inside of the configuration of an action is known after apply',
   expect(renderUpdate('TCPEdge', difference)).toContain('+ External/a (known after apply)');
 });
 
-test('an id of a resource of this plan is shown with its address', () => {
+test('shows the address of an id of this plan', () => {
   const text = renderFields({
     changes: [
       makeLiveChange('TCPEdge/edge', 'update', {
@@ -84,7 +84,7 @@ test('an id of a resource of this plan is shown with its address', () => {
   expect(text).toBe('backend.backend_id: bkdwd_2a (WeightedBackend/pool) → bkdwd_2x');
 });
 
-test('a list shows the members that leave and come, and counts the others', () => {
+test('lists the removed and added members, and counts the others', () => {
   const members = (...ports: readonly number[]) => ports.map((port) => `1.tcp.example.net:${port}`);
   const update = (from: readonly string[], to: readonly string[]) =>
     renderUpdate('TCPEdge', makeDifference('hostports', { from, to }));
@@ -102,7 +102,7 @@ test('a list shows the members that leave and come, and counts the others', () =
   expect(update([], members(1))).toBe('hostports:\n  + 1.tcp.example.net:1');
 });
 
-test('the order of a list counts where its kind says so', () => {
+test('shows the order of a list if its kind uses it', () => {
   const difference = makeDifference('policy.inbound[0].expressions', { from: ['a', 'b', 'c'], to: ['c', 'a', 'b'] });
   expect(renderUpdate('TCPEdge', difference)).toMatchInlineSnapshot(`
     "policy.inbound[0].expressions:
@@ -112,7 +112,7 @@ test('the order of a list counts where its kind says so', () => {
   `);
 });
 
-test('a module that comes or goes is shown without its defaults', () => {
+test('shows an added or removed module without its defaults', () => {
   const circuit = { enabled: true, rolling_window: 60, error_threshold_percentage: 0 };
   expect(renderUpdate('HTTPSEdgeRoute', makeDifference('circuit_breaker', { to: circuit }))).toBe(
     'circuit_breaker: added\n  + rolling_window: 60',
@@ -122,7 +122,7 @@ test('a module that comes or goes is shown without its defaults', () => {
   );
 });
 
-test('a module with nothing but defaults shows them, since it is there', () => {
+test('shows a module with only defaults with them', () => {
   const policy = { authority: 'letsencrypt', private_key_type: 'rsa' };
   expect(
     renderCreate('AgentIngress', { domain: 'a.example.com', certificate_management_policy: policy }),
@@ -133,7 +133,7 @@ test('a module with nothing but defaults shows them, since it is there', () => {
   `);
 });
 
-test('objects that both sides have are compared line by line, unchanged lines folded', () => {
+test('compares objects of both sides line by line, with unchanged lines folded', () => {
   const rule = (name: string): Json => ({ name, expressions: ['a', 'b', 'c', 'd', 'e'], actions: [{ type: 'deny' }] });
   const difference = makeDifference('policy.inbound[0]', { from: rule('old'), to: rule('new') });
   expect(renderUpdate('TCPEdge', difference)).toMatchInlineSnapshot(`
@@ -146,7 +146,7 @@ test('objects that both sides have are compared line by line, unchanged lines fo
   `);
 });
 
-test('text of several lines is compared line by line', () => {
+test('compares text of several lines line by line', () => {
   const difference = makeDifference('description', {
     from: 'one\ntwo\nthree\nfour\nfive',
     to: 'one\ntwo\nthree\n4\nfive',
@@ -165,7 +165,7 @@ test('text of several lines is compared line by line', () => {
   );
 });
 
-test('text of several lines inside of an object stays one block', () => {
+test('shows text of several lines inside of an object as one block', () => {
   const metadata = { notes: { text: 'one\ntwo', list: ['a\nb'] } };
   expect(renderCreate('TCPEdge', { metadata })).toMatchInlineSnapshot(`
     "metadata:
@@ -180,7 +180,7 @@ test('text of several lines inside of an object stays one block', () => {
   `);
 });
 
-test('values that are too long for one line stand one below the other, whole', () => {
+test('stacks values that are too long for one line, whole', () => {
   const [from, to] = ['old', 'new'].map((word) => `${word} ${'x'.repeat(100)}`);
   const difference = makeDifference('description', { ...(from && { from }), ...(to && { to }), origin: 'drift' });
   expect(renderUpdate('TCPEdge', difference)).toBe(
@@ -189,7 +189,7 @@ test('values that are too long for one line stand one below the other, whole', (
   expect(renderCreate('TCPEdge', { description: to ?? '' })).toBe(`description: "${to}"`);
 });
 
-test('remarks that have no room behind a value go below it', () => {
+test('moves remarks below a value without room behind it', () => {
   const plan = makePlan({
     changes: [
       makeLiveChange('TCPEdge/a', 'update', {
@@ -206,7 +206,7 @@ test('remarks that have no room behind a value go below it', () => {
   ]);
 });
 
-test('nothing, null and empty lists are all no value, and empty text is a text', () => {
+test('shows nothing, null and empty lists as no value, and empty text as text', () => {
   const render = (to: Json) =>
     renderUpdate('SSHUserCertificate', makeDifference('extensions.permit-pty', { from: 'x', to }));
   expect(render(null)).toBe('extensions.permit-pty: "x" → (none)');
@@ -214,7 +214,7 @@ test('nothing, null and empty lists are all no value, and empty text is a text',
   expect(render('')).toBe('extensions.permit-pty: "x" → ""');
 });
 
-test('what was changed by the manifest alone has no remark, and what may have been changed at the service has', () => {
+test('remarks only on values that may have changed at the service', () => {
   const render = (origin: DifferenceCause) =>
     renderUpdate('TCPEdge', makeDifference('description', { from: 'a', to: 'b', origin }));
   expect(render('manifest')).toBe('description: "a" → "b"');
@@ -222,7 +222,7 @@ test('what was changed by the manifest alone has no remark, and what may have be
   expect(render('unknown')).toBe('description: "a" → "b"  (changed here or drifted)');
 });
 
-test('a path that is none, and a key that is no word, are quoted', () => {
+test('quotes an invalid path, and a key that is no word', () => {
   expect(renderUpdate('TCPEdge', makeDifference('a: 1 → 2, b', { to: 1 }))).toBe('"a: 1 → 2, b": (none) → 1');
   expect(renderCreate('TCPEdge', { metadata: { 'a: b': { 'c d': [1, null, true, {}] } } })).toMatchInlineSnapshot(`
     "metadata:
@@ -235,7 +235,7 @@ test('a path that is none, and a key that is no word, are quoted', () => {
   `);
 });
 
-test('a create shows its maps and modules field by field', () => {
+test('shows maps and modules of a create field by field', () => {
   expect(
     renderCreate('HTTPSEdgeRoute', {
       edge_id: 'edghts_2a',
@@ -250,7 +250,7 @@ test('a create shows its maps and modules field by field', () => {
   `);
 });
 
-test('a kind that this version does not know shows its differences only', () => {
+test('shows only the differences of an unknown kind', () => {
   const changes = [
     makeChange('Unknown/a', 'create', { desired: { secret: 'x' } }),
     makeLiveChange('Unknown/b', 'update', { id: 'x_1', differences: [makeDifference('size', { from: 1, to: 2 })] }),
@@ -258,7 +258,7 @@ test('a kind that this version does not know shows its differences only', () => 
   expect(renderFields({ changes })).toBe('size: 1 → 2');
 });
 
-test('an empty map is shown where leaving it out would mean another', () => {
+test('shows an empty map if leaving it out would mean another', () => {
   const spec = { public_key: 'ssh-ed25519 AAAA', ssh_certificate_authority_id: 'sshca_2a' };
   expect(renderCreate('SSHUserCertificate', { ...spec, extensions: {} })).toContain(
     'extensions:                   (none)',
@@ -266,7 +266,7 @@ test('an empty map is shown where leaving it out would mean another', () => {
   expect(renderCreate('SSHUserCertificate', spec)).not.toContain('extensions');
 });
 
-test('a member of a map that is empty is shown, since it is there', () => {
+test('shows a member of a map that is empty', () => {
   expect(renderCreate('TCPEdge', { metadata: { a: {}, b: null, c: 1 } })).toBe(
     ['metadata.a: (none)', 'metadata.b: (none)', 'metadata.c: 1'].join('\n'),
   );

@@ -22,12 +22,12 @@ function listTexts({ elements }: PageTree, name: string): readonly string[] {
   return elements.filter((element) => element.name === name).map(({ text }) => text.trim());
 }
 
-describe('a page', () => {
-  it.each(Object.entries(REPORTS))('is whole and holds nothing but ours: %s', (_, report) => {
+describe('an HTML report', () => {
+  it.each(Object.entries(REPORTS))('is valid and contains only its own elements: %s', (_, report) => {
     FORM_JUDGES.html(renderHtmlReport(report, PLAIN));
   });
 
-  it('holds nothing but ours when everything in it is hostile', () => {
+  it('contains only its own elements if every text is hostile', () => {
     const plan = makeHostilePlan();
     FORM_JUDGES.html(
       renderHtmlReport(
@@ -37,7 +37,7 @@ describe('a page', () => {
     );
   });
 
-  it('names every danger above the changes, each a link to its change', () => {
+  it('lists every danger above the changes, with a link to its change', () => {
     const changes = [
       makeChange('TCPEdge/old', 'delete'),
       makeChange('TCPEdge/calm', 'update'),
@@ -54,12 +54,12 @@ describe('a page', () => {
     expect(ids.indexOf('dangers')).toBeLessThan(ids.indexOf('entries'));
   });
 
-  it('has no list of dangers where there is none', () => {
+  it('has no list of dangers without one', () => {
     const { elements } = showPlan(makePlan({ changes: [makeChange('TCPEdge/calm', 'update')] }));
     expect(elements.filter(({ attributes }) => attributes.get('id') === 'dangers')).toEqual([]);
   });
 
-  it('lets the browser load nothing, and run nothing but its own script', () => {
+  it('lets the browser load nothing, and run only its own script', () => {
     const { elements } = show(REPORTS['plan']);
     const policy = elements.find(({ attributes }) => attributes.has('http-equiv'))?.attributes.get('content') ?? '';
     const toSource = (name: string): string => {
@@ -76,13 +76,13 @@ describe('a page', () => {
     ]);
   });
 
-  it('says the same for the same report', () => {
+  it('is the same for the same report', () => {
     expect(renderHtmlReport(REPORTS['plan'] as Report, PLAIN)).toBe(renderHtmlReport(REPORTS['plan'] as Report, PLAIN)); // it is there
   });
 });
 
-describe('a page of a plan', () => {
-  it('begins with what is refused and what will be lost', () => {
+describe('an HTML report of a plan', () => {
+  it('starts with refusals and dangers', () => {
     expect(listTexts(show(REPORTS['plan']), 'h2')).toEqual([
       'Refused by safety rules',
       'Deletes and replacements',
@@ -94,13 +94,13 @@ describe('a page of a plan', () => {
     ]);
   });
 
-  it('has no numbers to be approved when it has errors, which come first then', () => {
+  it('has no totals to approve if it has errors, which come first', () => {
     const page = showPlan(makePlan({ changes: [makeChange('TCPEdge/a', 'create')], diagnostics: [MISTAKE] }));
     expect(listTexts(page, 'h2')).toEqual(['What is wrong', 'Changes']);
     expect(listTexts(page, 'strong')).toEqual(['✗ This plan cannot be applied: 1 error']);
   });
 
-  it('finds both halves of a change that is drift too by its danger, and leads from each field to its line', () => {
+  it('links both halves of a change that is also drift to its danger, and each field to its line', () => {
     const change = makeLiveChange('TCPEdge/a', 'update', {
       id: 'edgtcp_1',
       place: { file: 'edge.yaml', line: 3 },
@@ -120,7 +120,7 @@ describe('a page of a plan', () => {
     expect(remarks).toContain('edge.yaml:9');
   });
 
-  it('says the place of a field once in its change, and shows what a danger quotes as code', () => {
+  it('shows the place of a field once in its change, and quotes of a danger as code', () => {
     const rule = { name: 'europe', expressions: ['true'], actions: [{ type: 'deny' }] };
     const change = makeLiveChange('TCPEdge/a', 'update', {
       id: 'edgtcp_1',
@@ -151,7 +151,7 @@ describe('a page of a plan', () => {
     expect(listTexts(showPlan(makePlan()), 'strong')).toContain('✓ Nothing to do: there are no resources');
   });
 
-  it('names the command that applies it, unless that would be refused', () => {
+  it('contains the command that applies it, unless that would be refused', () => {
     const plan = makePlan({ changes: [makeChange('TCPEdge/a', 'create')], writes: [makeWrite('create', 'TCPEdge/a')] });
     const options = {
       applyCommand: { line: 'edgewise apply plan.json', lineElsewhere: 'edgewise apply plan.json', readsInput: false },
@@ -162,7 +162,7 @@ describe('a page of a plan', () => {
     expect(listTexts(showPlan(makePlan(), options), 'code')).not.toContain('edgewise apply plan.json');
   });
 
-  it('begins with what is lost or dangerous unfolded, up to hundreds of fields, and with up to three changes', () => {
+  it('starts with unfolded dangers, up to hundreds of fields, and with up to three changes', () => {
     const listOpen = ({ elements }: PageTree): readonly string[] =>
       elements.flatMap(({ name, attributes }) =>
         name === 'details' && attributes.has('open') ? [attributes.get('data-key')?.split(' ')[0] ?? ''] : [],
@@ -193,7 +193,7 @@ describe('a page of a plan', () => {
     expect(listOpen(showPlan(makePlan({ changes: replaced })))).toHaveLength(133);
   });
 
-  it('says of each danger whose it is and where, and has the command below, before the changes', () => {
+  it('shows the owner and place of each danger, and the command below, before the changes', () => {
     const SHA = '0123456789abcdef0123456789abcdef01234567';
     const place = { file: 'edge.yaml', line: 3 };
     const change = makeLiveChange('TCPEdge/open', 'update', {
@@ -233,8 +233,8 @@ describe('a page of a plan', () => {
   });
 });
 
-describe('a page of an apply', () => {
-  it('begins with what to do, folds what was applied, and has what failed above the plan', () => {
+describe('an HTML report of an apply', () => {
+  it('starts with what to do, folds what was applied, and shows failures above the plan', () => {
     const { elements } = show(REPORTS['apply']);
     const next = elements.findIndex(({ text }) => text.startsWith('Fix what failed.'));
     const applied = elements.findIndex(({ attributes }) => attributes.get('id') === 'table');
@@ -255,7 +255,7 @@ describe('a page of an apply', () => {
     ]);
   });
 
-  it('says what was kept, as the page of its plan does', () => {
+  it('shows what was kept, as the page of its plan does', () => {
     const plan = makePlan({
       suppressedDeletes: [{ address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2aaa', reason: 'left' }],
     });

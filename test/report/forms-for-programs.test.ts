@@ -80,7 +80,7 @@ describe('github', () => {
     `);
   });
 
-  it('warns of what is deleted and replaced, where a manifest says so', () => {
+  it('warns of deletes and replaces at the line of a manifest', () => {
     expect(renderGithubReport(PLAN, { ...PLAIN, locate })).toMatchInlineSnapshot(`
       "::error title=edgewise%3A protect::TCPEdge/gone is protected.%0AAllow it.
       ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
@@ -111,7 +111,7 @@ describe('github', () => {
     expect(lines.at(-2)).toContain('3 notices left out');
   });
 
-  it('tells of writes that failed', () => {
+  it('reports failed writes', () => {
     const lines = renderGithubReport({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN).split('\n');
     expect(lines[0]).toContain('::error title=edgewise%3A write-failed::update TCPEdge/postgres: 409 CONFLICT');
   });
@@ -129,7 +129,7 @@ describe('sarif', () => {
     },
   );
 
-  it('has a rule for each code, a place and the places that belong to it', () => {
+  it('has a rule for each code, a place and the related places', () => {
     const [run] = read(toValidation(UNKNOWN, TWICE)).runs;
     expect(run.tool.driver.rules.map(({ id }: { readonly id: string }) => id)).toEqual([
       'duplicate-claim',
@@ -150,7 +150,7 @@ describe('sarif', () => {
     expect(run.results[1].relatedLocations).toMatchObject([{ id: 1, message: { text: 'first described here' } }]);
   });
 
-  it('knows a result again when lines are put before it, and tells two alike apart', () => {
+  it('recognises a result if lines are inserted before it, and tells two alike apart', () => {
     const list = (...diagnostics: readonly Diagnostic[]) =>
       read(toValidation(...diagnostics)).runs[0].results.map(
         ({ partialFingerprints }: { readonly partialFingerprints: unknown }) => partialFingerprints,
@@ -161,7 +161,7 @@ describe('sarif', () => {
     expect(first).not.toEqual(second);
   });
 
-  it('has each result in a place, that of the Stack where it has none', () => {
+  it('has each result in a place, that of the Stack if it has none', () => {
     const stack = makePlace('stack.yaml', 1, 1);
     const [run] = read(toValidation(WARNING), { locate: () => stack }).runs;
     expect(run.results[0].locations[0].physicalLocation).toEqual({
@@ -172,7 +172,7 @@ describe('sarif', () => {
     expect(alone.results[0].locations).toHaveLength(1);
   });
 
-  it('points into the file that a tool made a manifest of', () => {
+  it('points into the source file of a rendered manifest', () => {
     const place = { ...makePlace('<stdin>', 40, 3), origin: 'base/edge.yaml' };
     const [run] = read(toValidation({ ...UNKNOWN, place })).runs;
     expect(run.results[0].locations[0].physicalLocation).toEqual({
@@ -181,7 +181,7 @@ describe('sarif', () => {
     });
   });
 
-  it('describes its rules in full, with what is known of them', () => {
+  it('describes its rules in full', () => {
     const describeRule = (id: string) => (id === 'unknown-field' ? { meaning: 'M.', remedy: 'R.' } : undefined);
     const [run] = read(toValidation(UNKNOWN, WARNING), { describeRule }).runs;
     expect(run.tool.driver.rules).toMatchObject([
@@ -199,7 +199,7 @@ describe('sarif', () => {
     expect(rules).toEqual(['protect', 'mark-invalid', 'delete', 'replace', 'drift']);
   });
 
-  it('tells of a failure without place as a notification', () => {
+  it('reports a failure without a place as a notification', () => {
     const [run] = read(FAILURE, { exitCode: 4 }).runs;
     expect(run.results).toEqual([]);
     expect(run.invocations).toEqual([
@@ -213,7 +213,7 @@ describe('sarif', () => {
 });
 
 describe('junit', () => {
-  it('fails a case for each diagnostic, and passes one for each resource that is fine', () => {
+  it('fails a case for each diagnostic, and passes one for each valid resource', () => {
     expect(renderJunitReport(toValidation(UNKNOWN, WARNING), PLAIN)).toMatchInlineSnapshot(`
       "<?xml version="1.0" encoding="UTF-8"?>
       <testsuites name="edgewise" tests="3" failures="2" errors="0" skipped="0">
@@ -233,7 +233,7 @@ describe('junit', () => {
     `);
   });
 
-  it('fails a case for each resource that drifted', () => {
+  it('fails a case for each drifted resource', () => {
     expect(readJunit(renderJunitReport(DRIFT, PLAIN))).toMatchObject({
       counts: [
         { tests: 2, failures: 1, errors: 0, skipped: 0 },
@@ -243,7 +243,7 @@ describe('junit', () => {
     });
   });
 
-  it('fails no case for what a plan only does', () => {
+  it('fails no case for the changes of a plan', () => {
     const { names } = readJunit(renderJunitReport(PLAN, PLAIN));
     expect(names).toEqual([
       'AgentIngress/moved',
@@ -254,13 +254,13 @@ describe('junit', () => {
     ]);
   });
 
-  it('tells failed and skipped writes apart, and a command that did not complete is an error', () => {
+  it('tells failed from skipped writes, and has an error for an incomplete command', () => {
     const [applied] = readJunit(renderJunitReport({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN)).counts;
     expect(applied).toMatchObject({ failures: 3, skipped: 3, errors: 0 });
     expect(readJunit(renderJunitReport(FAILURE, PLAIN)).counts[0]).toMatchObject({ tests: 1, errors: 1 });
   });
 
-  it('replaces what XML cannot hold', () => {
+  it('replaces characters that XML forbids', () => {
     const hostile = { ...UNKNOWN, message: '\u0000]]><![CDATA[\ufffe\ud800 &amp; "' };
     expect(readJunit(renderJunitReport(toValidation(hostile), PLAIN)).counts[0]?.failures).toBe(1);
   });

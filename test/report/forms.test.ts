@@ -12,7 +12,7 @@ async function listOffered(command: string): Promise<readonly string[]> {
 }
 
 // The compiler asks for a judge of each form in the table.
-describe.each(Object.keys(FORM_JUDGES))('the form %s', (name) => {
+describe.each(Object.keys(FORM_JUDGES))('the format %s', (name) => {
   it('is offered by a command', async () => {
     const offered = await Promise.all(['validate', 'plan', 'apply', 'drift'].map(listOffered));
     expect(offered.flat()).toContain(name);

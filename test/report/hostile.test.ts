@@ -32,7 +32,7 @@ function listHeadLines(rendered: string): readonly string[] {
     .filter((line) => /^[^ ]/.test(line));
 }
 
-describe('no text of others reaches the terminal as anything but text', () => {
+describe('user text reaches the terminal only as text', () => {
   test('in a plan', () => {
     fc.assert(
       fc.property(plan, options, (hostile, look) => {
@@ -86,7 +86,7 @@ describe('no text of others reaches the terminal as anything but text', () => {
     );
   });
 
-  test('in JSON, which still says the same', () => {
+  test('in JSON, which keeps its value', () => {
     fc.assert(
       fc.property(plan, result, fc.array(diagnostic), text, (hostile, outcomes, diagnostics, message) => {
         const documents = [
@@ -102,7 +102,7 @@ describe('no text of others reaches the terminal as anything but text', () => {
   });
 });
 
-describe('no text of others can start a line of ours', () => {
+describe('user text starts no line of edgewise', () => {
   const wide: TextStyleOptions = { color: true, width: 0, verbose: true };
 
   test('in a plan', () => {
@@ -148,7 +148,7 @@ describe('no text of others can start a line of ours', () => {
   });
 });
 
-test('user text cannot say that a value is known after apply', () => {
+test('keeps user text from saying that a value is known after apply', () => {
   const change: Change = {
     address: 'TCPEdge/a',
     kind: 'TCPEdge',
@@ -167,7 +167,7 @@ test('user text cannot say that a value is known after apply', () => {
   expect(rendered).toContain('(none) → "a/b (known after apply)"');
 });
 
-describe('no text of others breaks out of a form', () => {
+describe('user text breaks out of no format', () => {
   test.each(Object.entries(FORM_JUDGES))('of %s', async (name, judge) => {
     const render = await loadReportRenderer(name as FormatName); // Object.entries forgets the keys' type
     fc.assert(

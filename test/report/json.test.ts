@@ -15,18 +15,18 @@ import { MIXED, makeApplied, makeResult } from './sample-results.ts';
 const ERROR: Diagnostic = { code: 'no-stack', severity: 'error', message: 'no stack' };
 const WARNING: Diagnostic = { code: 'lockout', severity: 'warning', message: 'careful' };
 
-test('a plan is given whole, as its schema says', () => {
+test('contains the whole plan, as in its schema', () => {
   const text = renderPlanJson(EVERYTHING);
   expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(createPlanFileContent(EVERYTHING))));
   expect(PLAN_SCHEMA.safeParse(JSON.parse(text)).error).toBeUndefined();
 });
 
-test('equal plans give equal bytes', () => {
+test('is equal in bytes for equal plans', () => {
   const { stack, ...rest } = EVERYTHING;
   expect(renderPlanJson({ ...rest, stack })).toBe(renderPlanJson(EVERYTHING));
 });
 
-test('the result of an apply refers to the writes of the plan that it holds', () => {
+test('refers to the writes of its plan in the result of an apply', () => {
   const document = JSON.parse(renderApplyJson(EVERYTHING, MIXED));
   expect(document).toMatchObject({
     format: 1,
@@ -54,7 +54,7 @@ test('the result of an apply refers to the writes of the plan that it holds', ()
   expect(document).not.toHaveProperty('error');
 });
 
-test('an apply is ok only when all of it was done and every token is where it should be', () => {
+test('is ok after an apply only if all of it was done and every token delivered', () => {
   const isOk = (...parameters: Parameters<typeof renderApplyJson>) => JSON.parse(renderApplyJson(...parameters)).ok;
   const done = [makeApplied(makeWrite('create', 'Credential/a'), 'cr_2a')];
   const tokens = [{ address: 'Credential/a', deliveredTo: 'x', rescued: true }];
@@ -64,14 +64,14 @@ test('an apply is ok only when all of it was done and every token is where it sh
   expect(isOk(makePlan(), makeResult(done), { error: new Error('sink') })).toBe(false);
 });
 
-test('an apply of a plan that destroys is a destroy, unless it is told otherwise', () => {
+test('is a destroy after an apply of a plan of destroy, unless it is set otherwise', () => {
   const command = (...parameters: Parameters<typeof renderApplyJson>) =>
     JSON.parse(renderApplyJson(...parameters)).command;
   expect(command(makePlan({ mode: 'destroy' }), makeResult([]))).toBe('destroy');
   expect(command(makePlan(), makeResult([]), { command: 'apply' })).toBe('apply');
 });
 
-test('a failure is a complete document, with whatever is known', () => {
+test('is a complete document after a failure, with whatever is known', () => {
   const error = new ApiError('403 FORBIDDEN: no', {
     status: 403,
     code: 'FORBIDDEN',
@@ -99,7 +99,7 @@ test('a failure is a complete document, with whatever is known', () => {
   expect(JSON.parse(renderFailureJson({}))).toEqual({ format: 1, command: null, ok: false, diagnostics: [] });
 });
 
-test('a failure may be an error of any sort, a sentence, diagnostics or a plan that was refused', () => {
+test('contains an error of any sort, a sentence, diagnostics or a refused plan after a failure', () => {
   const error = (failure: Parameters<typeof renderFailureJson>[0]) => JSON.parse(renderFailureJson(failure)).error;
   expect(error({ error: new TimeoutError('30 s') })).toEqual({ name: 'TimeoutError', message: '30 s' });
   expect(error({ error: { message: 'a', remedy: 'b' } })).toEqual({ message: 'a', remedy: 'b' });
@@ -110,7 +110,7 @@ test('a failure may be an error of any sort, a sentence, diagnostics or a plan t
   });
 });
 
-test('a validation says how much was read and whether it is valid', () => {
+test('shows how much a validation read and whether it is valid', () => {
   const counts = { files: 2, resources: 3 };
   expect(JSON.parse(renderValidationJson({ ...counts, diagnostics: [WARNING] }))).toEqual({
     format: 1,

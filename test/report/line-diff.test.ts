@@ -8,7 +8,7 @@ function without(role: DiffLine['role'], compared: readonly DiffLine[]): readonl
   return compared.filter((line) => line.role !== role).map(({ text }) => text);
 }
 
-test('a comparison holds both texts whole', () => {
+test('contains both texts of a comparison whole', () => {
   fc.assert(
     fc.property(lines, lines, (from, to) => {
       const compared = diffLines(from, to);
@@ -18,11 +18,11 @@ test('a comparison holds both texts whole', () => {
   );
 });
 
-test('equal texts have no difference', () => {
+test('shows no difference of equal texts', () => {
   fc.assert(fc.property(lines, (from) => diffLines(from, from).every(({ role }) => role === 'same')));
 });
 
-test('of two sorted sets it shows exactly what left and what came', () => {
+test('shows exactly the removed and added members of two sorted sets', () => {
   const set = fc.uniqueArray(fc.constantFrom(...'abcdefgh')).map((members) => members.toSorted());
   fc.assert(
     fc.property(set, set, (from, to) => {
@@ -34,7 +34,7 @@ test('of two sorted sets it shows exactly what left and what came', () => {
   );
 });
 
-test('what is removed stands before what is added in its place', () => {
+test('shows removed lines before the added ones in their place', () => {
   expect(diffLines(['a', 'x', 'b'], ['a', 'y', 'b'])).toEqual([
     { role: 'same', text: 'a' },
     { role: 'removed', text: 'x' },
@@ -43,7 +43,7 @@ test('what is removed stands before what is added in its place', () => {
   ]);
 });
 
-test('texts too long to align are shown one after the other, but for what both start and end with', () => {
+test('shows texts that are too long to align one after another, without their common start and end', () => {
   const [from, to] = ['x', 'y'].map((word) => Array.from({ length: 2001 }, (_, index) => `${word}${index}`));
   const compared = diffLines(['a', ...(from ?? []), 'b'], ['a', ...(to ?? []), 'b']);
   expect(compared.map(({ role }) => role)).toEqual([
@@ -54,7 +54,7 @@ test('texts too long to align are shown one after the other, but for what both s
   ]);
 });
 
-test('folding keeps what changed with its context, and counts the rest', () => {
+test('keeps changes with their context when it folds, and counts the rest', () => {
   const compared = diffLines([...'abcdefgh'], [...'abcdXfgh', 'i']);
   expect(foldUnchanged(compared, 1).map(({ role, text }) => `${role} ${text}`)).toEqual([
     'folded 3 unchanged',

@@ -48,19 +48,19 @@ function renderPlan(plan: Plan, blocking = plan.violations): string {
 }
 
 describe('a comment', () => {
-  test('of a plan has what is lost and how much is done above the fold, and the rest behind it', async () => {
+  test('of a plan shows dangers and totals above the fold, and the rest below', async () => {
     await expect(renderPlan(EVERYTHING)).toMatchFileSnapshot('goldens/plan.md');
   });
 
-  test('of a plan that may be applied ends with the command for that', async () => {
+  test('of a plan that may be applied ends with its command', async () => {
     await expect(renderPlan(EVERYTHING, [])).toMatchFileSnapshot('goldens/plan-allowed.md');
   });
 
-  test('of an apply says what went wrong first, and what to do', async () => {
+  test('of an apply shows failures first, and what to do', async () => {
     await expect(render({ about: 'apply', plan: EVERYTHING, result: MIXED })).toMatchFileSnapshot('goldens/apply.md');
   });
 
-  test('of a failure is a whole one', () => {
+  test('of a failure is complete', () => {
     const error = { message: 'No API key.', remedy: 'Set EDGEWISE_API_KEY.' };
     expect(render({ about: 'failure', failure: { command: 'plan', error } })).toMatchInlineSnapshot(`
       "<!-- edgewise:plan -->
@@ -75,7 +75,7 @@ describe('a comment', () => {
     `);
   });
 
-  test('of manifests shows every problem where it is', () => {
+  test('of manifests shows every mistake at its place', () => {
     const excerpt = '3 |   colour: red\n  |   ^^^^^^';
     const place = { file: 'edge.yaml', line: 3, column: 3, excerpt };
     const diagnostic = { code: 'unknown-field', severity: 'error', message: 'unknown field colour', place } as const;
@@ -95,7 +95,7 @@ describe('a comment', () => {
     `);
   });
 
-  test('of an empty plan is short, and offers no command', () => {
+  test('of an empty plan is short, without a command', () => {
     expect(renderPlan(makePlan())).toMatchInlineSnapshot(`
       "<!-- edgewise:plan stack=production -->
 
@@ -108,7 +108,7 @@ describe('a comment', () => {
     `);
   });
 
-  test('is one table and one fold with the diff for each part of the plan', () => {
+  test('has one table and one fold with the diff for each part of the plan', () => {
     const text = renderPlan(EVERYTHING);
     const kinds = parseMarkdown(text).children.map(({ type }) => type);
     const headings = text.split('\n').filter((line) => line.startsWith('### '));
@@ -133,7 +133,7 @@ const PIPELINE = {
   filesUrl: `https://forge.test/blob/${SHA}/`,
 };
 
-test('the diff of three changes is open, that of four is folded', () => {
+test('opens the diff of three changes, and folds that of four', () => {
   const toUpdates = (count: number) =>
     Array.from({ length: count }, (_, index) =>
       makeLiveChange(`TCPEdge/a${index}`, index % 2 === 0 ? 'update' : 'adopt', {
@@ -147,7 +147,7 @@ test('the diff of three changes is open, that of four is folded', () => {
   expect(four).toContain('<summary><code>Diff</code> 12 lines on 4 resources</summary>');
 });
 
-test('a row leads to the line of the field that differs, and names what a danger says already', () => {
+test('links a row to the line of its field, and does not repeat a danger', () => {
   const toPlan = (path: string, parts: Partial<Change> = {}) =>
     makePlan({
       changes: [
@@ -182,7 +182,7 @@ test('a row leads to the line of the field that differs, and names what a danger
   expect(readRow(toPlan('description', { dangers: [both] }))).toContain('description: "a.test:1" → "b.test:1"');
 });
 
-test('each field of a row leads to its own line, unless that is the line of the row', () => {
+test('links each field of a row to its own line, unless that is the line of the row', () => {
   const place = { file: 'edge.yaml', line: 3 };
   const two = makeLiveChange('TCPEdge/a', 'update', {
     id: 'edgtcp_1',
@@ -215,7 +215,7 @@ test('each field of a row leads to its own line, unless that is the line of the 
   expect(row).toMatch(/`pooled: false → true` \[`:9`\]\(\S*edge[.]yaml#L9\)/);
 });
 
-test('a comment on drift ends as one on a plan: with its commit and run, its time and the version', () => {
+test('ends a comment on drift as one on a plan: with commit, run, time and version', () => {
   const drift = { ...DRIFT, made: { ...DRIFT.made, commit: SHA } };
   const text = renderMarkdownReport({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
   FORM_JUDGES.markdown(text);
@@ -232,7 +232,7 @@ test('a comment on drift ends as one on a plan: with its commit and run, its tim
   expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\n- It is unknown who made these changes'));
 });
 
-test('a danger of what happened leads to the line of its field', () => {
+test('links a danger of drift to the line of its field', () => {
   const locate = (_?: string, field?: string) => {
     return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1, excerpt: '' };
   };
@@ -241,7 +241,7 @@ test('a danger of what happened leads to the line of its field', () => {
   expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`<a /m);
 });
 
-test('a field that a danger says already has the short name that it has there', () => {
+test('uses the short name of a field that a danger shows', () => {
   const id = 'bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
   const change = makeLiveChange('WeightedBackend/a', 'update', {
     id: 'bkdwd_1',
@@ -252,7 +252,7 @@ test('a field that a danger says already has the short name that it has there', 
   expect(text).toMatch(/\| `backends.External\/blue`: \[traffic danger above\]\(#danger-[\w-]+\) \|/);
 });
 
-test('what a danger quotes is code', () => {
+test('shows quotes of a danger as code', () => {
   const toRule = (name: string) => ({ name, expressions: ['true'], actions: [{ type: 'deny' }] });
   const read = (name: string): string => {
     const danger = { group: 'access', danger: 'rule-removed', path: 'policy.inbound[0]', from: toRule(name) } as const;
@@ -272,7 +272,7 @@ describe('a comment in a pipeline', () => {
   const edge = makeChange('TCPEdge/a', 'create', { desired, place, owner: 'data' });
   const plan = makePlan({ changes: [edge], made, ownerLabel: 'team' });
 
-  test('leads to the line of each manifest, to the commit and to the run, and says whose each resource is', () => {
+  test('links to the line of each manifest, the commit and the run, and shows owners', () => {
     const text = render({ about: 'plan', plan, blocking: [] }, { pipeline: PIPELINE });
     FORM_JUDGES.markdown(text);
     expect(text).toContain(
@@ -284,14 +284,14 @@ describe('a comment in a pipeline', () => {
     );
   });
 
-  test('leads nowhere from a plan that was made of another commit', () => {
+  test('has no links for a plan of another commit', () => {
     const other = { ...plan, made: { ...made, commit: 'fedcba9876543210' } };
     const text = render({ about: 'plan', plan: other, blocking: [] }, { pipeline: PIPELINE });
     expect(text).not.toMatch(/blob|forge.test.commit/);
     expect(text).toContain('Commit `fedcba9`');
   });
 
-  test('leads nowhere but to the forge, whatever the manifests, labels and files are called', () => {
+  test('links only to the forge, whatever manifests, labels and files are called', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const change = { ...edge, place: { file: text, line: 3 }, owner: text };
@@ -302,7 +302,7 @@ describe('a comment in a pipeline', () => {
     );
   });
 
-  test('of 300 creates shows 50 of them, and folds the others as one block', () => {
+  test('shows 50 of 300 creates, and folds the others as one block', () => {
     const changes = Array.from({ length: 300 }, (_, index) => ({ ...edge, address: `TCPEdge/a${index}` as const }));
     const text = render({ about: 'plan', plan: { ...plan, changes }, blocking: [] }, { pipeline: PIPELINE });
     FORM_JUDGES.markdown(text);
@@ -312,7 +312,7 @@ describe('a comment in a pipeline', () => {
   });
 });
 
-test('ten changes whose diff is folded have their whole values in the open table', () => {
+test('shows whole values in the open table of ten changes whose diff is folded', () => {
   const toUpdates = (count: number) =>
     Array.from({ length: count }, (_, index) => {
       const differences = 'abcdefgh'.split('').map((name) => {
@@ -334,8 +334,8 @@ test('ten changes whose diff is folded have their whole values in the open table
   expect(listOpen(1).join('')).toContain('and 2 more fields');
 });
 
-describe('text of others', () => {
-  test('as prose is one paragraph without anything in it but text, and URLs as code', () => {
+describe('text of users', () => {
+  test('is prose of one paragraph with text only, and URLs as code', () => {
     const url = fc.webUrl({ withQueryParameters: true, withFragments: true });
     const mixed = fc.array(fc.oneof(hostileText, url)).map((parts) => parts.join(' '));
     fc.assert(
@@ -349,14 +349,14 @@ describe('text of others', () => {
     );
   });
 
-  test('that is a URL can be copied from prose, to the letter', () => {
+  test('keeps a URL in prose unchanged for copying', () => {
     const url = 'https://api.example.com:8443/v1/~a_b*c?x=[1]&y=2#top';
     for (const text of [url, `See ${url}.`, `(${url})`, `"${url}", then`]) {
       expect(listCode(parseMarkdown(`## ${toShortProse(text)}`).children)).toEqual([url]);
     }
   });
 
-  test('as code is one piece of code, in a paragraph and in a cell', () => {
+  test('is one piece of code as code, in a paragraph and in a cell', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(listBlocks(parseMarkdown(`x ${renderCodeSpan(text)}`).children)).toEqual([
@@ -379,7 +379,7 @@ describe('text of others', () => {
     );
   });
 
-  test('in a fence stays in it', () => {
+  test('stays in its fence', () => {
     fc.assert(
       fc.property(fc.array(hostileText), (lines) => {
         const { children } = parseMarkdown(renderFence('diff', lines));
@@ -388,7 +388,7 @@ describe('text of others', () => {
     );
   });
 
-  test('in the marker does not end it', () => {
+  test('does not end the marker', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const marker = renderCommentMarker('plan', text, {
@@ -416,7 +416,7 @@ describe('text of others', () => {
   });
 });
 
-describe('a comment is never longer than there is room for', () => {
+describe('a comment at its size limit', () => {
   const size = fc.constantFrom(0, 1, 30, 400);
   const plan = fc
     .record({
@@ -452,7 +452,7 @@ describe('a comment is never longer than there is room for', () => {
       return makePlan({ changes, writes });
     });
 
-  test('and always reads as whole blocks', LONG, () => {
+  test('is cut at whole blocks', LONG, () => {
     fc.assert(
       fc.property(plan, fc.boolean(), (huge, verbose) => {
         const text = render({ about: 'plan', plan: huge, blocking: [] }, { verbose });
@@ -468,7 +468,7 @@ describe('a comment is never longer than there is room for', () => {
     );
   });
 
-  test('and says what it left out, the least important first', () => {
+  test('says what it leaves out, the least important first', () => {
     const deletes = Array.from({ length: 30 }, (_, index) =>
       makeLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2' }),
     );

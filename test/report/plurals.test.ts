@@ -14,14 +14,14 @@ function makeInSync(number: number): Drift {
 test.each([
   [1, 'No drift: 1 resource is as it should be.'],
   [2, 'No drift: 2 resources are as they should be.'],
-])('%i resources without drift are said to be so in every form', (number, sentence) => {
+])('says in every format that there is no drift in %i resources', (number, sentence) => {
   const drift = makeInSync(number);
   expect(formatDriftSummary(drift)).toBe(sentence);
   expect(renderDriftText(drift, PLAIN)).toContain(sentence);
   expect(renderGithubReport({ about: 'drift', drift }, PLAIN)).toContain(`::${sentence}`);
 });
 
-test('one resource differs, and two differ', () => {
+test('uses singular and plural', () => {
   const [first, second] = DRIFT.changes.filter(({ state }) => state !== 'in-sync');
   const summarize = (...changes: Drift['changes']) =>
     renderGithubReport({ about: 'drift', drift: { ...makeInSync(1), changes } }, PLAIN);

@@ -38,11 +38,11 @@ const ONE_TIME = KINDS.flatMap(({ name, fields }) =>
   ),
 );
 
-test('there is something to keep secret', () => {
+test('finds secrets in the sample', () => {
   expect(ONE_TIME).toContainEqual(['Credential', 'token']);
 });
 
-test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form of a plan', (kind, field) => {
+test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no format of a plan', (kind, field) => {
   const plan = makeLeakyPlan(kind, field);
   const result = makeResult(plan.writes.map((write) => ({ outcome: 'applied', write, id: 'cr_2' })));
   const look = { color: false, width: 0, verbose: true };
@@ -58,7 +58,7 @@ test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form
   expect(renderPlanJson(plan)).toContain('seen');
 });
 
-test('what is no secret stays as it is', () => {
+test('keeps what is no secret', () => {
   const plan = makeLeakyPlan('TCPEdge', 'token');
   expect(redactPlan(plan)).toEqual(plan);
 });

@@ -48,14 +48,14 @@ function change(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(member)]));
 }
 
-test('a saved plan is shown as the plan was that it was saved from', () => {
+test('shows a saved plan as the plan was', () => {
   const plan = makePlan({ changes: listChanges() });
   expect(plan.changes.length).toBeGreaterThan(20);
   expect(render(save(plan))).toBe(render(plan));
   expect(render(save(EVERYTHING))).toBe(render(EVERYTHING));
 });
 
-test('of several names for one id a saved plan shows the one that the plan showed', () => {
+test('shows the name of an id that the plan showed', () => {
   const differences = [makeDifference('ip_restriction.ip_policy_ids', { to: ['ipp_1'] })];
   const plan = makePlan({
     externals: { 'External/z': 'ipp_1', 'External/a': 'ipp_1' },
@@ -65,7 +65,7 @@ test('of several names for one id a saved plan shows the one that the plan showe
   expect(render(save(plan))).toBe(render(plan));
 });
 
-test('members of rules stand in the order of their kind, in whatever order they come', () => {
+test('shows members of rules in the order of their kind', () => {
   const rule = { actions: [{ config: { b: 1, a: 2 }, type: 'log' }], expressions: ['x'], name: 'one' };
   const differences = [{ to: rule }, { from: rule, to: { ...rule, actions: [] } }].map((sides) =>
     makeDifference('policy.inbound[0]', sides),

@@ -27,11 +27,11 @@ function render(report: JsonObject, options = PLAIN): string {
 }
 
 describe('an abuse report as text', () => {
-  it('says how far it is, what was reported, and what became of each host name', async () => {
+  it('shows the progress, what was reported, and the result of each host name', async () => {
     await expect(render(REPORT)).toMatchFileSnapshot('goldens/abuse-report.txt');
   });
 
-  it('leaves out what there is not', () => {
+  it('leaves out what is missing', () => {
     expect(render({ id: 'abrp_2ab', status: 'PENDING', created_at: '2026-03-01T12:00:00Z' })).toBe(
       'abrp_2ab: PENDING, 0 of 0 host names decided\n  submitted  2026-03-01T12:00:00Z\n',
     );
@@ -39,7 +39,7 @@ describe('an abuse report as text', () => {
     expect(render(odd)).toContain('of 1 host name decided');
   });
 
-  it('shows in colours what is decided, and says the same without', () => {
+  it('colours what is decided, and says the same without colour', () => {
     const colored = render(REPORT, { ...PLAIN, color: true });
     expect(colored).toContain('\u001b[31mBANNED\u001b[39m');
     expect(colored).toContain('  UNDER_REVIEW\n');
@@ -47,12 +47,12 @@ describe('an abuse report as text', () => {
     expect(colored.replaceAll(/\u001b\[\d+m/g, '')).toBe(render(REPORT));
   });
 
-  it('shows a host name or status with spaces in quotes, so that it looks like no other row', () => {
+  it('quotes a host name or status with spaces, so that it looks like no other row', () => {
     const hostnames = [{ hostname: 'a.example.com  BANNED', status: 'constructor' }];
     expect(render({ ...REPORT, hostnames })).toContain('  "a.example.com  BANNED"  constructor\n');
   });
 
-  it('says its state in a line', () => {
+  it('shows its state on one line', () => {
     expect(renderSubmissionState(createSubmissionView(ABUSE_REPORT, REPORT))).toBe(
       'abrp_2ab: PARTIALLY_PROCESSED, 3 of 5 host names decided',
     );
@@ -64,12 +64,12 @@ it.each([
   ['PARTIALLY_PROCESSED', false],
   ['SOMETHING_NEW', false],
   ['PROCESSED', true],
-])('a report that is %s is decided: %s', (status, expected) => {
+])('counts a report that is %s as decided: %s', (status, expected) => {
   expect(createSubmissionView(ABUSE_REPORT, { ...REPORT, status }).isDecided).toBe(expected);
 });
 
 describe('an abuse report as JSON', () => {
-  it('is as the service shows it, below the head of every document', () => {
+  it('is shown as the service returns it, below the head of every document', () => {
     const document = renderSubmissionJson({ kind: ABUSE_REPORT, command: 'abuse-report get', shown: REPORT });
     expect(JSON.parse(document)).toEqual({ format: 1, command: 'abuse-report get', ok: true, report: REPORT });
     expect(document.endsWith('}\n')).toBe(true);

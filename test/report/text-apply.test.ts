@@ -13,11 +13,11 @@ function toEnded(result: Outcome, done: number, total: number): ApplyEvent {
   return { event: 'write-ended', result, done, total };
 }
 
-test('the result lists what was applied, failed and skipped, where tokens went and what to do', async () => {
+test('lists what was applied, failed and skipped, where tokens went and what to do', async () => {
   await expect(renderApplyResultText(PLAN, MIXED, PLAIN)).toMatchFileSnapshot('goldens/apply.txt');
 });
 
-test('a result that is all right says only what was done', () => {
+test('shows only what was done if all succeeded', () => {
   const result = makeResult([
     makeApplied(makeWrite('create', 'TCPEdge/a'), 'edgtcp_2a'),
     makeApplied(makeWrite('delete', 'TCPEdge/b')),
@@ -33,19 +33,19 @@ test('a result that is all right says only what was done', () => {
   `);
 });
 
-test('an interruption that came after the last write needs no second run', () => {
+test('asks for no second run after an interruption behind the last write', () => {
   const result = makeResult([makeApplied(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(PLAN, result, PLAIN)).not.toContain('Next:');
 });
 
-test('a run that was cut short says which command goes on', () => {
+test('shows the command that continues after an interruption', () => {
   const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(makePlan({ mode: 'destroy' }), result, PLAIN)).toContain(
     'Next:\n  Run destroy again. It plans only what is left.\n',
   );
 });
 
-test('a refused key is told apart from what can be mended in a manifest', () => {
+test('tells a rejected key from a mistake in a manifest', () => {
   const result = makeResult([
     makeFailed(makeWrite('delete', 'TCPEdge/b'), '401 NO', { isAuthentication: true, status: 401 }),
   ]);
@@ -54,7 +54,7 @@ test('a refused key is told apart from what can be mended in a manifest', () => 
   expect(text).not.toContain('Fix what failed.');
 });
 
-test('a permission that is missing is told by the resources, the first few of many', () => {
+test('lists the first resources of a missing permission', () => {
   const refuse = (name: string) =>
     makeFailed(makeWrite('delete', `TCPEdge/${name}`), '403 NO', { isAuthentication: true, status: 403 });
   const render = (...names: readonly string[]) =>
@@ -64,7 +64,7 @@ test('a permission that is missing is told by the resources, the first few of ma
   expect(render(...'abcdefg')).toContain('delete TCPEdge/d, delete TCPEdge/e and 2 more: get');
 });
 
-test('a write that failed says where its manifest stands, and what is written where the service names a field', () => {
+test('shows the line of the manifest of a failed write, and the field if the service names it', () => {
   const place = { file: 'edge.yaml', line: 6, column: 5, excerpt: '6 |   hostports: []\n  |     ^' };
   const locate = (address?: string, field?: string) =>
     address === 'TCPEdge/a' ? { ...place, line: field === 'hostports' ? 9 : 1 } : undefined;
@@ -77,18 +77,18 @@ test('a write that failed says where its manifest stands, and what is written wh
   expect(render(makeFailed(makeWrite('delete', 'TCPEdge/gone'), 'no'))).toMatch(/\n {4}no$/);
 });
 
-test('a write that waited for one outside of the plan says so', () => {
+test('shows a write that waited for one outside of the plan', () => {
   const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'), ...toCreateIds('TCPEdge/x'))]);
   expect(renderApplyResultText(PLAN, result, PLAIN)).toContain('depends on create TCPEdge/x, which is not in the plan');
 });
 
-test('colour of a result is colour only', () => {
+test('changes only colour with colour', () => {
   const colored = renderApplyResultText(PLAN, MIXED, { ...PLAIN, color: true });
   expect(colored).toContain('\u001b[');
   expect(stripVTControlCharacters(colored)).toBe(renderApplyResultText(PLAN, MIXED, PLAIN));
 });
 
-test('a pipe gets one line for each write that ended', () => {
+test('prints one line for each ended write to a pipe', () => {
   const events: readonly ApplyEvent[] = [
     { event: 'write-started', write: makeWrite('create', 'TCPEdge/a') },
     ...MIXED.outcomes.slice(0, 6).map((result, index) => toEnded(result, index + 1, 8)),
@@ -104,7 +104,7 @@ test('a pipe gets one line for each write that ended', () => {
   `);
 });
 
-test('an interruption is one line for all that it kept from starting, whatever waits for what', () => {
+test('shows one line for all writes that an interruption prevented', () => {
   const [a, b, c, d, e, f] = (['a', 'b', 'c', 'd', 'e', 'f'] as const).map((name) =>
     makeWrite('create', `TCPEdge/${name}`),
   ) as [Write, Write, Write, Write, Write, Write]; // as many as names
@@ -133,14 +133,14 @@ test('an interruption is one line for all that it kept from starting, whatever w
   expect([...kept, ...live.end()]).toEqual([...lines.slice(1), ...log.end()]);
 });
 
-test('an interruption that kept one write from starting names it', () => {
+test('names the only write that an interruption prevented', () => {
   const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 })).toContain(
     'Skipped:\n  delete TCPEdge/b was not started, because the run was interrupted.\n',
   );
 });
 
-test('a diagnostic that comes up during an apply is shown as any other', () => {
+test('shows a diagnostic of an apply like any other', () => {
   const event: ApplyEvent = {
     event: 'diagnostic',
     diagnostic: { code: 'lockout', severity: 'warning', message: 'x', address: 'IPRestriction/api' },
@@ -148,7 +148,7 @@ test('a diagnostic that comes up during an apply is shown as any other', () => {
   expect(createEventLog(PLAIN).take(event)).toEqual(['warning[lockout]: x', '  (IPRestriction/api)']);
 });
 
-test('live progress is one line: what is done, and which answer is waited for', () => {
+test('shows live progress on one line: what is done, and the awaited response', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
   const writes = (['TCPEdge/a', 'TCPEdge/b'] as const).map((address) => makeWrite('create', address));
   expect(progress.render(0)).toBe('0 of 4 done');
@@ -158,7 +158,7 @@ test('live progress is one line: what is done, and which answer is waited for', 
   expect(progress.render(0)).toBe('1 of 4 done, create TCPEdge/b …');
 });
 
-test('live progress and a pipe say which writes a rejected write waits for', () => {
+test('shows which writes a rejected write waits for, live and in a pipe', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, { ...PLAIN, width: 0 });
   const write = makeWrite('create', 'TCPEdge/new');
   const [removal] = toCreateIds('TCPEdge/old');
@@ -180,7 +180,7 @@ test('live progress and a pipe say which writes a rejected write waits for', () 
   expect(log.take(waiting([], true))).toEqual([expect.stringMatching(/finished writes of another stack$/)]);
 });
 
-test('live progress says how long a wait takes still, and what is left behind it, until it is over', () => {
+test('counts down a wait in the live line, and what follows it', () => {
   const progress = createLiveProgress({ total: 540, rateLimit: '120/60s' }, { ...PLAIN, width: 0 });
   progress.apply({ event: 'write-started', write: makeWrite('create', 'TCPEdge/a') });
   progress.wait({ until: 45_000, reason: 'the limit is 120/60s' });
@@ -190,7 +190,7 @@ test('live progress says how long a wait takes still, and what is left behind it
   expect(progress.render(45_000)).toBe(`${shown} 4 min 0 s left at 120/60s, create TCPEdge/a …`);
 });
 
-test('live progress leaves blocking what went wrong', () => {
+test('keeps failures above the live line', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
   expect(progress.apply(toEnded(makeFailed(makeWrite('create', 'TCPEdge/b'), '409'), 1, 4))).toEqual([
     '[1/4] create TCPEdge/b … failed: 409',
@@ -203,13 +203,13 @@ test('live progress leaves blocking what went wrong', () => {
   expect(progress.render(0)).toBe('2 of 4 done, 1 failed, 1 skipped');
 });
 
-test('the live line never takes more than a row', () => {
+test('takes one row for the live line', () => {
   const progress = createLiveProgress({ total: 20, rateLimit: 'none' }, { ...PLAIN, width: 24 });
   progress.apply({ event: 'write-started', write: makeWrite('create', `TCPEdge/${'x'.repeat(40)}`) });
   expect(progress.render(0)).toBe('0 of 20 done, create TC…');
 });
 
-test('a live view says how long what is left takes at least', () => {
+test('shows the least remaining time in the live line', () => {
   const progress = createLiveProgress({ total: 540, rateLimit: '120/60s' }, PLAIN);
   expect(progress.render(0)).toBe('0 of 540 done, at least 4 min 0 s left at 120/60s');
 });

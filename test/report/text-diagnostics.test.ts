@@ -45,28 +45,28 @@ const DIAGNOSTICS: readonly Diagnostic[] = [
   },
 ];
 
-test('diagnostics read like those of a good compiler', async () => {
+test('look like those of a good compiler', async () => {
   await expect(renderDiagnosticsText(DIAGNOSTICS, PLAIN)).toMatchFileSnapshot('goldens/diagnostics.txt');
 });
 
-test('no diagnostics are no text', () => {
+test('are an empty text if there are none', () => {
   expect(renderDiagnosticsText([], PLAIN)).toBe('');
 });
 
-test('the count names only the severities that there are', () => {
+test('are counted by the severities that occur', () => {
   const last = (diagnostics: readonly Diagnostic[]) => renderDiagnosticsText(diagnostics, PLAIN).split('\n').at(-2);
   expect(last(DIAGNOSTICS)).toBe('3 errors, 1 warning.');
   expect(last(DIAGNOSTICS.slice(0, 1))).toBe('1 error.');
   expect(last(DIAGNOSTICS.slice(3))).toBe('1 warning.');
 });
 
-test('colour of diagnostics is colour only', () => {
+test('change only colour with colour', () => {
   const colored = renderDiagnosticsText(DIAGNOSTICS, { ...PLAIN, color: true });
   expect(colored).toContain('\u001b[31merror[unknown-field]');
   expect(stripVTControlCharacters(colored)).toBe(renderDiagnosticsText(DIAGNOSTICS, PLAIN));
 });
 
-test('a tab in an excerpt does not move the caret', () => {
+test('keep the caret in place behind a tab', () => {
   const place = { file: 'a.yaml', line: 1, column: 2, excerpt: '1 | \tx: 1\n  | \t^' };
   const text = renderDiagnosticsText([{ code: 'yaml-syntax', severity: 'error', message: 'x', place }], PLAIN);
   expect(text).toContain('  1 |  x: 1\n    |  ^\n');

@@ -21,31 +21,31 @@ function render(plan: Plan, options: Partial<TextStyleOptions> = {}): string {
   return renderPlanText(plan, { ...PLAIN, ...options });
 }
 
-test('a plan reads from broken safety rules over deletes to creates and totals', async () => {
+test('shows broken safety rules, deletes, creates and totals in this order', async () => {
   await expect(render(EVERYTHING)).toMatchFileSnapshot('goldens/plan.txt');
 });
 
-test('verbose also shows what a delete loses and every request with what it waits for', async () => {
+test('shows what a delete loses and every request with its dependencies with --verbose', async () => {
   await expect(render(EVERYTHING, { verbose: true })).toMatchFileSnapshot('goldens/plan-verbose.txt');
 });
 
-test('a narrow terminal wraps prose, and breaks values that do not fit', async () => {
+test('wraps prose in a narrow terminal, and breaks values that do not fit', async () => {
   await expect(render(EVERYTHING, { width: 48 })).toMatchFileSnapshot('goldens/plan-narrow.txt');
 });
 
-test.each([60, 120])('a terminal of %i columns is never exceeded', async (width) => {
+test.each([60, 120])('fits a terminal of %i columns', async (width) => {
   const text = render(EVERYTHING, { width, verbose: true });
   for (const line of text.split('\n')) expect(countColumns(line), line).toBeLessThanOrEqual(width);
   await expect(text).toMatchFileSnapshot(`goldens/plan-${width}.txt`);
 });
 
-test('colour changes nothing but colour', () => {
+test('changes only colour with colour', () => {
   const colored = render(EVERYTHING, { color: true, verbose: true });
   expect(colored).not.toBe(stripVTControlCharacters(colored));
   expect(stripVTControlCharacters(colored)).toBe(render(EVERYTHING, { verbose: true }));
 });
 
-test('the parts of a plan have the colour of what they mean', () => {
+test('colours the parts of a plan by their meaning', () => {
   const plan = makePlan({
     changes: [
       makeLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_2a' }),
@@ -61,7 +61,7 @@ test('the parts of a plan have the colour of what they mean', () => {
   expect(lines).toContain('    description: <31m"x"<39m → <32m"y"<39m  <2m(reverts: changed at the service)<22m');
 });
 
-test('a warning beside a change has the colour of a warning, whole', () => {
+test('colours a whole warning beside a change', () => {
   const change = makeLiveChange('TCPEdge/b', 'update', { id: 'edgtcp_2b', notes: ['calm'] });
   const warning = { code: 'no-backend', severity: 'warning', message: 'its traffic goes nowhere at all' } as const;
   const plan = makePlan({
@@ -75,7 +75,7 @@ test('a warning beside a change has the colour of a warning, whole', () => {
   expect(lines).toContain(toWarning('warning', '      goes nowhere at all'));
 });
 
-test('an empty plan says how many resources are as they should be', () => {
+test('counts the unchanged resources of an empty plan', () => {
   const unchanged = ['a', 'b'].map((name) => makeLiveChange(`TCPEdge/${name}`, 'no-op', { id: `edgtcp_${name}` }));
   expect(render(makePlan({ changes: unchanged }))).toMatchInlineSnapshot(`
     "Plan for stack production on https://api.example.com
@@ -87,7 +87,7 @@ test('an empty plan says how many resources are as they should be', () => {
   expect(render(makePlan({ changes: unchanged.slice(1) }))).toContain('1 resource matches the manifests.');
 });
 
-test('a plan of nothing at all says that there is nothing', () => {
+test('says that there are no resources in a plan of nothing', () => {
   expect(render(makePlan({ requests: { read: 1, apply: 0, leastMs: 0 } }))).toMatchInlineSnapshot(`
     "Plan for stack production on https://api.example.com
 
@@ -97,14 +97,14 @@ test('a plan of nothing at all says that there is nothing', () => {
   `);
 });
 
-test('a plan that keeps all that there is does not say that there is nothing', () => {
+test('does not say so for a plan that keeps everything', () => {
   const suppressedDeletes = [
     { address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2a', reason: 'no longer in the manifests' } as const,
   ];
   expect(render(makePlan({ suppressedDeletes }))).toContain('Nothing to do: 1 resource kept.');
 });
 
-test('a plan that only writes is not empty', () => {
+test('is not empty if the plan only writes files', () => {
   const plan = makePlan({
     changes: [makeLiveChange('TCPEdge/a', 'no-op', { id: 'edgtcp_2a' })],
     writes: [makeWrite('update', 'TCPEdge/a', { resourceId: 'edgtcp_2a' })],
@@ -112,7 +112,7 @@ test('a plan that only writes is not empty', () => {
   expect(render(plan)).toContain('applying takes 1 write.');
 });
 
-test('errors are counted at the end, also of an empty plan', () => {
+test('counts errors at the end, also of an empty plan', () => {
   const plan = makePlan({
     diagnostics: [
       { code: 'lockout', severity: 'warning', message: 'a' },
@@ -123,7 +123,7 @@ test('errors are counted at the end, also of an empty plan', () => {
   expect(render(plan)).toMatch(/\n1 error, 2 warnings: see above\.\n$/);
 });
 
-test('destroying, narrowing and the embedded server are said at the top', () => {
+test('names destroy, targets and the embedded server at the top', () => {
   const plan = makePlan({ mode: 'destroy', baseUrl: 'embedded:', targets: ['TCPEdge/a', 'TCPEdge/b'] });
   expect(render(plan).split('\n\n')[0]).toMatchInlineSnapshot(`
     "Plan to destroy stack production on the embedded server
@@ -132,7 +132,7 @@ test('destroying, narrowing and the embedded server are said at the top', () => 
   expect(render(makePlan({ baseUrl: 'embedded:data.json' }))).toContain('on the embedded server, kept in data.json\n');
 });
 
-test('changes without fields stand together, one with fields stands apart', () => {
+test('groups changes without fields, and separates one with fields', () => {
   const spec = { backends: { bkdhr_2a: 1 } };
   const plan = makePlan({
     changes: [
@@ -152,7 +152,7 @@ test('changes without fields stand together, one with fields stands apart', () =
   `);
 });
 
-test('a title that is wider than the others sticks out of its column', () => {
+test('lets a title that is too wide exceed its column', () => {
   const plan = makePlan({
     changes: ['a', 'b'.repeat(63)].map((name) =>
       makeLiveChange(`WeightedBackend/${name}`, 'delete', { id: 'bkdwd_2' }),
@@ -163,13 +163,13 @@ test('a title that is wider than the others sticks out of its column', () => {
   expect(long).toBe(`- WeightedBackend/${'b'.repeat(63)}  (bkdwd_2)  delete`);
 });
 
-test('a safety rule that names its resource does not list it again', () => {
+test('does not repeat the resource of a safety rule', () => {
   const text = render(EVERYTHING);
   const protect = text.slice(text.indexOf('refused[protect]'), text.indexOf('Deletes and'));
   expect(protect.match(/TCPEdge\/legacy/g)).toHaveLength(2);
 });
 
-test('changes are in reading order, whatever the order of the plan', () => {
+test('sorts changes for reading, whatever the order of the plan', () => {
   const actions = ['create', 'no-op', 'adopt', 'update', 'replace', 'delete'] as const;
   const view = createPlanView(makePlan({ changes: actions.map((action) => makeChange(`TCPEdge/${action}`, action)) }));
   const changes = view.parts.flatMap((part) => part.changes);
@@ -186,7 +186,7 @@ test('changes are in reading order, whatever the order of the plan', () => {
   });
 });
 
-test('a change that also takes drift back stands in both parts, each time with its own fields', () => {
+test('shows a change that also reverts drift in both parts, each with its own fields', () => {
   const differences = [
     makeDifference('description', { from: 'x', to: 'y' }),
     makeDifference('metadata.team', { from: 'a', to: 'b', origin: 'drift' }),
@@ -212,7 +212,7 @@ test('a change that also takes drift back stands in both parts, each time with i
   `);
 });
 
-test('what is replaced stands with what is lost, with what drifted beside it', () => {
+test('shows a replace with the losses, and what drifted beside it', () => {
   const differences = [makeDifference('description', { from: 'x', to: 'y', origin: 'drift' })];
   const change = makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
   const { parts } = createPlanView(makePlan({ changes: [change] }));

@@ -40,13 +40,13 @@ describe('a service', () => {
     expect(toServiceId(left, place)).toBe(toServiceId(right, place));
   });
 
-  it('has an absolute name for its data file, too', async () => {
+  it('has an absolute name for its data file', async () => {
     const place = await createPlace();
     const absolute = `embedded:${join(place.cwd, 'data.json')}`;
     expect(toServiceId(absolute, place)).toBe(toServiceId('embedded:data.json', place));
   });
 
-  it.each(OTHER_SERVICE)('is another one: %s, %s', async (left, right) => {
+  it.each(OTHER_SERVICE)('differs: %s, %s', async (left, right) => {
     const place = await createPlace();
     expect(toServiceId(left, place)).not.toBe(toServiceId(right, place));
   });
@@ -63,7 +63,7 @@ describe('an account', () => {
     ['the same key in another variable', ['https://api.test', 'ONE'], ['https://api.test/', 'ALSO_ONE']],
     ['the same variable, which is not set', ['https://api.test', 'NONE'], ['https://API.test', 'NONE']],
     ['an embedded server, whatever the key', ['embedded:a.json', 'ONE'], ['embedded:./a.json', 'TWO']],
-  ])('is one for %s', async (_, left, right) => {
+  ])('is the same for %s', async (_, left, right) => {
     expect(await toKey(left)).toBe(await toKey(right));
   });
 
@@ -71,7 +71,7 @@ describe('an account', () => {
     ['another key', ['https://api.test', 'ONE'], ['https://api.test', 'TWO']],
     ['the same key at another service', ['https://api.test', 'ONE'], ['https://other.test', 'ONE']],
     ['a key that is not set', ['https://api.test', 'ONE'], ['https://api.test', 'NONE']],
-  ])('is another one for %s', async (_, left, right) => {
+  ])('differs for %s', async (_, left, right) => {
     expect(await toKey(left)).not.toBe(await toKey(right));
   });
 });
@@ -89,7 +89,7 @@ describe.each(SPELLINGS)('two stacks at %s and %s', (first, second) => {
   });
   const env = { EDGEWISE_BASE_URL: '' };
 
-  it('may not have one name', async () => {
+  it('are refused with one name', async () => {
     const { edgewise } = await createWorkspace(toFiles('same', 'same'));
     const { exitCode, stdout, stderr } = await edgewise('validate -R live', { env });
     expect(stdout + stderr).toContain('both define a stack same');
@@ -114,7 +114,7 @@ describe.each(SPELLINGS)('two stacks at %s and %s', (first, second) => {
     expect(exitCode).toBe(3);
   });
 
-  it('hand a resource over, which the old stack keeps until then', async () => {
+  it('hand over a resource, which the old stack keeps until then', async () => {
     const edge = toEdge('x', 20_001);
     const { edgewise, write } = await createWorkspace(toFiles('a', 'b', [edge, '']));
     expect(await edgewise('apply -R live --yes', { env })).toMatchObject({ exitCode: 0 });

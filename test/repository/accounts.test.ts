@@ -77,7 +77,7 @@ describe('stacks in several accounts of one service', () => {
     expect(contested).not.toContain('TCPEdge/second of the stack b');
   });
 
-  it('stop where a key is missing, and with no other one in its place', async () => {
+  it('stop if a key is missing, and use no other one', async () => {
     const accounts = await createAccounts({
       'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toEdge('first', 20_001)}`,
       'live/b/edgewise.yaml': `${toOf('b', 'THREE')}${toEdge('second', 20_002)}`,
@@ -97,7 +97,7 @@ describe('stacks in several accounts of one service', () => {
     expect(stderr).toContain('key is a file that this run reads, and would be overwritten.');
   });
 
-  it('have names that differ, do not refer to each other, and keep what the other one says that it takes over', async () => {
+  it('have different names, do not refer to each other, and keep what the other one takes over', async () => {
     const accounts = await createAccounts({
       'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toManifest('WeightedBackend', 'pool', { backends: {} })}`,
       'live/b/edgewise.yaml': `${toOf('b', 'TWO')}${toManifest('External', 'pool', { stack: 'a', resource: 'WeightedBackend/pool' })}${toManifest('TCPEdge', 'y', { backend: { backend_id: 'External/pool' } })}`,
@@ -126,7 +126,7 @@ describe('stacks in several accounts of one service', () => {
     ]);
   });
 
-  it('hand over to a stack that has another key of the same account', async () => {
+  it('hand over to a stack with another key of the same account', async () => {
     const apiKeys = Object.values(KEYS).map((key) => parseApiKey(`${key}:admin`));
     const server = createServer({ now: () => NOW, apiKeys });
     const methods: string[] = [];
@@ -169,7 +169,7 @@ describe('stacks in several accounts of one service', () => {
     expect(new Set(accounts.takeKeys())).toEqual(new Set([KEYS.EDGEWISE_API_KEY_ONE]));
   });
 
-  it('show no key to a program that they start, and none to a manifest', async () => {
+  it('pass no key to a program that they start, and none to a manifest', async () => {
     const write = 'require("fs").writeFileSync(process.argv[1], Object.keys(process.env).join(" "))';
     const tokens = { tokens: { default: { command: [process.execPath, '-e', write, 'seen'] } } };
     const accounts = await createAccounts({ 'edgewise.yaml': `${toOf('a', 'ONE', tokens)}${toCredential('ci')}` });
@@ -187,7 +187,7 @@ describe('stacks in several accounts of one service', () => {
   });
 
   it.each(['PATH', 'AWS_SECRET_ACCESS_KEY', 'EDGEWISE_API_KEY_', 'EDGEWISE_API_KEY_FILE', 'EDGEWISE_API_KEY_A_FILE'])(
-    'cannot have a key in %s',
+    'have no key in %s',
     async (name) => {
       const { edgewise } = await createWorkspace({ 'edgewise.yaml': toStack('a', { api: { key_env: name } }) });
       const { stdout, exitCode } = await edgewise('validate');

@@ -27,7 +27,7 @@ function readLive({ server }: Workspace): readonly unknown[] {
 }
 
 describe('a reference to another stack', () => {
-  it('is found by the mark on what is live, and read as an id', async () => {
+  it('is found by the live mark, and read as an id', async () => {
     const workspace = await createWorkspace(TWO);
     const missing = await workspace.edgewise('plan live/apps');
     expect(missing.exitCode).toBe(3);
@@ -56,7 +56,7 @@ describe('a reference to another stack', () => {
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('is found when a plan that was saved before is applied, and refused until then', async () => {
+  it('is found when an older saved plan is applied, and refused until then', async () => {
     const workspace = await createWorkspace(TWO);
     await workspace.edgewise('plan -R live -o plans');
     const early = await workspace.edgewise('apply plans/apps.json --yes');
@@ -69,7 +69,7 @@ describe('a reference to another stack', () => {
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('stops who depends on a stack that failed, and nobody else', async () => {
+  it('stops the dependents of a failed stack, and no others', async () => {
     const workspace = await createWorkspace({
       ...TWO,
       'live/zoo/edgewise.yaml': `${toStack('zoo')}${toManifest('AgentIngress', 'agents', { domain: 'a.example.com' })}`,
@@ -84,7 +84,7 @@ describe('a reference to another stack', () => {
     expect(listWrites(workspace)).toEqual(['POST /agent_ingresses']);
   });
 
-  it('is let go of before what it leads to is deleted', async () => {
+  it('is removed before its target is deleted', async () => {
     const workspace = await createWorkspace(TWO);
     await workspace.edgewise('apply -R live --yes');
     workspace.recorder.take();
@@ -107,7 +107,7 @@ describe('a reference to another stack', () => {
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('may not lead in a circle', async () => {
+  it('must not form a circle', async () => {
     const { edgewise } = await createWorkspace({
       ...TWO,
       'live/network/pool.yaml': `${toManifest('External', 'shop', { stack: 'apps', resource: 'TCPEdge/shop' })}${toPool('pool')}`,
@@ -118,7 +118,7 @@ describe('a reference to another stack', () => {
     });
   });
 
-  it('is checked like any other: what it leads to fits the field, and nothing is said twice', async () => {
+  it('is checked like any other: its target fits the field, and nothing is reported twice', async () => {
     const { edgewise, write } = await createWorkspace({
       'edgewise.yaml': toStack('apps'),
       'shop.yaml': `${toForeign('TCPEdge/pool')}${toShop()}`,
@@ -134,7 +134,7 @@ describe('a reference to another stack', () => {
     expect((await edgewise('validate')).stdout).toContain('spec.resource must be Kind/name');
   });
 
-  it('goes through another External, and to a kind that the stack does not use', async () => {
+  it('works through another External, and to a kind that the stack does not use', async () => {
     const workspace = await createWorkspace({
       ...TWO,
       'live/apps/edgewise.yaml': toStack('apps', { kinds: ['TCPEdge'] }),
@@ -189,7 +189,7 @@ describe('a reference to another stack', () => {
       'this run turns it into',
     ],
     ['deletes', '', 'this run deletes it'],
-  ])('to what the run %s is an error that says so', async (_, pool, why) => {
+  ])('to a resource that the run %s is an error that says so', async (_, pool, why) => {
     const workspace = await createWorkspace(TWO);
     await workspace.edgewise('apply -R live --yes');
     await workspace.write({ 'live/network/pool.yaml': pool });
@@ -199,7 +199,7 @@ describe('a reference to another stack', () => {
     expect(stdout).toMatch(new RegExp(`error.dangling-reference.: TCPEdge/shop: .* of the stack network, and ${why}`));
   });
 
-  it('warns who would delete what it leads to, and names who uses it', async () => {
+  it('warns before its target is deleted, with the stacks that use it', async () => {
     const workspace = await createWorkspace(TWO);
     await workspace.edgewise('apply -R live --yes');
     await workspace.write({ 'live/network/pool.yaml': toPool('other') });

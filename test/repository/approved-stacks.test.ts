@@ -27,7 +27,7 @@ interface PlanIndex {
 const COMMANDS = ['apply plans --yes', 'apply -R live --approved plans --yes'];
 
 describe.each(COMMANDS)('%s', (line) => {
-  it('passes stacks that have nothing to do, and applies the others', async () => {
+  it('skips stacks that have nothing to do, and applies the others', async () => {
     const workspace = await approve();
     await workspace.edgewise('apply live/s01 --yes');
     workspace.recorder.take();
@@ -46,7 +46,7 @@ describe.each(COMMANDS)('%s', (line) => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  describe('with two stacks of one name, at two services,', () => {
+  describe('with two stacks of one name at two services', () => {
     const env = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: '' };
 
     async function approveBoth(): Promise<Workspace> {
@@ -69,7 +69,7 @@ describe.each(COMMANDS)('%s', (line) => {
       expect(listWrites(workspace)).toEqual([]);
     });
 
-    it('writes to none if the plan of one of them was taken out', async () => {
+    it('writes to none if the plan of one of them was removed', async () => {
       const workspace = await approveBoth();
       const { plans } = JSON.parse(await readFile(join(workspace.folder, 'plans/_index.json'), 'utf8'));
       const { file } = plans.find(({ baseUrl }: { baseUrl: string }) => baseUrl === 'https://stage.test');
@@ -80,7 +80,7 @@ describe.each(COMMANDS)('%s', (line) => {
       expect(listWrites(workspace)).toEqual([]);
     });
 
-    it('refuses one that moved, and says from where', async () => {
+    it('refuses one that moved, with its former folder', async () => {
       const workspace = await approveBoth();
       const moved = toStack('shop', { api: { base_url: 'https://other.test' } });
       await workspace.write({ 'live/stage/edgewise.yaml': moved });
@@ -106,7 +106,7 @@ describe.each(COMMANDS)('%s', (line) => {
   ];
 
   it.each(TAKE_OUT)(
-    'writes to no stack if a plan was taken out of %s, and its stack has something to do',
+    'writes to no stack if a plan was removed from %s, and its stack has something to do',
     async (_, takeOut) => {
       const workspace = await approve();
       await takeOut(workspace);
@@ -119,7 +119,7 @@ describe.each(COMMANDS)('%s', (line) => {
     },
   );
 
-  it.each(TAKE_OUT)('needs no plan that was taken out of %s if its stack has nothing to do', async (_, takeOut) => {
+  it.each(TAKE_OUT)('needs no plan removed from %s if its stack has nothing to do', async (_, takeOut) => {
     const workspace = await approve();
     await workspace.edgewise('apply live/s01 --yes');
     await takeOut(workspace);
@@ -130,7 +130,7 @@ describe.each(COMMANDS)('%s', (line) => {
 });
 
 describe('a stack that was not in the run that made the plans', () => {
-  it('is refused if it has something to do, and says that it was not part of the review', async () => {
+  it('is refused if it has something to do, as not part of the review', async () => {
     const workspace = await approve(' --stack s00');
     await workspace.edgewise('apply live/s02 --yes');
     workspace.recorder.take();

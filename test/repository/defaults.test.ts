@@ -25,7 +25,7 @@ async function listStated({ edgewise }: Workspace, line: string): Promise<Readon
 const ENV = { EDGEWISE_BASE_URL: '', EDGEWISE_RATE_LIMIT: '' };
 
 describe('Defaults', () => {
-  it('state what a stack does not, the nearest first, field by field', async () => {
+  it('set what a stack does not, the nearest first, field by field', async () => {
     const workspace = await createWorkspace({
       'all.yaml': toDefaults({
         api: { base_url: 'https://api.test', rate_limit: '60/60s', timeouts: { connect: '1s', body: '2s' } },
@@ -74,7 +74,7 @@ describe('Defaults', () => {
     `);
   });
 
-  it('are the same for one stack, for all below a folder, and from wherever edgewise is started', async () => {
+  it('are the same for one stack, for all below a folder, and from any working folder', async () => {
     const workspace = await createWorkspace({
       ...toRepository(2),
       'defaults.yaml': toDefaults({ owner_label: 'team', guard: { max_deletes: 4 } }),
@@ -106,7 +106,7 @@ describe('Defaults', () => {
     expect(all.stdout).toContain('owner: team-of-s01');
   });
 
-  it('name files beside themselves', async () => {
+  it('name files relative to themselves', async () => {
     const workspace = await createWorkspace({
       'shared/defaults.yaml': toDefaults({ policies: ['rules'], inputs: ['base/**'] }),
       'shared/rules/deny.yaml': JSON.stringify({
@@ -126,7 +126,7 @@ describe('Defaults', () => {
     expect((await workspace.edgewise('stacks --changed-since HEAD')).stdout).toContain('shared/base/any.txt');
   });
 
-  it('are read at their line: a mistake, a second one in the folder', async () => {
+  it('are reported at their line: a mistake, a second document in the folder', async () => {
     const workspace = await createWorkspace({
       'a/edgewise.yaml': `${toStack('a')}---\n${toEdge('a', 20001)}`,
       'one.yaml': toDefaults({ guard: { max_delete: 3 } }),
@@ -138,7 +138,7 @@ describe('Defaults', () => {
     expect(stdout).toMatch(/duplicate-settings\]: Defaults: .*\n {2}--> two\.yaml:3:11\n/);
   });
 
-  it('take nothing else from a file above a stack, and nothing from what another tool calls so', async () => {
+  it('take nothing else from a file above a stack, and nothing from a document of another tool', async () => {
     const workspace = await createWorkspace({
       'a/edgewise.yaml': `${toStack('a')}---\n${toEdge('a', 20001)}`,
       'shared.yaml': `${toStack('other')}---\n${toEdge('b', 20002)}---\n${toDefaults({ owner_label: 'team' })}---\nkind: Broken\n`,
@@ -176,7 +176,7 @@ describe('Defaults', () => {
     expect((await workspace.edgewise('explain settings repository/a')).stdout).toContain('outside');
   });
 
-  it('change every stack below them, also when one is new or gone', async () => {
+  it('mark every stack below them as changed, also if one is new or removed', async () => {
     const workspace = await createWorkspace({
       ...toRepository(2),
       'live/s01/defaults.yaml': toDefaults({ owner_label: 'team' }),
@@ -203,7 +203,7 @@ describe('Defaults', () => {
     expect(await listChanged('else')).toBe('');
   });
 
-  it('do not decide where the key goes, while they are not trusted', async () => {
+  it('do not choose where the key goes while they are untrusted', async () => {
     const { edgewise, recorder } = await createWorkspace({
       'a/edgewise.yaml': toStack('a'),
       'defaults.yaml': toDefaults({ api: { base_url: 'https://attacker.invalid', rate_limit: 'none' } }),
@@ -216,7 +216,7 @@ describe('Defaults', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('give a command that prints the manifests of each stack, in the folder of that', async () => {
+  it('set a command that prints the manifests of each stack, in its folder', async () => {
     const { edgewise } = await createWorkspace({
       'defaults.yaml': toDefaults({ render: ['cat', 'printed.txt'] }),
       'a/edgewise.yaml': toStack('a'),
@@ -231,7 +231,7 @@ describe('Defaults', () => {
     expect(all.stdout).not.toContain('not-read');
   });
 
-  it('that are changed make a saved plan another one', async () => {
+  it('make a saved plan stale if they change', async () => {
     const { edgewise, folder } = await createWorkspace({
       'a/edgewise.yaml': toStack('a'),
       'a/edge.yaml': toEdge('a', 20001),
@@ -247,7 +247,7 @@ describe('Defaults', () => {
     expect(await edgewise('apply p.json --manifests a --yes')).toMatchObject({ exitCode: 0 });
   });
 
-  it('make a new stack one of three lines, and the schema is written once', async () => {
+  it('reduce a new stack to three lines, and the schema is written once', async () => {
     const { edgewise, folder } = await createWorkspace({
       'defaults.yaml': toDefaults({ api: { base_url: 'https://api.test' } }),
     });

@@ -54,7 +54,7 @@ describe('an error that several stacks share', () => {
 
 describe('a rejected API key', () => {
   it.each(['plan', 'drift', 'apply --yes'])(
-    'is reported once by %s, although other requests are under way when the run ends',
+    'is reported once by %s, although other requests are running when the run ends',
     async (command) => {
       let requests = 0;
       const server = await startRawServer((_, response) => {

@@ -77,7 +77,7 @@ const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, 
 ];
 
 describe('a hand-over in git', () => {
-  it.each(UNREADABLE)('keeps the resource when the new stack %s', async (_, files, why, prunes) => {
+  it.each(UNREADABLE)('keeps the resource if the new stack %s', async (_, files, why, prunes) => {
     const { edgewise, write, recorder, folder } = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a', API)}${toEdge('x', 20_001)}${toEdge('y', 20_002)}`,
     });
@@ -98,7 +98,7 @@ describe('a hand-over in git', () => {
   it.each([
     ['a misspelt key', TAKEN.replace('lifecycle:', 'lifecyle:')],
     ['no YAML', `}{ ${TAKEN}`],
-  ])('keeps the resource when the command of the new stack prints %s', async (_, printed) => {
+  ])('keeps the resource if the command of the new stack prints %s', async (_, printed) => {
     const { edgewise, write, recorder } = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a', API)}${toEdge('x', 20_001)}`,
     });
@@ -142,7 +142,7 @@ describe('a hand-over in git', () => {
     ]);
   });
 
-  it('moves the mark, and shows where it comes from; the old stack deletes nothing', async () => {
+  it('moves the mark, and shows its source; the old stack deletes nothing', async () => {
     const { edgewise, write } = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
       'live/b/edgewise.yaml': toStack('b'),
@@ -172,7 +172,7 @@ describe('a hand-over in git', () => {
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('exchanges two resources whose values stay behind, with a third value in between', async () => {
+  it('exchanges two resources whose values stay, with a third value in between', async () => {
     const workspace = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
       'live/b/edgewise.yaml': `${toStack('b')}${toEdge('y', 20_002)}`,
@@ -197,7 +197,7 @@ describe('a hand-over in git', () => {
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('can be applied from a plan of each stack, in any order', async () => {
+  it('is applied from a plan of each stack, in any order', async () => {
     const { edgewise, write } = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
       'live/b/edgewise.yaml': toStack('b'),
@@ -251,7 +251,7 @@ describe('a hand-over in git', () => {
     expect(stdout).not.toContain(String(old));
   });
 
-  it('does not take protection away', async () => {
+  it('does not remove protection', async () => {
     const { edgewise, write } = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}lifecycle: { protect: true }\n`,
       'live/b/edgewise.yaml': toStack('b'),
@@ -263,7 +263,7 @@ describe('a hand-over in git', () => {
     expect(stdout).toContain('is protected by the stack a, and would no longer be protected');
   });
 
-  it('leaves what is released alone, in a destroy too', async () => {
+  it('leaves released resources alone, also in a destroy', async () => {
     const { edgewise, write, recorder } = await createWorkspace({
       'a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}${toEdge('y', 20_002)}`,
     });
@@ -322,7 +322,7 @@ describe('a credential whose token was not delivered', () => {
   it.each([
     ['by its name', {}],
     ['by its id', { lifecycle: { adopt: 'ID' } }],
-  ])('is delivered when it is taken over with --take-over %s', async (_, more) => {
+  ])('is delivered if it is taken over with --take-over %s', async (_, more) => {
     const { edgewise, server, folder, write } = await createUndelivered();
     const [lost] = server.snapshot().resources?.['Credential'] ?? [];
     const text = `${toStack('b', { tokens: { default: { directory: 'tokens' } } })}${toManifest('Credential', 'agent', {}, more)}`;
@@ -335,7 +335,7 @@ describe('a credential whose token was not delivered', () => {
     expect(token.trim()).toMatch(new RegExp(`^${String(made?.['id']).replace('cr_', '')}_`));
   });
 
-  it('fails the run when it cannot be delivered', async () => {
+  it('fails the run if it cannot be delivered', async () => {
     const { edgewise, server, folder } = await createUndelivered();
     await writeFile(join(folder, 'tokens'), '');
     const { exitCode } = await edgewise('apply -R live --yes');
@@ -345,7 +345,7 @@ describe('a credential whose token was not delivered', () => {
 });
 
 describe('a module of a resource that is handed over', () => {
-  it('is removed when the mark is taken, not before', async () => {
+  it('is removed when the mark is taken, and not before', async () => {
     const toUser = (more: object, rest: object = {}): string =>
       toManifest('TCPEdge', 'x', { hostports: ['1.tcp.example.net:20001'], ...more }, rest);
     const backend = { backend: { backend_id: 'bkdhr_1' } };
@@ -396,7 +396,7 @@ describe('the old stack of a hand-over, planned alone', () => {
     expect((await edgewise('plan live/a --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('looks below the working folder if there is no repository, and at no checkout inside of it', async () => {
+  it('looks below the working folder without a repository, and at no checkout inside of it', async () => {
     const { edgewise, write } = await handOver({});
     const isKept = async () => (await edgewise('plan live/a --allow-deletes')).stdout.includes('kept-for-hand-over');
     expect(await isKept()).toBe(true);
@@ -404,7 +404,7 @@ describe('the old stack of a hand-over, planned alone', () => {
     expect(await isKept()).toBe(false);
   });
 
-  it('deletes although another stack of the repository is broken, which a run over both would not', async () => {
+  it('deletes although another stack of the repository is broken, unlike a run over both', async () => {
     const { edgewise, write, recorder } = await handOver({ '.git/HEAD': '' });
     await write({ 'live/b/edgewise.yaml': toStack('b'), 'live/b/shop.yaml': `}{${TAKEN}` });
     recorder.take();

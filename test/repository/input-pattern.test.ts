@@ -35,7 +35,7 @@ const RELATIVE: typeof PATTERNS = [
   ['../../../x', 'live/web'],
 ];
 
-it('a pattern of spec.inputs selects the files that git’s :(glob) selects', () => {
+it('selects the files that :(glob) of git selects', () => {
   const root = mkdtempSync(join(tmpdir(), 'edgewise-test-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   for (const file of FILES) {

@@ -71,7 +71,7 @@ describe('the joined report', () => {
     },
   );
 
-  it('has the applies of shards', async () => {
+  it('contains the applies of shards', async () => {
     const { edgewise } = await createMixed();
     const ends = [];
     for (const shard of SHARDS)
@@ -82,7 +82,7 @@ describe('the joined report', () => {
     expect(joined.stdout).toMatch(/^s04 +live\/s04 +✗ 1 error: .+$/m);
   });
 
-  it('has results of single stacks too', async () => {
+  it('contains results of single stacks', async () => {
     const { edgewise } = await createMixed();
     await edgewise('plan live/s00 --report json=a.json');
     await edgewise('plan live/s01 --report json=b.json');
@@ -103,7 +103,7 @@ describe('the joined report', () => {
     ['destroy live/s00 live/s01', 3],
     ['apply live/s01 --yes', 0],
     ['plan live/s03', 5],
-  ])('ends as the only result does: %s', async (line, expected) => {
+  ])('exits as the only result does: %s', async (line, expected) => {
     const workspace = await createMixed();
     rmSync(join(workspace.folder, 'live/s03/edges/edge.yaml'));
     await changeByHand(workspace);

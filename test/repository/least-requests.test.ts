@@ -24,7 +24,7 @@ const LEAST = {
   'plan, unchanged': OWNED_KINDS.length + Math.ceil(EDGES / PAGE_SIZE) - 1,
 };
 
-it('a repository of several stacks in several accounts takes the least possible requests', async () => {
+it('takes the least possible requests for several stacks in several accounts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-least-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const [index, baseUrl] of [...URLS, ...URLS].entries()) {

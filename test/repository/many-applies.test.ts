@@ -85,7 +85,7 @@ describe('applies of many stacks', () => {
     expect(readFileSync(`${workspace.folder}/events.txt`, 'utf8')).toBe(stdout);
   });
 
-  it('write nothing when nobody says yes', async () => {
+  it('write nothing without a yes', async () => {
     const workspace = await createWorkspace(toRepository(2));
     const declined = await workspace.edgewise('apply -R live', { answers: ['no'] });
     expect(declined).toMatchObject({
@@ -96,7 +96,7 @@ describe('applies of many stacks', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it('go on when one stack cannot be planned, is refused, or fails', async () => {
+  it('continue if one stack cannot be planned, is refused, or fails', async () => {
     const workspace = await createWorkspace({
       ...toRepository(2),
       'live/broken/edgewise.yaml': toWithoutSink(),
@@ -127,7 +127,7 @@ describe('applies of many stacks', () => {
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 
-  it('destroy the stacks that are named, and no other', async () => {
+  it('destroy the named stacks, and no others', async () => {
     const workspace = await createWorkspace(toRepository(3));
     await workspace.edgewise('apply -R live --yes');
     workspace.recorder.take();
@@ -142,7 +142,7 @@ describe('applies of many stacks', () => {
     expect(stdout).toMatch(/^s00 .* 1 create/m);
   });
 
-  it('show the least time of each plan, when the rate limit delays its apply', async () => {
+  it('show the least time of each plan if the rate limit delays its apply', async () => {
     const edges = Array.from({ length: 12 }, (_, index) => toEdge(`e${index}`, 21_000 + index)).join('');
     const workspace = await createWorkspace({
       'live/a/edgewise.yaml': toStack('a'),
@@ -153,7 +153,7 @@ describe('applies of many stacks', () => {
     expect(stdout).toMatch(/^b +live\/b +12 creates .*1 min 0 s$/m);
   });
 
-  it('keep to one rate limit', async () => {
+  it('share one rate limit', async () => {
     const workspace = await createWorkspace(toRepository(12));
     const started: number[] = [];
     let clock = 0;
@@ -173,7 +173,7 @@ describe('applies of many stacks', () => {
     expect(started.length).toBeGreaterThanOrEqual(18);
   });
 
-  it('are refused what is said of one stack', async () => {
+  it('refuse options that are for one stack', async () => {
     const { edgewise } = await createWorkspace(toRepository(2));
     expect((await edgewise('apply -R live --approved plan.json')).stderr).toContain(
       'plan.json is not a folder of plans',
@@ -181,7 +181,7 @@ describe('applies of many stacks', () => {
     expect((await edgewise('apply -R live --allow-protected TCPEdge/a')).stderr).toContain('--allow-protected');
   });
 
-  it('do what the plan of each approves, and nothing to a stack without one', async () => {
+  it('apply what the plan of each approves, and nothing to a stack without one', async () => {
     const workspace = await createWorkspace(toRepository(3));
     const { edgewise, folder } = workspace;
     await edgewise('plan -R live --stack s00 --stack s01 -o plans');
@@ -197,7 +197,7 @@ describe('applies of many stacks', () => {
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 
-  it('take what is said of one resource when one stack is named', async () => {
+  it('accept an address if one stack is named', async () => {
     const workspace = await createWorkspace({
       ...toRepository(2),
       'live/s00/more.yaml': `${toEdge('more', 25_000)}lifecycle: { protect: true }\n`,

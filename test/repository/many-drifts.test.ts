@@ -53,7 +53,7 @@ describe('drift of many stacks', () => {
       for (const id of ids) expect(count(texts[form] ?? '', id), form).toBe(1);
   });
 
-  it('does not call a stack quiet that lists them, and the others stay one line', async () => {
+  it('shows a stack with unmanaged resources in full, and the others on one line', async () => {
     const workspace = await createStacks();
     const before = await workspace.edgewise('drift -R live');
     expect(before.stdout).not.toContain('Unmanaged');

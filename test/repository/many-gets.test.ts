@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge } from '../cli/workspace.ts';
 import { toRepository } from './tree.ts';
 
-describe('what many stacks own', () => {
-  it('is shown with one reading, in every form, and what cannot be read is told of', async () => {
+describe('the resources of many stacks', () => {
+  it('are shown with one reading, in every format, with what cannot be read', async () => {
     const { edgewise, recorder, write } = await createWorkspace(toRepository(3));
     await edgewise('apply -R live --yes');
     recorder.take();

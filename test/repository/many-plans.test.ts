@@ -21,7 +21,7 @@ async function createMixed(): Promise<Workspace> {
 
 describe('plans of many stacks', () => {
   it.each([1, 2, 8])(
-    'say how many requests each stack would take alone, with a concurrency of %s',
+    'show how many requests each stack would take alone, with a concurrency of %s',
     async (concurrency) => {
       const { edgewise } = await createWorkspace(toRepository(2, { api: { concurrency } }));
       const alone = JSON.parse((await edgewise(`plan live/s00 --format json`)).stdout);
@@ -45,7 +45,7 @@ describe('plans of many stacks', () => {
     expect(recorder.take()).toHaveLength(alone);
   });
 
-  it('take the reads of one, and are byte for byte those of each stack alone', async () => {
+  it('take the reads of one, and equal those of each stack alone byte for byte', async () => {
     const workspace = await createWorkspace(toRepository(20));
     const alone = [];
     for (let index = 0; index < 20; index += 1) {
@@ -84,7 +84,7 @@ describe('plans of many stacks', () => {
     expect(listPaths(workspace).sort()).toEqual(alone);
   });
 
-  it('have one report: what each has to say, a line for each, and the gravest exit code', async () => {
+  it('have one report: each stack, a line for each, and the worst exit code', async () => {
     const { edgewise } = await createMixed();
     await expect(toTranscript(await edgewise('plan -R live'))).toMatchFileSnapshot('goldens/plan.txt');
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(3);
@@ -131,7 +131,7 @@ describe('plans of many stacks', () => {
     await expect((await edgewise(`plan -R live --format ${form}`)).stdout).toMatchFileSnapshot(`goldens/plan.${form}`);
   });
 
-  it('are one page with a section for each stack, the worst first, and one filter, which loads nothing', async () => {
+  it('are one page with a section for each stack, the worst first, one filter, and no requests', async () => {
     const { edgewise } = await createMixed();
     const { stdout } = await edgewise('plan -R live --format html');
     const { elements } = readPage(stdout);
@@ -166,7 +166,7 @@ describe('plans of many stacks', () => {
     expect(stdout).toContain('Left out: ');
   });
 
-  it('are refused what is said of one resource', async () => {
+  it('refuse options that are for one resource', async () => {
     const { edgewise } = await createWorkspace(toRepository(2));
     expect(await edgewise('plan -R live --target TCPEdge/a --rotate Credential/b')).toMatchObject({
       exitCode: 3,
@@ -181,7 +181,7 @@ describe('plans of many stacks', () => {
     expect((await edgewise('plan -R live other')).stderr).toContain('--recursive takes one folder');
   });
 
-  it('of one account with two ways to it stop the second stack only', async () => {
+  it('of one account with two ways to it stop only the second stack', async () => {
     const { edgewise } = await createWorkspace({
       'a/edgewise.yaml': toStack('a'),
       'b/edgewise.yaml': toStack('b', { api: { page_size: 7 } }),
@@ -191,7 +191,7 @@ describe('plans of many stacks', () => {
     expect(stdout).toContain('b/edgewise.yaml sets another spec.api.page_size than a/edgewise.yaml');
   });
 
-  it('fail one by one when the service fails for one list', async () => {
+  it('fail one by one if the service fails for one list', async () => {
     const workspace = await createWorkspace({
       'a/edgewise.yaml': `${toStack('a', { kinds: ['TCPEdge'] })}${toEdge('a', 20001)}`,
       'b/edgewise.yaml': toStack('b'),
@@ -227,7 +227,7 @@ describe('checks of many stacks', () => {
     expect(new Set(listPaths(workspace)).size).toBeLessThan(10);
   });
 
-  it('say of each what is dangerous, and once of an account what nobody manages', async () => {
+  it('show the dangers of each, and the unmanaged resources of an account once', async () => {
     const edge = (port: number) => ({
       hostports: [`1.tcp.example.net:${port}`],
       ip_restriction: { ip_policy_ids: ['ipp_office'] },

@@ -105,14 +105,14 @@ describe('a plan that deletes is refused', () => {
     expect(exitCode).toBe(5);
   });
 
-  it.each(['--skip-worktree', '--assume-unchanged'])('if a manifest with %s is not there', async (flag) => {
+  it.each(['--skip-worktree', '--assume-unchanged'])('if a manifest with %s is missing', async (flag) => {
     const workspace = await createApplied();
     git(workspace.folder, 'update-index', flag, 'live/web/more/edge.yaml');
     await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
     await expectRefused(workspace, 'live/web/more/edge.yaml is in git');
   });
 
-  it('if it is limited to the resource whose manifest is missing', async () => {
+  it('if its target is the resource whose manifest is missing', async () => {
     const workspace = await createApplied();
     git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
     const { exitCode, stdout, stderr } = await workspace.edgewise('plan live/web --target TCPEdge/more');
@@ -144,7 +144,7 @@ describe('a plan that deletes is not refused', () => {
     await expectDeleted(workspace);
   });
 
-  it('if only files are left out that no stack reads, or that another stack has', async () => {
+  it('if the files that are left out belong to no stack, or to another', async () => {
     const workspace = await createApplied({
       'live/web/inner/edgewise.yaml': toStack('inner'),
       'live/web/inner/edge.yaml': toEdge('inner', 20_005),
@@ -165,7 +165,7 @@ describe('a plan that deletes is not refused', () => {
     expect((await workspace.edgewise('destroy live/web --yes')).exitCode).toBe(0);
   });
 
-  it('if nothing is deleted, with --no-delete too', async () => {
+  it('if nothing is deleted, also with --no-delete', async () => {
     const workspace = await createApplied();
     git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
     expect((await workspace.edgewise('plan live/web --no-delete')).exitCode).toBe(0);
@@ -190,7 +190,7 @@ describe('git', () => {
     return (await readFile(join(folder, 'calls'), 'utf8')).split('\n').length - 1;
   }
 
-  it('is asked once by a plan that may delete, and by no other', async () => {
+  it('is started once by a plan that may delete, and by no other', async () => {
     const workspace = await createApplied();
     expect(await countCalls(workspace, 'plan live/web')).toBe(0);
     await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
@@ -217,14 +217,14 @@ describe('git', () => {
       expect((await workspace.edgewise('plan live/web', { env })).exitCode).toBe(0);
     });
 
-    it.runIf(isPossible)('leaves a doubt about a sparse checkout', async () => {
+    it.runIf(isPossible)('causes doubt about a sparse checkout', async () => {
       const workspace = await createApplied();
       git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
       const env = await prepare(workspace.folder);
       await expectRefused(workspace, 'Manifests may be missing, because git cannot be asked what it has: git ', env);
     });
 
-    it.runIf(isPossible)('leaves a doubt about an empty folder beside submodules', async () => {
+    it.runIf(isPossible)('causes doubt about an empty folder beside submodules', async () => {
       const workspace = await createWithSubmodule();
       await rm(join(workspace.folder, 'live/web/sub'), { recursive: true });
       await mkdir(join(workspace.folder, 'live/web/sub'));
@@ -233,7 +233,7 @@ describe('git', () => {
     });
   });
 
-  it('whose answer is incomplete leaves a doubt', async () => {
+  it('causes doubt with an incomplete response', async () => {
     const workspace = await createApplied();
     await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
     await writeFile(join(workspace.folder, '.git/index'), 'broken');

@@ -25,7 +25,7 @@ async function applyAll({ edgewise }: Workspace, rounds: number): Promise<readon
 }
 
 describe('stacks of one run that refer to each other', () => {
-  it('are applied, and reported, when the one in the middle has nothing to do', async () => {
+  it('are applied and reported if the one in the middle has nothing to do', async () => {
     const workspace = await createWorkspace(
       toFiles({ net: toPool('pool'), web: `${toPool('pool')}${toUser('net')}`, ops: toUser('web') }),
     );
@@ -39,7 +39,7 @@ describe('stacks of one run that refer to each other', () => {
     expect(listWrites(workspace)).toHaveLength(2);
   });
 
-  it('delete last what another one lets go of, even if that one comes behind them through a third', async () => {
+  it('delete last what another one releases, even through a third', async () => {
     const workspace = await createWorkspace(
       toFiles({
         net: `${toPool('pool')}${toPool('old')}`,
@@ -57,14 +57,14 @@ describe('stacks of one run that refer to each other', () => {
     ]);
   });
 
-  it('delete last what one lets go of that does not refer to them any more', async () => {
+  it('delete last what a stack releases that no longer refers to them', async () => {
     const workspace = await createWorkspace(toFiles({ net: toPool('pool'), ops: toUser('net') }));
     expect(await applyAll(workspace, 1)).toEqual([0]);
     await workspace.write(toFiles({ net: '', ops: toManifest('TCPEdge', 'user', { backend: null }) }));
     expect(await applyAll(workspace, 1)).toEqual([0]);
   });
 
-  it('say which delete fails when a stack of the run goes on using what is deleted, and do all else', async () => {
+  it('name the delete that fails if a stack of the run still uses its target, and do everything else', async () => {
     const workspace = await createWorkspace(toFiles({ net: toPool('pool'), ops: toUser('net') }));
     expect(await applyAll(workspace, 1)).toEqual([0]);
     const id = String(workspace.server.snapshot().resources?.['WeightedBackend']?.[0]?.['id']);
@@ -103,7 +103,7 @@ describe('stacks of one run that refer to each other', () => {
     ]);
   });
 
-  it('go on when others refer to each other in a circle: only these stop, and who waits for them', async () => {
+  it('continue if others form a circle: only these stop, and their dependents', async () => {
     const workspace = await createWorkspace({
       ...toFiles({
         a: `${toPool('pool')}${toUser('b')}`,

@@ -5,7 +5,7 @@ import { createWorkspace, toEdge, toManifest } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from './tree.ts';
 
 describe('a folder of plan files', () => {
-  it('is applied as a whole: every plan is shown, one question is asked, and each is held against what is live', async () => {
+  it('is applied as a whole: every plan is shown, one question is asked, and each is compared with what is live', async () => {
     const workspace = await createWorkspace(toRepository(3));
     expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(0);
     expect(readdirSync(join(workspace.folder, 'plans'))).toEqual(['_index.json', 's00.json', 's01.json', 's02.json']);
@@ -20,7 +20,7 @@ describe('a folder of plan files', () => {
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp', 'POST /edges/tcp']);
   });
 
-  it('is put in order by what its plans wait for, with the places for tokens of their Stacks', async () => {
+  it('is ordered by the references of its plans, with the token sinks of their Stacks', async () => {
     const tokens = { tokens: { default: { directory: 'tokens/{stack}' } } };
     const workspace = await createWorkspace({
       'live/b/edgewise.yaml': toStack('b'),
@@ -42,7 +42,7 @@ describe('a folder of plan files', () => {
     expect((await workspace.edgewise('apply plans --manifests other --yes')).exitCode).toBe(3);
   });
 
-  it('is applied as it was planned when a neighbour of the run could not be planned', async () => {
+  it('is applied as planned if a neighbour of the run could not be planned', async () => {
     const External = toManifest('External', 'pool', { stack: 'net', resource: 'WeightedBackend/pool' });
     const edge = toManifest('TCPEdge', 'shop', { backend: { backend_id: 'External/pool' } });
     const pool = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } });
@@ -101,13 +101,13 @@ describe('a folder of plan files', () => {
     });
   });
 
-  it('is none when no index and something else is in it', async () => {
+  it('is refused without an index and with another file', async () => {
     const { edgewise } = await createWorkspace({ 'm/edgewise.yaml': `${toStack('m')}${toEdge('a', 20_001)}` });
     await edgewise('plan m -o m/plan.json');
     expect((await edgewise('apply m --yes')).stdout).toContain('1 write applied');
   });
 
-  it('gets only the plans of the last run, whatever an earlier one was narrowed to', async () => {
+  it('gets only the plans of the last run, whatever the filter of an earlier one', async () => {
     const { edgewise, folder, write } = await createWorkspace(toRepository(3));
     await write({ 'plans/note.txt': 'x' });
     await edgewise('plan -R live -o plans');
@@ -117,7 +117,7 @@ describe('a folder of plan files', () => {
     expect((await edgewise('plan -R live -o plans --stack s01')).exitCode).toBe(0);
   });
 
-  it('may be written by several shards, each with an index of its own', async () => {
+  it('is written by several shards, each with an index of its own', async () => {
     const { edgewise, folder, recorder } = await createWorkspace(toRepository(6));
     for (const shard of ['1/2', '2/2', '1/2']) await edgewise(`plan -R live -o plans --shard ${shard}`);
     const names = readdirSync(join(folder, 'plans')).sort();
@@ -130,7 +130,7 @@ describe('a folder of plan files', () => {
     expect(readdirSync(join(folder, 'plans'))).toHaveLength(7);
   });
 
-  it('has no plan of a stack that cannot be planned any more', async () => {
+  it('has no plan of a stack that can no longer be planned', async () => {
     const { edgewise, folder, write } = await createWorkspace(toRepository(2));
     await edgewise('plan -R live -o plans');
     await write({ 'live/s01/edges/edge.yaml': `${toEdge('s01-edge', 20_001)}  colour: red\n` });

@@ -27,7 +27,7 @@ describe('a command of spec.render', () => {
     ['no list', 'kustomize build .', 'spec.render must be a list'],
     ['no words', [], 'spec.render must not be empty'],
     ['an empty word', [''], 'spec.render[0]'],
-  ])('that is or prints %s stops its stack', async (_, render, message) => {
+  ])('stops its stack if it is or prints %s', async (_, render, message) => {
     const { edgewise, recorder, write } = await createWorkspace(WEB);
     expect((await edgewise('apply web --render --yes')).exitCode).toBe(0);
     recorder.take();
@@ -39,7 +39,7 @@ describe('a command of spec.render', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('that says very much on standard error is heard to the end', async () => {
+  it('is read to its end, however much it prints on standard error', async () => {
     const { edgewise } = await createWorkspace({
       'web/edgewise.yaml': toRendered(
         'web',
@@ -50,7 +50,7 @@ describe('a command of spec.render', () => {
     expect(stdout).toMatch(/exit code 1: …x+…?x* the end$/m);
   });
 
-  it('that hangs is ended after a time, with what it started', async () => {
+  it('is ended after a time limit, with its child processes', async () => {
     const { folder } = await createWorkspace({ 'web/a': '' });
     const cwd = join(folder, 'web');
     const render = createRenderCommandRunner({ cwd, env: process.env }, { timeoutMs: 300 });

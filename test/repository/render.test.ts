@@ -16,7 +16,7 @@ async function listPlanned({ edgewise }: Workspace, line: string): Promise<reado
 }
 
 describe('a stack with spec.render', () => {
-  it('is what its command prints, and the file of the Stack', async () => {
+  it('consists of the output of its command and the file of the Stack', async () => {
     const workspace = await createWorkspace({
       ...WEB,
       'web/edgewise.yaml': `${WEB['web/edgewise.yaml']}${toEdge('beside', 20002)}`,
@@ -28,7 +28,7 @@ describe('a stack with spec.render', () => {
       ]);
   });
 
-  it('has it run in its folder, without a shell and without what edgewise keeps secret', async () => {
+  it('has it run in its folder, without a shell and without the secrets of edgewise', async () => {
     const { folder, edgewise } = await createWorkspace({
       'web/edgewise.yaml': toStack('web', { render: ['node', 'print.mjs', '$HOME; *'] }),
       'web/print.mjs': [
@@ -71,7 +71,7 @@ describe('a stack with spec.render', () => {
   });
 
   it.each(['validate web', 'drift web', 'get web', 'plan -R .', 'apply -R . --yes', 'release TCPEdge/shop web --yes'])(
-    'is rendered by every command that has manifests: %s',
+    'is rendered by every command that reads manifests: %s',
     async (line) => {
       const { edgewise } = await createWorkspace(WEB);
       await edgewise('apply web --render --yes');
@@ -81,7 +81,7 @@ describe('a stack with spec.render', () => {
     },
   );
 
-  it('names the command, its place and the line for what is wrong in what it prints', async () => {
+  it('names the command, its place and the line for a mistake in its output', async () => {
     const { edgewise, write } = await createWorkspace({
       ...WEB,
       'web/edges.in': toEdge('shop', 20001).replace('spec:', 'spec:\n  descriptoin: x'),
@@ -111,12 +111,12 @@ describe('a stack with spec.render', () => {
     );
   });
 
-  it('needs no command to say which lint rules hold', async () => {
+  it('shows its lint rules without a run of its command', async () => {
     const { edgewise } = await createWorkspace(WEB);
     expect((await edgewise('validate web --list-rules')).exitCode).toBe(0);
   });
 
-  it('takes paths in what is printed from the folder of the Stack', async () => {
+  it('resolves paths in the output from the folder of the Stack', async () => {
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKrGPT0ByzwnxzB2lJvnR1TPb6WTiZ6GIyFlGkIvtSH0 ci';
     const { edgewise } = await createWorkspace({
       'web/edgewise.yaml': toStack('web', { render: ['cat', 'edges.in'] }),
@@ -131,7 +131,7 @@ describe('a stack with spec.render', () => {
     expect(stdout).toContain(key.slice(0, 60));
   });
 
-  it('is what standard input says, where that is given', async () => {
+  it('consists of standard input, if that is given', async () => {
     const workspace = await createWorkspace({ ...WEB, 'web/edgewise.yaml': toRendered('web', 'exit 1') });
     const stdin = toEdge('piped', 20003);
     const { stdout } = await workspace.edgewise('plan web - --format json', { stdin });
@@ -142,7 +142,7 @@ describe('a stack with spec.render', () => {
     expect((await workspace.edgewise('plan web -', { stdin: ' ' })).stderr).toContain('<stdin> is empty');
   });
 
-  it('may be handed through by its command, but not changed', async () => {
+  it('is refused if its command changes the Stack', async () => {
     const passing = toRendered('web', 'cat edgewise.yaml edges.in');
     const workspace = await createWorkspace({ ...WEB, 'web/edgewise.yaml': passing });
     expect(await listPlanned(workspace, 'web --render')).toEqual(['create TCPEdge/shop']);
@@ -157,7 +157,7 @@ describe('a stack with spec.render', () => {
     }
   });
 
-  it('has no effect on another stack, nor another on it', async () => {
+  it('has no effect on another stack', async () => {
     const { edgewise } = await createWorkspace({
       ...WEB,
       'web/inner/edgewise.yaml': toStack('inner'),
@@ -177,7 +177,7 @@ describe('a stack with spec.render', () => {
 });
 
 describe('the library', () => {
-  it('renders when it is told to', async () => {
+  it('renders on request', async () => {
     const { folder } = await createWorkspace(WEB);
     const options = { cwd: folder, paths: ['web'], baseUrl: 'embedded:' };
     await expect(openStack(options)).rejects.toMatchObject({ diagnostics: [{ code: 'render-failed' }] });
@@ -187,7 +187,7 @@ describe('the library', () => {
 });
 
 describeWith(['kustomize'], 'kustomize', () => {
-  it('prints a stack from a base outside of it, with the file that each resource came from', async () => {
+  it('prints a stack from a base outside of it, with the file of each resource', async () => {
     const { edgewise } = await createWorkspace({
       'base/kustomization.yaml': 'resources: [edge.yaml]\n',
       'base/edge.yaml': toEdge('shop', 20001),

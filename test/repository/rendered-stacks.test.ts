@@ -13,7 +13,7 @@ function countLines(file: string): number {
 describe('several rendered stacks', () => {
   const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } });
 
-  it('are each rendered once, and ordered by what their commands print', async () => {
+  it('are each rendered once, and ordered by the output of their commands', async () => {
     const uses = toManifest('External', 'pool', { stack: 'z', resource: 'WeightedBackend/pool' });
     const edge = toManifest('TCPEdge', 'a', {
       hostports: ['1.tcp.example.net:20001'],
@@ -32,7 +32,7 @@ describe('several rendered stacks', () => {
     expect(listing.stacks).toMatchObject([{ name: 'a', dependsOn: ['z'] }, { name: 'z' }]);
   });
 
-  it('hand resources over', async () => {
+  it('hand over resources', async () => {
     const { edgewise, write } = await createWorkspace({
       'a/edgewise.yaml': toRendered('a', 'cat all.in'),
       'a/all.in': `${toEdge('x', 20001)}${toEdge('y', 20002)}`,
@@ -55,7 +55,7 @@ describe('several rendered stacks', () => {
     await run();
   });
 
-  it('have changed when any file below their folder has, or what spec.inputs names', async () => {
+  it('have changed if a file below their folder has, or one of spec.inputs', async () => {
     const workspace = await createWorkspace({
       'live/web/edgewise.yaml': toRendered('web', 'cat edges.in', { inputs: ['../../base/**'] }),
       'live/web/edges.in': toEdge('shop', 20001),
@@ -81,7 +81,7 @@ describe('several rendered stacks', () => {
 });
 
 describe('a saved plan of a rendered stack', () => {
-  it('is applied with the manifests only when their command may be run, and is the same then', async () => {
+  it('is applied with the manifests only if their command may be run, and is the same then', async () => {
     const { edgewise, write } = await createWorkspace(WEB);
     expect((await edgewise('plan web --render -o plan.json')).exitCode).toBe(0);
     expect((await edgewise('plan -R . --render -o plans')).exitCode).toBe(0);
@@ -97,7 +97,7 @@ describe('a saved plan of a rendered stack', () => {
     expect((await edgewise('apply plans --manifests . --render --yes')).exitCode).toBe(0);
   });
 
-  it('is made with a command that --render is a part of', async () => {
+  it('names a command that includes --render', async () => {
     const { edgewise } = await createWorkspace(WEB);
     const { stdout } = await edgewise('plan web --render --format markdown');
     expect(stdout).toContain('edgewise apply web --base-url https://api.test --render');

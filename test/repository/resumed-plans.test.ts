@@ -82,7 +82,7 @@ function dieAt({ write, when }: Point, transport: Transport): Transport {
   };
 }
 
-describe('a folder of plans whose apply broke off is applied again where its stacks', () => {
+describe('a folder of plans is applied again after an interruption if its stacks', () => {
   it.each(CASES)(
     '%s',
     async (_, live, next) => {

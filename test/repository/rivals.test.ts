@@ -13,8 +13,8 @@ function createRivals(): Promise<Workspace> {
   });
 }
 
-describe('what two stacks of one run claim', () => {
-  it('is an error of both, at both places, and the others go on', async () => {
+describe('a claim of two stacks in one run', () => {
+  it('is an error of both, at both places, and the others continue', async () => {
     const workspace = await createRivals();
     await expect(toTranscript(await workspace.edgewise('apply -R live --yes'))).toMatchFileSnapshot(
       'goldens/rivals.txt',
@@ -22,7 +22,7 @@ describe('what two stacks of one run claim', () => {
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 
-  it('is found without a request, and by what compares with what is live', async () => {
+  it('is found without a request, and by commands that compare with what is live', async () => {
     const workspace = await createRivals();
     const message = 'and so does TCPEdge/pay of the stack b (live/b/edgewise.yaml:8)';
     for (const command of ['validate', 'plan', 'drift']) {
@@ -47,7 +47,7 @@ describe('what two stacks of one run claim', () => {
     expect(readdirSync(`${folder}/plans`)).toEqual(['_index.json', 'c.json']);
   });
 
-  it('is no error where only what is there is shown, or deleted', async () => {
+  it('is no error if resources are only shown or deleted', async () => {
     const { edgewise, write } = await createRivals();
     await edgewise('apply live/a --yes');
     expect((await edgewise('get -R live')).exitCode).toBe(0);
@@ -56,7 +56,7 @@ describe('what two stacks of one run claim', () => {
     expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
   });
 
-  it('is found by a plan of one stack where the other one has it already', async () => {
+  it('is found by a plan of one stack if the other one is applied', async () => {
     const { edgewise } = await createRivals();
     await edgewise('apply live/a --yes');
     const { stdout, exitCode } = await edgewise('plan live/b');
@@ -66,7 +66,7 @@ describe('what two stacks of one run claim', () => {
     );
   });
 
-  it('may be an id to adopt, a former name, the modules of an edge, or a file', async () => {
+  it('is also an id to adopt, a former name, the modules of an edge, or a file', async () => {
     const route = toManifest('HTTPSEdge', 'web', {
       id: 'edghts_1',
       mutual_tls: { certificate_authority_ids: ['ca_1'] },
@@ -108,7 +108,7 @@ describe('what two stacks of one run claim', () => {
     }
   });
 
-  it('may be a file at two services, but no value', async () => {
+  it('is an error for a file at two services, and none for a value', async () => {
     const toOne = (name: string) => ({
       [`${name}/edgewise.yaml`]: `${toStack(name, { api: { base_url: `https://${name}.test` }, tokens: { default: { directory: './tokens' } } })}${toEdge('shop', 20_001)}${toCredential('ci')}`,
     });
@@ -118,7 +118,7 @@ describe('what two stacks of one run claim', () => {
     expect(stdout).not.toContain('spec.hostports');
   });
 
-  it('names three of many that claim the same, and counts the others', async () => {
+  it('names three of many stacks, and counts the others', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
     const { edgewise } = await createWorkspace(
       Object.fromEntries(
@@ -134,7 +134,7 @@ describe('what two stacks of one run claim', () => {
     }
   });
 
-  it('is found where each stack came from init', async () => {
+  it('is found if each stack was made by init', async () => {
     const { edgewise } = await createWorkspace();
     for (const name of ['a', 'b', 'c'])
       expect((await edgewise(`init live/${name} --name ${name} --base-url https://api.test`)).exitCode).toBe(0);
@@ -145,7 +145,7 @@ describe('what two stacks of one run claim', () => {
     );
   });
 
-  it('is told of twenty at a time', async () => {
+  it('is reported up to twenty at a time', async () => {
     const toOne = (name: string) => {
       const edges = Array.from({ length: 25 }, (_, index) => toEdge(`${name}-${index}`, 20_000 + index));
       return { [`${name}/edgewise.yaml`]: `${toStack(name)}${edges.join('')}` };

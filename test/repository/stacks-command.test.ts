@@ -24,7 +24,7 @@ async function listNames(workspace: Awaited<ReturnType<typeof createWorkspace>>,
 }
 
 describe('the stacks of a tree', () => {
-  it.each(['stacks', 'plan -R'])('are not looked for in a file: %s says to name a folder', async (command) => {
+  it.each(['stacks', 'plan -R'])('are not searched in a file: %s advises a folder', async (command) => {
     const { edgewise } = await createWorkspace(NETWORK);
     const { exitCode, stderr } = await edgewise(`${command} network/pool.yaml`);
     expect(stderr).toContain('help: Name a folder: this path is a file, or leads through one.');
@@ -70,7 +70,7 @@ describe('the stacks of a tree', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('end where another one begins, for a run on one folder too', async () => {
+  it('end where another one begins, also for a run on one folder', async () => {
     const { edgewise } = await createWorkspace({
       'a/edgewise.yaml': `${toStack('a')}${toEdge('a', 20001)}`,
       'a/b/edgewise.yaml': `${toStack('b')}${toEdge('b', 20002)}`,
@@ -85,7 +85,7 @@ describe('the stacks of a tree', () => {
     expect((await edgewise('validate a a/b')).stdout).toContain('error[duplicate-settings]');
   });
 
-  it('may not have one name at one base URL', async () => {
+  it('are refused with one name at one base URL', async () => {
     const { edgewise } = await createWorkspace({
       'a/edgewise.yaml': toStack('web', { api: { base_url: 'https://one.test/' } }),
       'b/edgewise.yaml': toStack('web', { api: { base_url: 'https://one.test' } }),
@@ -101,7 +101,7 @@ describe('the stacks of a tree', () => {
     expect((await edgewise('stacks --base-url https://all.test', { env })).stderr).toContain('c/edgewise.yaml');
   });
 
-  it('not being there is an error that says what is', async () => {
+  it('are reported as missing if there are none', async () => {
     const { edgewise, write } = await createWorkspace();
     expect(await edgewise('stacks')).toMatchObject({
       exitCode: 3,
@@ -115,7 +115,7 @@ describe('the stacks of a tree', () => {
     });
   });
 
-  it('are named one by one, with what was meant', async () => {
+  it('are proposed for a name that is unknown', async () => {
     const workspace = await createWorkspace(toRepository(3));
     expect(await listNames(workspace, 'stacks live --stack s02 --stack s00')).toBe('s00 s02');
     expect((await workspace.edgewise('stacks --stack s0')).stderr).toContain('Did you mean s0');
@@ -145,7 +145,7 @@ describe('a matrix', () => {
   it.each([
     ['github', 'GitHub', 256],
     ['gitlab', 'GitLab', 200],
-  ])('of more jobs than %s runs is refused, and shards are advised', async (format, system, most) => {
+  ])('of more jobs than %s runs is refused, with advice to use shards', async (format, system, most) => {
     const { edgewise } = await createWorkspace(toRepository(most + 1));
     expect(await edgewise(`stacks live --format ${format}`)).toMatchObject({
       exitCode: 3,
@@ -159,8 +159,8 @@ describe('a matrix', () => {
   });
 });
 
-describe('what changed since a commit', () => {
-  it('is told apart from there being nothing', async () => {
+describe('the changes since a commit', () => {
+  it('are told from an absence of stacks', async () => {
     const { edgewise, folder, write } = await createWorkspace(toRepository(3));
     commitAll(folder);
     const unchanged = await edgewise('stacks --changed-since HEAD');
@@ -190,7 +190,7 @@ describe('what changed since a commit', () => {
     `);
   });
 
-  it('is what its files, its fields and its inputs say, and what it depends on', async () => {
+  it('include files, fields, inputs and dependencies of a stack', async () => {
     const workspace = await createWorkspace({
       ...NETWORK,
       ...WEB,
@@ -227,7 +227,7 @@ describe('what changed since a commit', () => {
     expect(await changed({ 'base-other.txt': 'y', 'web/.hidden.yaml': 'y' })).toBe('');
   });
 
-  it('is what its policies say, wherever they stand', async () => {
+  it('include policies, wherever they are', async () => {
     const rule = toManifest('Policy', 'rule', { rules: [] });
     const workspace = await createWorkspace({
       'live/shop/edgewise.yaml': toStack('shop', { policies: ['../../rules/one.yaml', '../../shared/'] }),
@@ -256,7 +256,7 @@ describe('what changed since a commit', () => {
     expect(stdout).toContain('real/four.yaml');
   });
 
-  it('sees what is gone, what moved, and a folder that became a stack of its own', async () => {
+  it('include removed and moved files, and a folder that became a stack of its own', async () => {
     const workspace = await createWorkspace({ ...toRepository(4), 'live/s03/sub/edge.yaml': toEdge('sub', 30001) });
     const { folder, write } = workspace;
     commitAll(folder);
@@ -273,7 +273,7 @@ describe('what changed since a commit', () => {
     expect(stdout).toContain('Changed, but not part of a stack: live/s00/edgewise.yaml.');
   });
 
-  it('sees no change of a stack in that of the Stack inside of it, whichever file has that', async () => {
+  it('do not include those of a Stack inside of a stack, in any file', async () => {
     const workspace = await createWorkspace({ ...toRepository(1), 'live/s00/sub/edgewise.yaml': toStack('sub') });
     const { folder, write } = workspace;
     commitAll(folder);
@@ -287,7 +287,7 @@ describe('what changed since a commit', () => {
 });
 
 describe('shards', () => {
-  it('divide the stacks by name: each is in one, and none moves when another is added', async () => {
+  it('divide the stacks by name: each is in one, and none moves if another is added', async () => {
     const workspace = await createWorkspace(toRepository(20));
     const list = async () => {
       const shards = [];
@@ -334,7 +334,7 @@ describe('shards', () => {
     [{ JOB_COMPLETION_INDEX: '1', JOB_COMPLETION_TOTAL: '3' }],
     [{ GITHUB_ACTIONS: 'true', GITHUB_JOB: 'plan', CIRCLE_NODE_INDEX: '1', CIRCLE_NODE_TOTAL: '3' }],
     [{ BUILDKITE_PARALLEL_JOB: '1', BUILDKITE_PARALLEL_JOB_COUNT: '3', SYSTEM_JOBPOSITIONINPHASE: '2' }],
-  ])('are not taken from %j, which a matrix sets too', async (env) => {
+  ])('are not read from %j, which a matrix sets too', async (env) => {
     const { edgewise } = await createWorkspace(toRepository(20));
     for (const line of [
       'stacks live --format folder',
@@ -352,7 +352,7 @@ describe('shards', () => {
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('are in the apply command that a plan ends with, as numbers', async () => {
+  it('are in the apply command of a plan, as numbers', async () => {
     const { edgewise } = await createWorkspace(toRepository(20));
     const env = { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' };
     expect((await edgewise('plan -R live --shard auto --format html', { env })).stdout).toContain(
@@ -374,7 +374,7 @@ describe('shards', () => {
     [{ EDGEWISE_SHARD: 'auto' }, 'EDGEWISE_SHARD is auto, but none of the variables'],
     [{ EDGEWISE_SHARD: '0/3' }, 'EDGEWISE_SHARD is "0/3"'],
     [{ EDGEWISE_SHARD: 'Auto' }, 'EDGEWISE_SHARD is "Auto"'],
-  ])('that make no sense stop the run: %j', async (env, message) => {
+  ])('stop the run if they are invalid: %j', async (env, message) => {
     const { edgewise } = await createWorkspace(toRepository(2));
     expect(await edgewise('stacks', { env })).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(message) });
   });
@@ -394,25 +394,22 @@ describe('a folder of other tools', () => {
   );
   const tree = { ...others, 'defaults.yaml': 'apiVersion: edgewise/v1\nkind: Defaults\n' };
 
-  it.each(['plan', 'validate', 'drift'])(
-    'is one error of %s, which names the three nearest stacks',
-    async (command) => {
-      const { edgewise, folder, recorder } = await createWorkspace({ ...toRepository(4), ...tree, ...NETWORK });
-      commitAll(folder);
-      const { exitCode, stdout, stderr } = await edgewise(`${command} k8s`);
-      expect(exitCode).toBe(3);
-      expect(
-        stdout + stderr,
-      ).toBe(`error[no-stack]: k8s is not the folder of a stack: it has no Stack document, and its 60 files belong to other tools, such as k8s/d0.yaml
+  it.each(['plan', 'validate', 'drift'])('is one error of %s, with the three nearest stacks', async (command) => {
+    const { edgewise, folder, recorder } = await createWorkspace({ ...toRepository(4), ...tree, ...NETWORK });
+    commitAll(folder);
+    const { exitCode, stdout, stderr } = await edgewise(`${command} k8s`);
+    expect(exitCode).toBe(3);
+    expect(
+      stdout + stderr,
+    ).toBe(`error[no-stack]: k8s is not the folder of a stack: it has no Stack document, and its 60 files belong to other tools, such as k8s/d0.yaml
   help: Name the folder of a stack. The nearest: network, live/s00, live/s01.
 
 1 error.
 `);
-      expect(recorder.take()).toEqual([]);
-    },
-  );
+    expect(recorder.take()).toEqual([]);
+  });
 
-  it('is one error where it is above a stack, too', async () => {
+  it('is one error also if it is above a stack', async () => {
     const { edgewise } = await createWorkspace({ ...tree, ...NETWORK });
     const { exitCode, stderr } = await edgewise('plan .');
     expect(exitCode).toBe(3);
@@ -420,7 +417,7 @@ describe('a folder of other tools', () => {
     expect(stderr).toContain('The nearest: network.');
   });
 
-  it('shows what is wrong where something is meant for edgewise, or one file was named', async () => {
+  it('is reported in detail if a file is meant for edgewise or was named', async () => {
     const { edgewise } = await createWorkspace({ ...tree, 'k8s/edge.yaml': 'kind: TCPEdge\n', ...NETWORK });
     expect((await edgewise('plan k8s')).stderr).toContain('k8s/edge.yaml');
     expect((await edgewise('plan k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is not a manifest');

@@ -13,7 +13,7 @@ function listIds({ server }: Workspace, kind: string): readonly unknown[] {
 }
 
 describe('a run in which a stack cannot be read', () => {
-  it('keeps what the others would prune, and what waits for that, and does everything else', async () => {
+  it('keeps what the others would prune and its dependents, and does everything else', async () => {
     const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
     await workspace.edgewise('apply -R live --yes');
     await workspace.write({ ...NEXT, 'live/b/pool.yaml': '}{' });
@@ -49,7 +49,7 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([expect.stringContaining('DELETE /edges/tcp/')]);
   });
 
-  it('still deletes what is replaced: a credential with another owner, and an ingress with another domain', async () => {
+  it('still deletes replaced resources: a credential with another owner, and an ingress with another domain', async () => {
     const sink = { tokens: { default: { directory: 'tokens/{stack}' } } };
     const toStackA = (domain: string, owner: string): string =>
       `${toStack('a', sink)}${toManifest('Credential', 'agent', { owner_id: owner })}${toManifest('AgentIngress', 'connect', { domain })}`;

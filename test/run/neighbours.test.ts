@@ -26,7 +26,7 @@ describe('a stack that was copied without a new name', () => {
     },
   );
 
-  it('is no copy at another service, nor in a checkout inside of the repository, nor outside of --root', async () => {
+  it('is accepted at another service, in a checkout inside of the repository, and outside of --root', async () => {
     const { edgewise, write } = await createWorkspace({ 'live/prod/edgewise.yaml': PROD });
     const plan = async (more = ''): Promise<number> => (await edgewise(`plan live/prod${more}`)).exitCode;
     await write({
@@ -40,7 +40,7 @@ describe('a stack that was copied without a new name', () => {
     expect(await plan()).toBe(0);
   });
 
-  it('is refused in a submodule, and is no copy in a linked worktree', async () => {
+  it('is refused in a submodule, and accepted in a linked worktree', async () => {
     const { edgewise, write } = await createWorkspace({ '.git/HEAD': '', 'live/prod/edgewise.yaml': PROD });
     const plan = async (): Promise<number> => (await edgewise('plan live/prod')).exitCode;
     await write({ 'inner/edgewise.yaml': COPY, 'inner/.git': 'gitdir: ../.git/worktrees/inner\n' });
@@ -49,7 +49,7 @@ describe('a stack that was copied without a new name', () => {
     expect(await plan()).toBe(3);
   });
 
-  it('is looked for in the whole repository, and without one only beside the stack', async () => {
+  it('is searched in the whole repository, and without one only beside the stack', async () => {
     const { edgewise, write } = await createWorkspace({
       'live/prod/edgewise.yaml': PROD,
       'old/qa/edgewise.yaml': COPY,
@@ -59,14 +59,14 @@ describe('a stack that was copied without a new name', () => {
     expect((await edgewise('plan live/prod')).exitCode).toBe(3);
   });
 
-  it('is not looked for beside manifests on standard input, whose source it may be', async () => {
+  it('is not searched beside manifests on standard input, because it may be their source', async () => {
     const { edgewise } = await createWorkspace({ 'live/prod/edgewise.yaml': PROD });
     expect((await edgewise('plan -', { stdin: COPY })).exitCode).toBe(0);
   });
 });
 
 describe('a stack beside a broken Stack document', () => {
-  it('is applied with a warning, and not beside one whose name a variable decides', async () => {
+  it('is applied with a warning, and without one if a variable decides its name', async () => {
     const workspace = await createWorkspace({
       'live/prod/edgewise.yaml': PROD,
       'live/broken/edgewise.yaml': 'kind: Stack\nmetadata: {\n',

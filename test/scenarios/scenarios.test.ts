@@ -28,19 +28,19 @@ describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))
     for (const text of setup.shows ?? []) expect(shown).toContain(text);
   });
 
-  it('says at its top what is to be seen', async () => {
+  it('explains itself in its first lines', async () => {
     const file = existsSync(join(folder, 'live.yaml')) ? 'live.yaml' : 'manifest.yaml';
     expect(await readFile(join(folder, file), 'utf8')).toMatch(/^# .{40}/);
   });
 
-  it('is planned with reads only, and no more of them than it takes', async () => {
+  it('is planned with the fewest reads, and reads only', async () => {
     const { plan, finalPlan, setup } = played;
     const methods = [...plan.requests, ...finalPlan.requests].map(({ method }) => method);
     expect(methods.filter((method) => method !== 'GET')).toEqual([]);
     expect(plan.requests, setup.reads?.why).toHaveLength(countReads(played, await readManifests()));
   });
 
-  it('says how many reads it took', () => {
+  it('shows how many reads it took', () => {
     const { plan, finalPlan } = played;
     for (const { stdout, requests } of [plan, finalPlan]) {
       const [, said = requests.length] = /\bReading took (\d+) requests?[;.]/.exec(stdout) ?? [];
@@ -66,7 +66,7 @@ describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))
     for (const secret of ['api-key-of-the-pipeline', ...tokens]) expect(shown).not.toContain(secret);
   });
 
-  it('leaves alone what does not bear its mark', async () => {
+  it('changes nothing without its mark', async () => {
     const { holdings } = played;
     const manifests = await readManifests();
     const adopted = new Set(manifests.map(({ lifecycle }) => isJsonObject(lifecycle) && lifecycle['adopt']));

@@ -39,7 +39,7 @@ describe('an abuse report', () => {
     expect(await readStatuses()).toEqual(['PROCESSED', 'IGNORE', 'BANNED']);
   });
 
-  it('is decided by the first rule of the seed that is about a host name', async () => {
+  it('is decided by the first rule of the seed for a host name', async () => {
     const { readStatuses, wait } = await report(
       ['good.example.com', 'example.com', 'notexample.com', 'A.B.EXAMPLE.com.'],
       withRules(
@@ -56,7 +56,7 @@ describe('an abuse report', () => {
     expect(await readStatuses()).toEqual(['PROCESSED', 'UNBANNED', 'BANNED', 'IGNORE', 'BANNED']);
   });
 
-  it('waits for ever for a host name that no rule decides', async () => {
+  it('stays open for a host name without a rule', async () => {
     const { readStatuses, wait } = await report(
       ['a.example.com', 'b.example.com', 'c.example.net'],
       withRules(
@@ -71,7 +71,7 @@ describe('an abuse report', () => {
     expect(await undecided.readStatuses()).toEqual(['PENDING', 'PENDING']);
   });
 
-  it('goes on in the next server, as it was settled, and so do the rules', async () => {
+  it('continues in the next server, as do the rules', async () => {
     const first = await report(['a.example.com'], withRules({ hostname: '*', status: 'IGNORE', after_seconds: 120 }));
     const snapshot = parseServerSeed(JSON.stringify(first.server.snapshot()));
     const next = createTestServer({ seed: snapshot });
@@ -85,7 +85,7 @@ describe('an abuse report', () => {
     expect(await readStatuses(other, first.path)).toEqual(['PROCESSED', 'IGNORE']);
   });
 
-  it('that a seed holds has been waiting since it was created', async () => {
+  it('in a seed has been waiting since it was created', async () => {
     const old = { id: 'abrp_old', urls: ['https://a.example.com/'], created_at: '2026-01-01T00:00:00Z' };
     const test = createTestServer({ seed: { resources: { AbuseReport: [old] } } });
     expect(await readStatuses(test, '/abuse_reports/abrp_old')).toEqual(['PROCESSED', 'BANNED']);
@@ -106,7 +106,7 @@ describe('the rules of a seed', () => {
     expect(parse).toThrow(/^abuse_report_rules\[0\]/);
   });
 
-  it('are in a snapshot only when somebody has set them', () => {
+  it('are in a snapshot only if somebody has set them', () => {
     expect(createTestServer().server.snapshot()).not.toHaveProperty('abuse_report_rules');
     expect(createTestServer(withRules()).server.snapshot()).toHaveProperty('abuse_report_rules', []);
   });

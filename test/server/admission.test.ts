@@ -12,7 +12,7 @@ describe('authentication', () => {
     ['another scheme', 'Basic YWRtaW46YWRtaW4='],
     ['no key behind the scheme', 'Bearer'],
     ['two keys', 'Bearer admin member'],
-  ])('answers 401 to %s, on every path', async (_, authorization) => {
+  ])('responds with 401 to %s, on every path', async (_, authorization) => {
     const { call } = createTestServer();
     for (const path of ['/edges/tcp', '/edges/tcp/edgtcp_x', '/nothing/here']) {
       const { status, headers, body } = await call('GET', path, { headers: { authorization } });
@@ -21,18 +21,18 @@ describe('authentication', () => {
     }
   });
 
-  it('takes the scheme in any case', async () => {
+  it('accepts the scheme in any case', async () => {
     const { call } = createTestServer();
     expect((await call('GET', '/edges/tcp', { headers: { authorization: 'bearer  admin' } })).status).toBe(200);
   });
 
-  it('comes before everything else that may be wrong', async () => {
+  it('is checked before everything else', async () => {
     const { call } = createTestServer();
     const headers = { authorization: undefined, 'service-version': undefined, 'content-type': 'text/plain' };
     expect((await call('POST', '/edges/tcp', { body: '{', headers })).status).toBe(401);
   });
 
-  it('has one admin key unless it is told others', async () => {
+  it('has one admin key by default', async () => {
     const { handle } = createServer();
     const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
     const body = JSON.stringify({ owner_id: 'usr_other' });
@@ -42,14 +42,14 @@ describe('authentication', () => {
 });
 
 describe('the version', () => {
-  it.each([undefined, '', '1', '2.0', '22'])('is refused when its header is %j', async (version) => {
+  it.each([undefined, '', '1', '2.0', '22'])('is refused if its header is %j', async (version) => {
     const { call } = createTestServer();
     const { status, body } = await call('GET', '/edges/tcp', { headers: { 'Service-Version': version } });
     expect(status).toBe(400);
     expect(body).toMatchObject({ error_code: 'bad_version', msg: expect.stringContaining('`Service-Version: 2`') });
   });
 
-  it('stands in the header that the options name', async () => {
+  it('is in the header that the options name', async () => {
     const { call } = createTestServer({ versionHeader: 'Acme-Version' });
     expect((await call('GET', '/edges/tcp')).status).toBe(200);
     const headers = { 'Acme-Version': undefined, 'Service-Version': '2' };
@@ -67,14 +67,14 @@ describe('routes', () => {
     ['POST', '/edges/tcp/edgtcp_x', 'GET, PATCH, DELETE'],
     ['POST', '/edges/tcp/edgtcp_x/backend', 'GET, PUT, DELETE'],
     ['OPTIONS', '/credentials', 'GET, POST'],
-  ])('answer 405 to %s %s, and say what is allowed', async (method, path, allowed) => {
+  ])('respond with 405 to %s %s, with the allowed methods', async (method, path, allowed) => {
     const { call } = createTestServer();
     const { status, headers, body } = await call(method, path);
     expect([status, headers.get('allow'), body['error_code']]).toEqual([405, allowed, 'method_not_allowed']);
   });
 
   it.each(['/', '/edges', '/edges/tcp/', '/edges/tcp/edgtcp_x/policy', '/nothing', '/edges/https', '/Edges/tcp'])(
-    'answer 404 to the unknown path %s',
+    'respond with 404 to the unknown path %s',
     async (path) => {
       const { call } = createTestServer();
       const { status, body } = await call('GET', path);
@@ -82,7 +82,7 @@ describe('routes', () => {
     },
   );
 
-  it.each(['edghts_', 'edgtcp_x', 'x'])('answer 404 to modules of %s, which is no HTTPS edge', async (id) => {
+  it.each(['edghts_', 'edgtcp_x', 'x'])('respond with 404 to modules of %s, which is no HTTPS edge', async (id) => {
     const { call } = createTestServer();
     expect((await call('GET', `/edges/https/${id}/mutual_tls`)).status).toBe(404);
     expect((await call('DELETE', `/edges/https/${id}/routes/edghtsrt_x/circuit_breaker`)).status).toBe(404);
@@ -91,7 +91,7 @@ describe('routes', () => {
 });
 
 describe('the operation id', () => {
-  it('stands in a header of every response, and in the details of every error', async () => {
+  it('is in a header of every response, and in the details of every error', async () => {
     const { call } = createTestServer();
     const good = await call('GET', '/edges/tcp');
     const bad = await call('GET', '/edges/tcp/edgtcp_x');
@@ -104,7 +104,7 @@ describe('the operation id', () => {
 describe('the rate limit', () => {
   const rateLimit = { requests: 3, windowMs: 60_000 };
 
-  it('answers 429 above it, and says when to come back', async () => {
+  it('responds with 429 above it, with the time to wait', async () => {
     const { call, wait } = createTestServer({ rateLimit });
     for (let request = 0; request < 3; request += 1) {
       expect((await call('GET', '/edges/tcp')).status).toBe(200);
@@ -117,7 +117,7 @@ describe('the rate limit', () => {
     expect((await call('GET', '/edges/tcp')).headers.get('retry-after')).toBe('10');
   });
 
-  it('counts the requests of all keys together, and none that are refused', async () => {
+  it('counts the requests of all keys together, and no refused ones', async () => {
     const { call, callAs } = createTestServer({ rateLimit });
     await callAs('nobody')('GET', '/edges/tcp');
     await call('GET', '/edges/tcp');
@@ -126,7 +126,7 @@ describe('the rate limit', () => {
     expect((await call('POST', '/edges/tcp', { body: {} })).status).toBe(429);
   });
 
-  it('is not there unless it is asked for', async () => {
+  it('is absent by default', async () => {
     const { call } = createTestServer();
     for (let request = 0; request < 300; request += 1) await call('GET', '/edges/tcp');
     expect((await call('GET', '/edges/tcp')).status).toBe(200);
@@ -134,7 +134,7 @@ describe('the rate limit', () => {
 });
 
 describe('the log', () => {
-  it('tells of each request what it was and how it ended', async () => {
+  it('has each request with its result', async () => {
     const entries: RequestLogEntry[] = [];
     const { call } = createTestServer({ onRequest: (entry) => entries.push(entry) });
     const created = await call('POST', '/edges/tcp', { body: {} });
@@ -150,7 +150,7 @@ describe('the log', () => {
     expect(entries[0]).not.toHaveProperty('error');
   });
 
-  it('holds no key and no token, and neither does any answer to a key', async () => {
+  it('contains no key and no token, and neither does any response', async () => {
     const entries: RequestLogEntry[] = [];
     const apiKeys = [parseApiKey(`${SECRET}:admin`)];
     const { callAs } = createTestServer({ apiKeys, onRequest: (entry) => entries.push(entry) });
@@ -163,7 +163,7 @@ describe('the log', () => {
     expect(told).not.toContain(textOf(body['token']));
   });
 
-  it('tells of a bug, which is answered with 500 and nothing of its insides', async () => {
+  it('has a bug, whose response is 500 without its details', async () => {
     const entries: RequestLogEntry[] = [];
     let isStopped = true;
     const now = (): Date => {
@@ -179,7 +179,7 @@ describe('the log', () => {
 });
 
 describe('API keys', () => {
-  it('are a key with rights behind it, in any order', () => {
+  it('are a key and its rights, in any order', () => {
     const plain = { key: 'k', isAdmin: false, mayReportAbuse: false };
     const owner = parseApiKey('k').userId;
     expect(parseApiKey('k')).toEqual({ ...plain, userId: expect.stringMatching(/^usr_[0-9A-Za-z]{27}$/) });
@@ -197,13 +197,13 @@ describe('API keys', () => {
     [`${SECRET}:usr_`, 'part 2 of this one is invalid'],
     [`${SECRET}:admin:root`, 'part 3 of this one is invalid'],
     [`${SECRET}:usr_a:usr_b`, 'several'],
-  ])('are not %j, and the refusal does not repeat it', (text, message) => {
+  ])('are refused as %j, without repeating it', (text, message) => {
     expect(() => parseApiKey(text)).toThrow(RangeError);
     expect(() => parseApiKey(text)).toThrow(message);
     expect(() => parseApiKey(text)).not.toThrow(SECRET);
   });
 
-  it('cannot be the same for two', () => {
+  it('are refused if two are equal', () => {
     const apiKeys = [parseApiKey('same'), parseApiKey('same:admin')];
     expect(() => createServer({ apiKeys })).toThrow('Two API keys are the same');
   });

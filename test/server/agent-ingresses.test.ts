@@ -27,7 +27,7 @@ async function change(call: Call, path: string, policy: Json): Promise<JsonObjec
 }
 
 describe('an agent ingress', () => {
-  it('has a path for its URI, where other kinds have a URL', async () => {
+  it('has a path as its URI, unlike other kinds', async () => {
     const { call } = createTestServer();
     const { body } = await call('POST', '/agent_ingresses', { body: { domain: 'agents.example.com' } });
     expect(body['uri']).toBe(`/agent_ingresses/${textOf(body['id'])}`);
@@ -36,7 +36,7 @@ describe('an agent ingress', () => {
 });
 
 describe('the certificate of an agent ingress', () => {
-  it('is provisioned by a job that is done after a minute, and renewed after sixty days', async () => {
+  it('is provisioned by a job after a minute, and renewed after sixty days', async () => {
     const { wait, readStatus } = await createManaged('agents.example.com');
     const job = { error_code: null, msg: 'The certificate is being provisioned.', retries_at: null };
     expect(await readStatus()).toEqual({ renews_at: null, provisioning_job: { ...job, started_at: START } });
@@ -51,7 +51,7 @@ describe('the certificate of an agent ingress', () => {
     expect(await readStatus()).toEqual({ renews_at: '2026-05-31T12:02:00Z', provisioning_job: null });
   });
 
-  it('fails on a domain that ends in .invalid, and is tried again every hour', async () => {
+  it('fails for a domain that ends in .invalid, and is retried every hour', async () => {
     const { wait, readStatus } = await createManaged('agents.Invalid');
     const job = { error_code: 'DNS_ERROR', started_at: START, msg: expect.stringContaining('ns_targets') };
     expect(await readStatus()).toEqual({
@@ -62,7 +62,7 @@ describe('the certificate of an agent ingress', () => {
     expect(await readStatus()).toMatchObject({ provisioning_job: { ...job, retries_at: '2026-05-01T13:00:00Z' } });
   });
 
-  it('fails once on a domain that begins with retried, and succeeds a minute after the second attempt began', async () => {
+  it('fails once for a domain that starts with retried, and succeeds a minute after its second attempt', async () => {
     const { wait, readStatus } = await createManaged('retried.example.com');
     const job = { error_code: 'INTERNAL_ERROR', msg: expect.stringContaining('did not answer'), started_at: START };
     expect(await readStatus()).toEqual({
@@ -81,12 +81,12 @@ describe('the certificate of an agent ingress', () => {
     });
   });
 
-  it('has null for an error while there is none', async () => {
+  it('has null as its error without one', async () => {
     const { readStatus } = await createManaged('agents.example.com');
     expect(objectOf(objectOf(await readStatus())['provisioning_job'])).toHaveProperty('error_code', null);
   });
 
-  it('is asked for again when the policy changes, and not when it stays', async () => {
+  it('is requested again if the policy changes, and not if it stays', async () => {
     const { call, wait, path } = await createManaged('agents.example.com');
     wait(DAY);
     const same = await change(call, path, {});
@@ -96,7 +96,7 @@ describe('the certificate of an agent ingress', () => {
     expect(toStatus(other)).toMatchObject({ provisioning_job: { started_at: '2026-02-01T12:00:00Z' } });
   });
 
-  it('is given up with null, and begins anew after that', async () => {
+  it('is removed by null, and requested anew after that', async () => {
     const { call, wait, path } = await createManaged('agents.example.com');
     wait(DAY);
     expect(toStatus(await change(call, path, null))).toBeNull();
@@ -107,7 +107,7 @@ describe('the certificate of an agent ingress', () => {
     });
   });
 
-  it('is no older than nothing when the clock goes back', async () => {
+  it('is never older than nothing if the clock goes back', async () => {
     const { wait, readStatus } = await createManaged('agents.example.com');
     wait(-DAY);
     expect(await readStatus()).toMatchObject({ renews_at: null, provisioning_job: { started_at: START } });

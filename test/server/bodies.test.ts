@@ -22,7 +22,7 @@ function pad(length: number): string {
 
 describe('a request body', () => {
   it.each(['text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'application/merge-patch+json', ''])(
-    'is answered with 415 as %j',
+    'gets 415 as %j',
     async (contentType) => {
       const { call } = createTestServer();
       for (const [method, path] of [
@@ -37,14 +37,14 @@ describe('a request body', () => {
     },
   );
 
-  it('may name its charset, and needs no content type where there is none', async () => {
+  it('is accepted with a charset, and without a content type if it is empty', async () => {
     const { call } = createTestServer();
     const headers = { 'content-type': 'Application/JSON; charset=utf-8' };
     expect((await call('POST', '/edges/tcp', { body: {}, headers })).status).toBe(201);
     expect((await call('GET', '/edges/tcp', { headers: { 'content-type': undefined } })).status).toBe(200);
   });
 
-  it.each(['', '{', '[]', 'null', '"text"', '42', '\uFEFF{}'])('is answered with 400 when it is %j', async (body) => {
+  it.each(['', '{', '[]', 'null', '"text"', '42', '\uFEFF{}'])('gets 400 if it is %j', async (body) => {
     const { call } = createTestServer();
     const answer = await call('POST', '/edges/tcp', { body });
     expect([answer.status, answer.body['error_code']]).toEqual([400, 'bad_body']);
@@ -57,7 +57,7 @@ describe('a request body', () => {
     ],
     ['a field that nobody knows', (deep: string) => `{"nobody":${deep}}`],
     ['itself', (deep: string) => deep],
-  ])('is answered with 400 when %s is nested too deeply', async (_, toBody) => {
+  ])('gets 400 if %s is nested too deeply', async (_, toBody) => {
     const { call } = createTestServer();
     for (const depth of [101, 3_000, 300_000]) {
       const { status, body } = await call('POST', '/edges/tcp', {
@@ -67,7 +67,7 @@ describe('a request body', () => {
     }
   });
 
-  it('may be nested as deeply as a manifest', async () => {
+  it('is accepted with the nesting of a manifest', async () => {
     const { call } = createTestServer();
     const config = JSON.parse(`${'{"a":'.repeat(93)}1${'}'.repeat(93)}`);
     const policy = { inbound: [{ actions: [{ type: 'log', config }] }] };
@@ -75,7 +75,7 @@ describe('a request body', () => {
     expect([status, body['policy']]).toMatchObject([201, policy]);
   });
 
-  it('is answered with 400 when it is not UTF-8', async () => {
+  it('gets 400 if it is not UTF-8', async () => {
     const response = await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
     expect([response.status, objectOf(JSON.parse(await response.text()))['msg']]).toEqual([
       400,
@@ -83,7 +83,7 @@ describe('a request body', () => {
     ]);
   });
 
-  it('is answered with 400 when it breaks off', async () => {
+  it('gets 400 if it breaks off', async () => {
     const broken = new ReadableStream({
       pull: (controller) => controller.error(new Error('the connection is gone')),
     });
@@ -104,7 +104,7 @@ describe('a request body', () => {
       'that says less than it is',
       (length: number): [Bytes, Record<string, string>] => [pad(length), { 'content-length': '2' }],
     ],
-  ])('%s may have 1 MiB and not a byte more', async (_, toBody) => {
+  ])('has at most 1 MiB: %s', async (_, toBody) => {
     expect((await send(...toBody(MIB))).status).toBe(201);
     const response = await send(...toBody(MIB + 1));
     expect(objectOf(JSON.parse(await response.text()))).toMatchObject({
@@ -115,7 +115,7 @@ describe('a request body', () => {
 });
 
 describe('the fields of a body', () => {
-  it('that nobody knows are refused by name, all in one answer with everything else that is wrong', async () => {
+  it('are refused by name if they are unknown, with everything else that is wrong', async () => {
     const { call } = createTestServer();
     const asked = { hostport: 'x', description: 5, hostports: ['a.example.com:1', 'b'], backend: { backend: 'x' } };
     const { status, body } = await call('POST', '/edges/tcp', { body: asked });
@@ -133,7 +133,7 @@ describe('the fields of a body', () => {
   });
 
   it.each(['uri', 'created_at', 'constructor', '__proto__', 'hasOwnProperty', 'toString'])(
-    'cannot be `%s`',
+    'are refused if they are `%s`',
     async (name) => {
       const { call } = createTestServer();
       for (const value of ['"x"', '{}']) {
@@ -143,7 +143,7 @@ describe('the fields of a body', () => {
     },
   );
 
-  it('that are keys of a map may be anything', async () => {
+  it('are accepted with any keys of a map', async () => {
     const { call } = createTestServer();
     const body = '{"policy":{"inbound":[{"actions":[{"type":"log","config":{"metadata":{"constructor":"a"}}}]}]}}';
     const created = await call('POST', '/edges/tcp', { body });
@@ -165,7 +165,7 @@ describe('the fields of a body', () => {
     ['/agent_ingresses', 'domain', { domain: 'a.example.com\ud800' }],
     ['/credentials', 'acl[0]', { acl: ['bind:a\0'] }],
     ['/abuse_reports', 'metadata', { urls: ['https://a.example.com'], metadata: '\0' }],
-  ])('of %s are refused where %s cannot be stored', async (path, field, body) => {
+  ])('of %s are refused if %s cannot be stored', async (path, field, body) => {
     const { call, server } = createTestServer();
     const answer = await call('POST', path, { body });
     expect(answer).toMatchObject({ status: 400, body: { error_code: 'invalid_field', details: { field } } });
@@ -173,7 +173,7 @@ describe('the fields of a body', () => {
     expect(Object.values(server.snapshot().resources).flat()).toEqual([]);
   });
 
-  it('may be null or an id, which is ignored', async () => {
+  it('are ignored as null or an id', async () => {
     const { call } = createTestServer();
     const nulls = { id: 'edgtcp_mine', description: null, hostports: null, backend: null, policy: null, uri: null };
     const created = await call('POST', '/edges/tcp', { body: nulls });
@@ -184,19 +184,19 @@ describe('the fields of a body', () => {
     expect([changed.status, changed.body['id'], changed.body['metadata']]).toEqual([200, created.body['id'], 'x']);
   });
 
-  it('may be null inside of a module', async () => {
+  it('are accepted as null inside of a module', async () => {
     const { call } = createTestServer();
     const backend = { enabled: null, backend_id: 'bkdtg_1' };
     const { body } = await call('POST', '/edges/tcp', { body: { backend } });
     expect(body['backend']).toMatchObject({ enabled: true });
   });
 
-  it('may not be null where one is needed', async () => {
+  it('are refused as null if one is required', async () => {
     const { call } = createTestServer();
     expect((await call('POST', '/edges/tcp', { body: { backend: { backend_id: null } } })).status).toBe(400);
   });
 
-  it('may be null where nobody knows them, at any depth, and are then ignored', async () => {
+  it('are ignored as unknown nulls, at any depth', async () => {
     const { call } = createTestServer();
     const action = { type: 'deny', nobody: null };
     const body = { traffic_policy: null, policy: { inbound: [{ actions: [action], nobody: null }], nobody: null } };
@@ -212,7 +212,7 @@ describe('the fields of a body', () => {
       expect((await call('PATCH', path, { body: `{"traffic_policy":${value}}` })).status, value).toBe(400);
   });
 
-  it('may be an empty text in place of a time, an owner or a word, which is then not specified', async () => {
+  it('are accepted as an empty text for a time, an owner or a word, which is then not set', async () => {
     const { call } = createTestServer();
     const credential = await call('POST', '/credentials', { body: { owner_id: '', description: 'x' } });
     expect([credential.status, textOf(credential.body['owner_id'])]).toEqual([201, expect.stringMatching(/^usr_/)]);
@@ -231,14 +231,14 @@ describe('the fields of a body', () => {
     expect([status, Number(to) - Number(from)]).toEqual([201, 86_400_000]);
   });
 
-  it('may not be an empty text where a word or an id is needed', async () => {
+  it('are refused as an empty text for a required word or id', async () => {
     const { call } = createTestServer();
     const restriction = { type: '', ip_policy_ids: ['ipp_1'] };
     expect((await call('POST', '/ip_restrictions', { body: restriction })).status).toBe(400);
     expect((await call('POST', '/edges/tcp', { body: { backend: { backend_id: '' } } })).status).toBe(400);
   });
 
-  it('are shown with {} as the config of an action that has none', async () => {
+  it('are shown with {} as the config of an action without one', async () => {
     const { call } = createTestServer();
     const policy = { inbound: [{ actions: [{ type: 'deny' }] }] };
     const { body } = await call('POST', '/edges/tcp', { body: { policy } });
@@ -266,7 +266,7 @@ describe('the body of a PUT', () => {
     ['the module is not valid', { module: { num_buckets: 999 } }, 'num_buckets is 999, but must be at most 128'],
     ['a field is not known', { buckets: 1 }, 'buckets is not a known field'],
     ['an id stands beside a bare module', { id: 'edghtsrt_1', ...breaker }, 'id is not a known field'],
-  ])('is refused when %s', async (_, body, message) => {
+  ])('is refused if %s', async (_, body, message) => {
     const { call } = createTestServer();
     const answer = await call('PUT', path, { body });
     expect([answer.status, answer.body['msg']]).toEqual([400, message]);

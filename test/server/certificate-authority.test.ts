@@ -11,7 +11,7 @@ it.each([
     '4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb',
     '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
   ],
-])('the key of an authority is the ed25519 key of its secret: %s', (secret, expected) => {
+])('derives the ed25519 key of an authority from its secret: %s', (secret, expected) => {
   const authorities = createCertificateAuthorities(() => Buffer.from(secret, 'hex'), {});
   const key = authorities.getKey('sshca_1').toPublic().toBuffer('rfc4253', {});
   expect(key.subarray(-32).toString('hex')).toBe(expected);

@@ -3,13 +3,13 @@ import { textOf } from './caller.ts';
 import { createTestServer, MEMBER } from './test-server.ts';
 
 describe('the owner of a credential', () => {
-  it('is the caller unless something else is said', async () => {
+  it('is the caller by default', async () => {
     const { callAs } = createTestServer();
     expect((await callAs('member')('POST', '/credentials', { body: {} })).body['owner_id']).toBe(MEMBER);
     expect((await callAs('member')('POST', '/credentials', { body: { owner_id: MEMBER } })).status).toBe(201);
   });
 
-  it('may be another one only where an admin says so', async () => {
+  it('is another one only for an admin', async () => {
     const { call, callAs } = createTestServer();
     const body = { owner_id: 'bot_deploy' };
     expect((await call('POST', '/credentials', { body })).body['owner_id']).toBe('bot_deploy');
@@ -20,7 +20,7 @@ describe('the owner of a credential', () => {
 });
 
 describe('a token', () => {
-  it('is the end of the id and something that nobody can guess', async () => {
+  it('is the end of the id and an unguessable part', async () => {
     const { call } = createTestServer();
     const { body } = await call('POST', '/credentials', { body: {} });
     const [, suffix] = textOf(body['id']).split('_');
@@ -35,7 +35,7 @@ describe('a token', () => {
   });
 });
 
-describe('a credential that its caller never made', () => {
+describe('a credential without a known creator', () => {
   it('is listed, can be changed, and is not let go', async () => {
     const seed = { resources: { Credential: [{ id: 'cr_default', description: 'default', deletable: false }] } };
     const { call } = createTestServer({ seed });

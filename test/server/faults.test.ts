@@ -58,7 +58,7 @@ describe.each([
   ['in memory', inMemory],
   ['over a socket', overSocket],
 ])('faults %s', (_, reach) => {
-  it('answer 429, with the time to wait when a rule has one', async () => {
+  it('respond with 429, with the time to wait if a rule has one', async () => {
     const trouble = await createTrouble(
       reach,
       '{ rules: [{ on: "*", nth: 1, fault: throttle }, { on: "*", nth: 2, fault: throttle, retry_after: 7 }] }',
@@ -71,7 +71,7 @@ describe.each([
     expect((await trouble.send('GET', '/edges/tcp')).status).toBe(200);
   });
 
-  it.each([500, 502, 503, 504])('answer %i before or after a write took effect', async (code) => {
+  it.each([500, 502, 503, 504])('respond with %i before or after a write took effect', async (code) => {
     const trouble = await createTrouble(
       reach,
       `{ rules: [{ on: "POST *", nth: 1, fault: status, code: ${code} }, { on: "POST *", fault: status, code: ${code}, when: after }] }`,
@@ -93,14 +93,14 @@ describe.each([
     expect(await countEdges(trouble)).toBe(1);
   });
 
-  it('cut an answer in the middle of its body, after the write took effect', async () => {
+  it('cut a response in the middle of its body, after the write took effect', async () => {
     const trouble = await createTrouble(reach, '{ rules: [{ on: "*", fault: cut }] }');
     const answer = trouble.send('POST', '/edges/tcp', '{}').then((response) => response.text());
     await expect(answer).rejects.toThrow(/was lost/);
     expect(await countEdges(trouble)).toBe(1);
   });
 
-  it('give no answer before or after a write took effect, and the client runs out of time', async () => {
+  it('never respond, before or after a write took effect, until the client gives up', async () => {
     const trouble = await createTrouble(
       reach,
       '{ rules: [{ on: "POST *", nth: 1, fault: hang }, { on: "POST *", fault: hang, when: after, ms: 60000 }] }',
@@ -113,7 +113,7 @@ describe.each([
     expect(trouble.slept).toEqual(reach === inMemory ? [120_000, 60_000] : []);
   });
 
-  it('answer half of a JSON text, as if it were whole', async () => {
+  it('respond with half of a JSON text, as if it were whole', async () => {
     const trouble = await createTrouble(reach, '{ rules: [{ on: "*", fault: broken_json }] }');
     const response = await trouble.send('GET', '/edges/tcp');
     expect(response.status).toBe(200);
@@ -122,7 +122,7 @@ describe.each([
     expect(await countEdges(trouble)).toBe(1);
   });
 
-  it('answer a page of HTML before or after a write took effect', async () => {
+  it('respond with an HTML page before or after a write took effect', async () => {
     const trouble = await createTrouble(
       reach,
       '{ rules: [{ on: "POST *", nth: 1, fault: content_type }, { on: "POST *", fault: content_type, when: after }] }',
@@ -135,7 +135,7 @@ describe.each([
     expect(await countEdges(trouble)).toBe(1);
   });
 
-  it('leave resources out of a page that says that it is complete', async () => {
+  it('leave resources out of a page that claims to be complete', async () => {
     const trouble = await createTrouble(
       reach,
       '{ rules: [{ on: GET /edges/tcp, nth: 1, fault: missing }, { on: GET /edges/tcp, fault: missing, resources: 2 }] }',
@@ -145,7 +145,7 @@ describe.each([
     expect([first.edges, first.next, second.edges, second.next]).toEqual([2, null, 1, null]);
   });
 
-  it.each([400, 404])('refuse with %i to continue a list at a resource that is gone', async (code) => {
+  it.each([400, 404])('refuse with %i to continue a list at a deleted resource', async (code) => {
     const trouble = await createTrouble(
       reach,
       `{ rules: [{ on: GET /edges/tcp, fault: gone_cursor, code: ${code} }] }`,
@@ -168,7 +168,7 @@ describe.each([
     expect(await read(trouble, '/edges/tcp?limit=2')).toMatchObject({ edges: 2, next: null });
   });
 
-  it('still count what a write removed for a while, and reject what conflicts with it', async () => {
+  it('count a removed use for a while, and reject what conflicts with it', async () => {
     const trouble = await createTrouble(
       reach,
       '{ rules: [{ on: "DELETE /edges/tcp/{id}", fault: late_release, ms: 400 }] }',
@@ -185,7 +185,7 @@ describe.each([
     expect((await trouble.send('DELETE', `/backends/weighted/${backend['id']}`)).status).toBe(204);
   });
 
-  it('list what was some changes ago', async () => {
+  it('list the state of some changes ago', async () => {
     const trouble = await createTrouble(
       reach,
       '{ rules: [{ on: GET /edges/tcp, nth: 1, fault: stale, changes: 2 }, { on: GET /edges/tcp, nth: 2, fault: stale }] }',
@@ -200,7 +200,7 @@ describe.each([
     expect(seen.map(({ edges }) => edges)).toEqual([1, 2, 3]);
   });
 
-  it('list what was some requests ago, changed and deleted resources too', async () => {
+  it('list the state of some requests ago, with changed and deleted resources', async () => {
     const trouble = await createTrouble(reach, '{ rules: [{ on: GET /edges/tcp, fault: stale, requests: 2 }] }');
     const created = objectOf(
       JSON.parse(await (await trouble.send('POST', '/edges/tcp', '{"description":"first"}')).text()),
@@ -236,7 +236,7 @@ describe('a faults document', () => {
   };
   const lists = (count: number) => Array.from({ length: count }, () => ['GET', '/edges/tcp'] as const);
 
-  it('says which of the requests meet a fault, and how often at most', async () => {
+  it('selects the requests of a fault, and how often at most', async () => {
     const { statuses } = await choose(
       '{ rules: [{ on: "GET *", nth: [1, "3-4", "7-"], times: 4, fault: throttle }] }',
       lists(9),
@@ -244,7 +244,7 @@ describe('a faults document', () => {
     expect(statuses).toEqual([429, 200, 429, 429, 200, 200, 429, 200, 200]);
   });
 
-  it('is about a method, a path, a part of a path, or a query', async () => {
+  it('matches a method, a path, a part of a path, or a query', async () => {
     const requests = [
       ['GET', '/edges/tcp'],
       ['DELETE', '/edges/tcp/edgtcp_a'],
@@ -263,7 +263,7 @@ describe('a faults document', () => {
     expect(await meets('PUT *')).toBe(0);
   });
 
-  it('leaves to its seed what a rate leaves to chance', async () => {
+  it('derives what a rate decides from its seed', async () => {
     const roll = async (seed: number) =>
       (await choose(`{ seed: ${seed}, rules: [{ on: "*", rate: 0.3, fault: throttle }] }`, lists(200))).statuses.join();
     expect(await roll(1)).toBe(await roll(1));
@@ -273,7 +273,7 @@ describe('a faults document', () => {
     expect(hits.length).toBeLessThan(90);
   });
 
-  it('delays answers, those with another fault too, by a time or a range', async () => {
+  it('delays responses, also those with another fault, by a time or a range', async () => {
     const { slept, statuses } = await choose(
       '{ rules: [{ on: "*", nth: 1, fault: latency, ms: 5 }, { on: "*", fault: latency, ms: "20-200" }, { on: "*", fault: throttle }] }',
       lists(20),
@@ -284,7 +284,7 @@ describe('a faults document', () => {
     expect(new Set(statuses)).toEqual(new Set([429]));
   });
 
-  it('counts paths below the base URL that the server is asked for', async () => {
+  it('matches paths below the base URL of the request', async () => {
     const { server } = createTestServer();
     const faulty = withFaults(server, parseServerFaults('{ rules: [{ on: GET /edges/tcp, fault: throttle }] }'));
     const answer = await faulty.mountAt(`${BASE_URL}/v2`)(
@@ -293,7 +293,7 @@ describe('a faults document', () => {
     expect(answer.status).toBe(429);
   });
 
-  it('without rules changes nothing', async () => {
+  it('changes nothing without rules', async () => {
     const { statuses, faults } = await choose('rules: []', lists(3));
     expect([statuses, faults]).toEqual([[200, 200, 200], []]);
   });
@@ -322,13 +322,13 @@ describe('a faults document', () => {
       '{ rules: [{ on: "*", fault: stale, changes: 1, requests: 1 }] }',
       'rules[0].requests (*) and `changes` are mutually exclusive',
     ],
-  ])('is refused, with the rule that is wrong: %j', (text, message) => {
+  ])('is refused with the wrong rule: %j', (text, message) => {
     expect(() => parseServerFaults(text)).toThrow(RangeError);
     expect(() => parseServerFaults(text)).toThrow(message);
   });
 });
 
-it('a cut over a socket sends half of the body that its head promises', async () => {
+it('sends half of the promised body for a cut over a socket', async () => {
   const { server } = createTestServer();
   const listener = await listen(withFaults(server, parseServerFaults('{ rules: [{ on: "*", fault: cut }] }')), {
     port: 0,

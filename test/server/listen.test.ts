@@ -16,7 +16,7 @@ async function open(host?: string): Promise<Listener> {
 }
 
 describe('a server on a socket', () => {
-  it('answers on 127.0.0.1 unless it is told otherwise', async () => {
+  it('listens on 127.0.0.1 by default', async () => {
     const { url } = await open();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const call = createCaller({ transport: fetch, baseUrl: url, key: 'admin', versionHeader: 'Service-Version' });
@@ -34,7 +34,7 @@ describe('a server on a socket', () => {
     expect(listener).toHaveProperty('url', expect.stringMatching(/^http:\/\/\[::1\]:\d+$/));
   });
 
-  it('answers 413 to a body that is too large, however it is sent', async () => {
+  it('responds with 413 to a body that is too large, however it is sent', async () => {
     const { url } = await open();
     const large = new Uint8Array(2 * 1024 * 1024).fill(32);
     for (const body of [large, new Blob([large]).stream()]) {
@@ -43,7 +43,7 @@ describe('a server on a socket', () => {
     }
   });
 
-  it('answers what is under way when it is closed, and takes nothing new', async () => {
+  it('finishes running requests when it is closed, and accepts no new ones', async () => {
     const { url, close } = await open();
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     await once(socket, 'connect');
@@ -60,7 +60,7 @@ describe('a server on a socket', () => {
     await closed;
   });
 
-  it('rejects when the port is taken', async () => {
+  it('rejects if the port is in use', async () => {
     const { url } = await open();
     const { server } = createTestServer();
     await expect(listen(server, { port: Number(new URL(url).port) })).rejects.toThrow('EADDRINUSE');
@@ -68,7 +68,7 @@ describe('a server on a socket', () => {
 });
 
 describe('fifty clients at once', () => {
-  it('each find what they wrote, once, and leave nothing behind', LONG, async () => {
+  it('find what each of them wrote, once, and leave nothing behind', LONG, async () => {
     const server = createServer({ apiKeys: [parseApiKey('admin:admin')] });
     const { url, close } = await listen(server, { port: 0 });
     onTestFinished(() => close());

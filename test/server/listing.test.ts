@@ -12,7 +12,7 @@ function toIds(values: readonly Value[]): string[] {
 }
 
 describe('a listing', () => {
-  it('finds, replaces, removes and lists as a sorted array of values does', () => {
+  it('finds, replaces, removes and lists as a sorted array does', () => {
     const change = fc.record({
       act: fc.constantFrom('put', 'remove', 'page'),
       id: fc.nat(20).map((number) => `x${number}`),
@@ -40,7 +40,7 @@ describe('a listing', () => {
     );
   });
 
-  it('goes on from the place of a value that was removed', () => {
+  it('continues from the place of a removed value', () => {
     const listing = new SortedList<Value>();
     for (let index = 0; index < 5; index += 1) listing.put({ id: `x${index}`, version: 0 });
     listing.remove('x3');

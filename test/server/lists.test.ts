@@ -18,7 +18,7 @@ function toIds(body: Record<string, unknown> | object): string[] {
 
 describe('a list', () => {
   it.each(OWNED_KINDS.map(({ path, listKey }) => [path, listKey]))(
-    '%s is an empty array when there is nothing',
+    '%s is an empty array without resources',
     async (path, listKey) => {
       const { call } = createTestServer();
       const { body } = await call('GET', path);
@@ -26,7 +26,7 @@ describe('a list', () => {
     },
   );
 
-  it('has 100 resources on a page, and leads to the next with absolute URLs until there is none', async () => {
+  it('has 100 resources on a page, and links to the next with absolute URLs', async () => {
     const { call } = createTestServer();
     const ids = (await createMany(call, 250)).reverse();
     const first = await call('GET', '/credentials');
@@ -39,7 +39,7 @@ describe('a list', () => {
     expect(third.body['next_page_uri']).toBeNull();
   });
 
-  it('keeps the limit from page to page, and ends with a full page where that fits', async () => {
+  it('keeps the limit from page to page, and ends with a full page if that fits', async () => {
     const { call } = createTestServer();
     const ids = (await createMany(call, 4)).reverse();
     const first = await call('GET', '/credentials?limit=2');
@@ -49,7 +49,7 @@ describe('a list', () => {
     expect([toIds(second.body), second.body['next_page_uri']]).toEqual([ids.slice(2), null]);
   });
 
-  it('builds its URLs from the host that the request came to', async () => {
+  it('builds its URLs from the host of the request', async () => {
     const { call } = createTestServer();
     await createMany(call, 2);
     const { body } = await call('GET', 'http://127.0.0.1:8080/credentials?limit=1');
@@ -58,7 +58,7 @@ describe('a list', () => {
     expect(textOf(listOf(body['credentials'])[0]?.['uri'])).toMatch(/^http:\/\/127\.0\.0\.1:8080\/credentials\/cr_/);
   });
 
-  it('shows nothing twice, and misses nothing old, when others create and delete while it is paged', async () => {
+  it('shows nothing twice, and misses nothing old, while others create and delete', async () => {
     const { call } = createTestServer();
     const ids = (await createMany(call, 6)).reverse();
     const first = await call('GET', '/credentials?limit=3');
@@ -69,7 +69,7 @@ describe('a list', () => {
     expect(toIds(second.body)).toEqual(ids.slice(4));
   });
 
-  it('goes on when thousands were deleted since, the end of its page among them', async () => {
+  it('continues after thousands of deletes, also of the end of its page', async () => {
     const resources = { Credential: Array.from({ length: 3000 }, (_, index) => ({ id: `cr_${1001 + index}` })) };
     const { call } = createTestServer({ seed: { resources } });
     const first = await call('GET', '/credentials');
@@ -96,7 +96,7 @@ describe('a list', () => {
     expect([status, body['error_code'], body['msg']]).toEqual([400, 'bad_query', message]);
   });
 
-  it('goes on from a well-formed id that it never had by the order of ids', async () => {
+  it('continues from an unknown well-formed id by the order of ids', async () => {
     const resources = ['cr_1', 'cr_3', 'cr_5', 'cr_7'].map((id) => ({ id }));
     const { call } = createTestServer({ seed: { resources: { Credential: resources } } });
     const listBefore = async (id: string) => {
@@ -110,7 +110,7 @@ describe('a list', () => {
     expect(await listBefore('cr_0')).toEqual([200]);
   });
 
-  it('goes on where something was that is gone, after a restart too', async () => {
+  it('continues from a deleted resource, also after a restart', async () => {
     const first = createTestServer();
     const ids: string[] = [];
     for (let count = 0; count < 4; count += 1)
@@ -121,7 +121,7 @@ describe('a list', () => {
     expect([status, ...listOf(body['tcp_edges']).map((edge) => objectOf(edge)['id'])]).toEqual([200, ids[2], ids[3]]);
   });
 
-  it('is the only thing that takes a query', async () => {
+  it('is the only operation with a query', async () => {
     const { call } = createTestServer();
     expect((await call('POST', '/edges/tcp?limit=5', { body: {} })).status).toBe(400);
   });

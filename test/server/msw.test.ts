@@ -27,7 +27,7 @@ function interceptFor(server: Server, baseUrl: string, ...others: RequestHandler
 
 describe('msw handlers', () => {
   it.each([ORIGIN, `${ORIGIN}/`, `${ORIGIN}/v1/edges`, `${ORIGIN}/v1/`])(
-    'answer for everything below %s',
+    'respond to everything below %s',
     async (baseUrl) => {
       const call = intercept(baseUrl);
       const base = baseUrl.replace(/\/$/, '');
@@ -55,8 +55,8 @@ describe('msw handlers', () => {
   });
 });
 
-describe('msw handlers of a server on which things go wrong', () => {
-  it('have fetch fail when a connection is reset', async () => {
+describe('msw handlers of a server with faults', () => {
+  it('make fetch fail if a connection is reset', async () => {
     const faults = parseServerFaults('{ rules: [{ on: GET /edges/tcp, nth: 1, fault: reset }] }');
     const call = interceptFor(withFaults(createTestServer().server, faults), ORIGIN);
     await expect(call('GET', '/edges/tcp')).rejects.toThrow(TypeError);
@@ -65,7 +65,7 @@ describe('msw handlers of a server on which things go wrong', () => {
 });
 
 describe('a server below a base URL', () => {
-  it('answers 404 to what is not below it', async () => {
+  it('responds with 404 outside of it', async () => {
     const { server } = createTestServer();
     const transport = server.mountAt(`${ORIGIN}/v1`);
     const call = createCaller({ transport, baseUrl: ORIGIN, key: 'admin', versionHeader: 'Service-Version' });

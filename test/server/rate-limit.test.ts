@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRateLimit } from '../../src/server/admission.ts';
 
 describe('a rolling window', () => {
-  it('never has more requests in it than are allowed, however long it rolls', () => {
+  it('never contains more requests than are allowed', () => {
     const requests = 5;
     const windowMs = 1000;
     const count = createRateLimit({ requests, windowMs });
@@ -13,7 +13,7 @@ describe('a rolling window', () => {
     expect(taken.length).toBeGreaterThan(99 * requests * 0.9);
   });
 
-  it('says to wait for at least a second', () => {
+  it('has a wait of at least a second', () => {
     const count = createRateLimit({ requests: 1, windowMs: 1000 });
     count(new Date(0));
     expect([count(new Date(1)), count(new Date(999)), count(new Date(1000))]).toEqual([1, 1, undefined]);

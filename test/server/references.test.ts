@@ -40,7 +40,7 @@ const CLAIMS: readonly Claiming[] = [
 ];
 
 describe('a claim', () => {
-  it.each(CLAIMS)('that is taken is answered with 409 and who has it: $field of $path', async (claim) => {
+  it.each(CLAIMS)('that is taken gets 409 with its owner: $field of $path', async (claim) => {
     const { call } = createTestServer();
     const holder = await call('POST', claim.path, { body: claim.first });
     const { status, body } = await call('POST', claim.path, { body: claim.second });
@@ -49,7 +49,7 @@ describe('a claim', () => {
     expect(body).toMatchObject({ error_code: 'already_taken', details });
   });
 
-  it('is free again when its resource is deleted', async () => {
+  it('is free again after the delete of its resource', async () => {
     const { call } = createTestServer();
     const holder = await call('POST', '/agent_ingresses', { body: { domain: 'a.example.com' } });
     await call('DELETE', `/agent_ingresses/${textOf(holder.body['id'])}`);
@@ -58,7 +58,7 @@ describe('a claim', () => {
 });
 
 describe('a reference', () => {
-  it('to something that this interface can create needs that to exist', async () => {
+  it('to a kind that the interface can create needs an existing resource', async () => {
     const { call } = createTestServer();
     const { status, body } = await call('POST', '/edges/tcp', { body: { backend: { backend_id: 'bkdwd_nobody' } } });
     expect(status).toBe(400);
@@ -69,7 +69,7 @@ describe('a reference', () => {
     });
   });
 
-  it('to anything else needs an id that is well-formed and has the right prefix', async () => {
+  it('to anything else needs a well-formed id with the right prefix', async () => {
     const { call } = createTestServer();
     const post = async (id: string): Promise<number> =>
       (await call('POST', '/edges/tcp', { body: { backend: { backend_id: id } } })).status;
@@ -78,7 +78,7 @@ describe('a reference', () => {
       expect(await post(id)).toBe(400);
   });
 
-  it('inside of the configuration of an action is checked too', async () => {
+  it('inside of the configuration of an action is checked', async () => {
     const { call } = createTestServer();
     const post = async (id: string): Promise<number> => {
       const actions = [{ type: 'restrict-ips', config: { ip_policies: [id] } }];
@@ -87,7 +87,7 @@ describe('a reference', () => {
     expect([await post('ipp_1'), await post('bkdtg_1')]).toEqual([201, 400]);
   });
 
-  it('shows where the referred is, as far as the interface has a place for it', async () => {
+  it('shows its target, as far as the interface has a field for it', async () => {
     const { call } = createTestServer();
     const { body } = await call('POST', '/backends/weighted', { body: {} });
     const id = textOf(body['id']);
@@ -104,7 +104,7 @@ describe('a reference', () => {
     ['bkdtg', 'backends/tunnel_group'],
     ['ca', 'certificate_authorities'],
     ['sshca', 'ssh_certificate_authorities'],
-  ])('shows where %s_… is, though this interface cannot create it', async (prefix, path) => {
+  ])('shows the target %s_…, which this interface cannot create', async (prefix, path) => {
     expect(toExternalResourcePath(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
   });
 
@@ -137,7 +137,7 @@ describe('a reference', () => {
   it.each([
     ['1', '', 1],
     ['12', ' and 2 more', 12],
-  ])('keeps the referred from being deleted, and says by whom: %s', async (_, more, count) => {
+  ])('prevents the delete of its target, with the users: %s', async (_, more, count) => {
     const { call } = createTestServer();
     const backend = textOf((await call('POST', '/backends/weighted', { body: {} })).body['id']);
     const edges: string[] = [];
@@ -157,7 +157,7 @@ describe('a reference', () => {
     expect((await call('DELETE', `/backends/weighted/${backend}`)).status).toBe(204);
   });
 
-  it('counts no more when it is changed', async () => {
+  it('no longer counts after a change', async () => {
     const { call } = createTestServer();
     const backend = textOf((await call('POST', '/backends/weighted', { body: {} })).body['id']);
     const edge = textOf((await call('POST', '/edges/tcp', { body: { backend: { backend_id: backend } } })).body['id']);
@@ -166,10 +166,10 @@ describe('a reference', () => {
   });
 });
 
-describe('a seed that says which ids exist', () => {
+describe('a seed with known ids', () => {
   const seed = { externals: ['ipp_office', 'edghts_1'] };
 
-  it('has all others refused', async () => {
+  it('refuses all others', async () => {
     const { call } = createTestServer({ seed });
     const post = async (id: string): Promise<number> =>
       (await call('POST', '/edges/tcp', { body: { ip_restriction: { ip_policy_ids: [id] } } })).status;
@@ -180,7 +180,7 @@ describe('a seed that says which ids exist', () => {
     expect((await call('GET', '/edges/https/edghts_2/mutual_tls')).body['msg']).toBe('There is no edghts_2');
   });
 
-  it('leaves the users that have keys what they are', async () => {
+  it('keeps the users with keys', async () => {
     const { call, callAs } = createTestServer({ seed });
     expect((await callAs('member')('POST', '/credentials', { body: {} })).status).toBe(201);
     expect((await call('POST', '/credentials', { body: { owner_id: 'usr_stranger' } })).status).toBe(400);

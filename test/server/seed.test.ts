@@ -43,7 +43,7 @@ async function readAll({ call }: ReturnType<typeof createTestServer>): Promise<u
 }
 
 describe('a seed', () => {
-  it('is what the server begins with, oldest first', async () => {
+  it('is the first state of the server, oldest first', async () => {
     const { call } = createTestServer({ seed: ACCOUNT });
     const { body } = await call('GET', '/edges/tcp');
     expect(listOf(body['tcp_edges'])).toMatchObject([
@@ -61,7 +61,7 @@ describe('a seed', () => {
     expect(listed).toEqual(['2025-01-03', '2025-01-02', '2025-01-01']);
   });
 
-  it('is as good as requests: what it holds is claimed, referred to, signed and provisioned', async () => {
+  it('counts like requests: it is claimed, referred to, signed and provisioned', async () => {
     const { call } = createTestServer({ seed: ACCOUNT });
     expect((await call('POST', '/edges/tcp', { body: { hostports: ['a.example.com:1'] } })).status).toBe(409);
     expect((await call('DELETE', '/backends/weighted/bkdwd_pool')).status).toBe(409);
@@ -71,7 +71,7 @@ describe('a seed', () => {
     expect(ingress).toMatchObject({ certificate_management_status: { renews_at: '2026-03-02T00:01:00Z' } });
   });
 
-  it('never meets its own ids again', async () => {
+  it('never collides with new ids', async () => {
     const first = createTestServer();
     const ids = [];
     for (let index = 0; index < 3; index += 1)
@@ -117,7 +117,7 @@ describe('a seed', () => {
       { resources: { TCPEdge: [{ created_at: 'x' }] } },
       'resources.TCPEdge[0]: created_at is not',
     ],
-  ])('with %s is refused, and the refusal says where', (_, seed, message) => {
+  ])('with %s is refused at its place', (_, seed, message) => {
     expect(() => createServer({ seed })).toThrow(RangeError);
     expect(() => createServer({ seed })).toThrow(message);
   });
@@ -131,7 +131,7 @@ describe('a seed', () => {
 });
 
 describe('a snapshot', () => {
-  it('is a seed that makes the same server again', async () => {
+  it('creates the same server again', async () => {
     const first = createTestServer({ seed: ACCOUNT });
     await first.call('POST', '/credentials', { body: { owner_id: 'bot_1' } });
     await first.call('PATCH', '/edges/tcp/edgtcp_newer', { body: { description: 'changed' } });
@@ -143,7 +143,7 @@ describe('a snapshot', () => {
     expect((await second.call('GET', '/edges/https/edghts_1/routes/edghtsrt_2/circuit_breaker')).status).toBe(200);
   });
 
-  it('goes on with new ids, which sort after the old ones', async () => {
+  it('continues with new ids, which sort after the old ones', async () => {
     const first = createTestServer();
     const old = await first.call('POST', '/credentials', { body: {} });
     const second = createTestServer({ seed: first.server.snapshot() });
@@ -151,7 +151,7 @@ describe('a snapshot', () => {
     expect(textOf(young.body['id']) > textOf(old.body['id'])).toBe(true);
   });
 
-  it('keeps which external ids are known, and what cannot be deleted', async () => {
+  it('keeps the known external ids, and what cannot be deleted', async () => {
     const seed = { externals: ['ipp_1'], resources: { Credential: [{ id: 'cr_default', deletable: false }] } };
     const snapshot = createServer({ seed }).snapshot();
     const { call } = createTestServer({ seed: snapshot });
@@ -171,13 +171,13 @@ describe('the text of a seed', () => {
     ['{"resources":{"TCPEdge":[{"created_at":"yesterday"}]}}', 'resources.TCPEdge[0].created_at'],
     ['{"resources":{"TCPEdge":[{"deletable":"no"}]}}', 'resources.TCPEdge[0].deletable'],
     ['{"externals":["ipp_1",2],"sequence":-1}', 'externals[1]'],
-  ])('%s is refused', (text, message) => {
+  ])('is refused: %s', (text, message) => {
     expect(() => parseServerSeed(text)).toThrow(RangeError);
     expect(() => parseServerSeed(text)).toThrow(message);
   });
 });
 
-describe('a seed with more than anybody looks at', () => {
+describe('a seed that is too large', () => {
   it.each<[string, object, string]>([
     ['ids', { externals: Array(100_001).fill('ipp_1') }, 'externals has more than 100,000 members'],
     [
@@ -190,12 +190,12 @@ describe('a seed with more than anybody looks at', () => {
       { resources: { TCPEdge: [Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`k${at}`, 1]))] } },
       'resources.TCPEdge[0] has more than 20,000 members',
     ],
-  ])('is refused for its %s as a whole', (_, seed, message) => {
+  ])('is refused as a whole for its %s', (_, seed, message) => {
     expect(() => parseServerSeed(JSON.stringify(seed))).toThrow(message);
   });
 });
 
-it('a request with many mistakes is told of the first twenty', async () => {
+it('reports the first twenty of many mistakes in a request', async () => {
   const { call } = createTestServer();
   const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, 1]));
   const { status, body } = await call('POST', '/edges/tcp', { body: fields });

@@ -18,7 +18,7 @@ describe('a snapshot file', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('holds what a server knew, for its owner only', async () => {
+  it('contains the state of a server, for its owner only', async () => {
     const snapshot = createServer({ seed: { resources: { Credential: [{ description: 'é' }] } } }).snapshot();
     await writeSnapshotFile(file, snapshot);
     expect(await readSnapshotFile(file)).toEqual(snapshot);
@@ -33,7 +33,7 @@ describe('a snapshot file', () => {
     expect(readdirSync(folder)).toEqual(['account.json']);
   });
 
-  it('loses what a killed run left beside it when it is opened, and when it is written, but nothing of others', async () => {
+  it('loses the temporary files of a killed run when it is opened or written, and no others', async () => {
     const longAgo = new Date(Date.now() - 3_600_000);
     for (const open of [() => readSnapshotFile(file), () => writeSnapshotFile(file, createServer().snapshot())]) {
       const stale = `.account.json.${randomUUID()}`;
@@ -55,18 +55,18 @@ describe('a snapshot file', () => {
     }
   });
 
-  it('that cannot be written is left alone, and so is its folder', async () => {
+  it('is left alone if it cannot be written, and so is its folder', async () => {
     const snapshot = createServer().snapshot();
     await expect(writeSnapshotFile(join(folder, 'missing', 'account.json'), snapshot)).rejects.toThrow('ENOENT');
     await expect(writeSnapshotFile(folder, snapshot)).rejects.toThrow();
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('that does not exist is nothing', async () => {
+  it('is read as nothing if it does not exist', async () => {
     expect(await readSnapshotFile(file)).toBeUndefined();
   });
 
-  it('that is not a snapshot is refused by name', async () => {
+  it('is refused by name if it is no snapshot', async () => {
     writeFileSync(file, '{"resources":[]}');
     await expect(readSnapshotFile(file)).rejects.toThrow(`${file}: resources must be a mapping`);
     await expect(readSnapshotFile(folder)).rejects.toThrow(`${folder} is a folder, not a file`);

@@ -36,12 +36,12 @@ async function sign(more: JsonObject): Promise<JsonObject> {
 }
 
 describe('a signed certificate', () => {
-  it('ends with its id, as its comment', async () => {
+  it('ends with its id as its comment', async () => {
     const { id, certificate } = await sign({});
     expect(textOf(certificate)).toMatch(new RegExp(`^ssh-ed25519-cert-v01@openssh\\.com \\S+ ${textOf(id)}$`));
   });
 
-  it('is valid for whole seconds, in the answer as in itself', async (context) => {
+  it('is valid for whole seconds, in the response as in itself', async (context) => {
     const body = await sign({ valid_after: '2026-01-31T12:00:00.9Z', valid_until: '2026-01-31T13:00:00.1+00:00' });
     expect(body).toMatchObject({ valid_after: '2026-01-31T12:00:00Z', valid_until: '2026-01-31T13:00:00Z' });
     const said = inspect(textOf(body['certificate']), context);
@@ -56,7 +56,7 @@ describe('a signed certificate', () => {
     expect([status, body['details']]).toMatchObject([400, { field: 'valid_until' }]);
   });
 
-  it('says to ssh-keygen what was asked for', async (context) => {
+  it('shows ssh-keygen what was requested', async (context) => {
     const { certificate } = await sign({
       principals: ['alice', 'deploy'],
       critical_options: { 'source-address': '192.0.2.0/24,2001:db8::1', 'force-command': '/bin/echo hello' },
@@ -85,7 +85,7 @@ describe('a signed certificate', () => {
     `);
   });
 
-  it('has no principals when none are asked for, and what a certificate has by default', async (context) => {
+  it('has no principals if none are requested, and the defaults of a certificate', async (context) => {
     const { certificate } = await sign({});
     expect(inspect(textOf(certificate), context)).toMatchInlineSnapshot(`
       "key-cert.pub:
@@ -104,7 +104,7 @@ describe('a signed certificate', () => {
     `);
   });
 
-  it('has nothing that was not asked for', async (context) => {
+  it('has nothing that was not requested', async (context) => {
     const { certificate } = await sign({ extensions: {} });
     const shown = inspect(textOf(certificate), context);
     expect(shown).toContain('Critical Options: (none)');
@@ -134,7 +134,7 @@ describe('a signed certificate', () => {
   });
 
   it.for([ED25519_KEY, ECDSA_256_KEY, ECDSA_384_KEY, ECDSA_521_KEY, RSA_KEY])(
-    'is signed so that ssh-keygen takes it: %s',
+    'has a signature that ssh-keygen accepts: %s',
     async (key, context) => {
       const { certificate, id } = await sign({ public_key: key });
       const shown = inspect(textOf(certificate), context);
@@ -146,11 +146,11 @@ describe('a signed certificate', () => {
   it.each([
     ['before 1970', { valid_after: '1969-12-31T23:59:59Z' }],
     ['after 9999', { valid_until: '9999-12-31T23:59:59-01:00' }],
-  ])('cannot be valid %s', async (_, times) => {
+  ])('is refused %s', async (_, times) => {
     expect(await sign(times)).toMatchObject({ status_code: 400, msg: expect.stringContaining('between the years') });
   });
 
-  it('can begin in its last 24 hours before the year 10000 only when it says when it ends', async () => {
+  it('is accepted in the last 24 hours before the year 10000 only with an end', async () => {
     const after = '9999-12-31T00:00:00Z';
     expect(await sign({ valid_after: after })).toMatchObject({ status_code: 400, details: { field: 'valid_after' } });
     const until = '9999-12-31T23:59:59Z';
@@ -165,7 +165,7 @@ describe('a signed certificate', () => {
     ],
     ['goes on behind its end', (blob: Buffer) => Buffer.concat([blob, Buffer.from('more')])],
     ['breaks off', (blob: Buffer) => blob.subarray(0, 30)],
-  ])('is not made for a key that %s', async (_, change) => {
+  ])('is refused for a key that %s', async (_, change) => {
     const [name = '', blob = ''] = ED25519_KEY.split(' ');
     const key = `${name} ${change(Buffer.from(blob, 'base64')).toString('base64')}`;
     expect(await sign({ public_key: key })).toMatchObject({
@@ -189,7 +189,7 @@ describe('a certificate authority', () => {
     );
   });
 
-  it('is the one that signs', async (context) => {
+  it('signs certificates', async (context) => {
     const { server, call } = createTestServer();
     const asked = { public_key: ED25519_KEY, ssh_certificate_authority_id: 'sshca_1' };
     const { body } = await call('POST', '/ssh_user_certificates', { body: asked });
@@ -199,13 +199,13 @@ describe('a certificate authority', () => {
     expect(shown).toContain(`Signing CA: ED25519 ${fingerprint.stdout.split(' ')[1]} (using ssh-ed25519)`);
   });
 
-  it('is kept in a snapshot, so that a server that goes on from there signs with the same key', () => {
+  it('is kept in a snapshot, so that the next server signs with the same key', () => {
     const server = createServer();
     const key = server.certificateAuthorityKey('sshca_1');
     expect(createServer({ seed: server.snapshot() }).certificateAuthorityKey('sshca_1')).toBe(key);
   });
 
-  it('is refused when its secret is not one', () => {
+  it('is refused if its secret is invalid', () => {
     const seed = { certificate_authorities: { sshca_1: 'c2hvcnQ' } };
     expect(() => createServer({ seed })).toThrow('certificate_authorities.sshca_1 is not 32 bytes in base64url');
   });

@@ -51,7 +51,7 @@ function parseReply(text: string): Reply {
   return { status: Number(line.split(' ')[1]), headers: new Headers(pairs), body: value };
 }
 
-describe('what is no request that the server can read', () => {
+describe('an unreadable request', () => {
   it.each<[string, string, number, string]>([
     ['no Host header', toRequest('GET /edges/tcp HTTP/1.1', ADMITTED.slice(1)), 400, 'bad_request'],
     ['a Host that is none', toRequest('GET /edges/tcp HTTP/1.1', ['host: a b']), 400, 'bad_request'],
@@ -92,7 +92,7 @@ describe('what is no request that the server can read', () => {
       413,
       'body_too_large',
     ],
-  ])('is refused with an error body, and the connection is closed: %s', async (_, text, status, code) => {
+  ])('gets an error body, and the connection is closed: %s', async (_, text, status, code) => {
     const { received, log } = await send(text);
     const reply = parseReply(received);
     expect([reply.status, reply.body['status_code'], reply.body['error_code']]).toEqual([status, status, code]);
@@ -104,20 +104,20 @@ describe('what is no request that the server can read', () => {
     expect(reply.headers.get('connection')).toBe('close');
   });
 
-  it('is refused after the answer to the request before it', async () => {
+  it('is refused after the response to the request before it', async () => {
     const { received } = await send(`${toRequest('GET /edges/tcp HTTP/1.1', ADMITTED)}hello\r\n\r\n`);
     const [first = '', second = ''] = received.split(/(?=HTTP\/1\.1 400)/);
     expect(parseReply(first)).toMatchObject({ status: 200, body: { tcp_edges: [] } });
     expect(parseReply(second)).toMatchObject({ status: 400, body: { error_code: 'bad_request' } });
   });
 
-  it('does not count as such when it waits for a 100', async () => {
+  it('is not assumed while a request waits for a 100', async () => {
     const headers = [...JSON_BODY, 'expect: 100-continue', 'connection: close', 'content-length: 2'];
     const { received } = await send(toRequest('POST /edges/tcp HTTP/1.1', headers, '{}'));
     expect(received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 Created\r\n/);
   });
 
-  it('is refused with 408 when it takes too long, and with nothing when nobody is there any more', () => {
+  it('gets 408 if it takes too long, and nothing if the client is gone', () => {
     const toError = (code: string): Error => Object.assign(new Error('x'), { code });
     expect(convertConnectionErrorToRequestError(toError('ERR_HTTP_REQUEST_TIMEOUT'))?.status).toBe(408);
     expect(convertConnectionErrorToRequestError(toError('ECONNRESET'))).toBeUndefined();

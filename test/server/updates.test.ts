@@ -21,7 +21,7 @@ async function create(call: Call, kind: string, more: JsonObject = {}): Promise<
   return `${path}/${textOf(body['id'])}`;
 }
 
-describe('a list that is unset or empty', () => {
+describe('an unset or empty list', () => {
   it.each<[string, string, JsonObject]>([
     ['/credentials', 'acl', {}],
     ['/ssh_user_certificates', 'principals', { public_key: ED25519_KEY, ssh_certificate_authority_id: 'sshca_1' }],
@@ -46,7 +46,7 @@ describe('a list that is unset or empty', () => {
     expect(headers.body).toEqual({ enabled: true, add: {}, remove: [] });
   });
 
-  it('is null only for hostports, of which the interface says so', async () => {
+  it('is null only for hostports, as in the interface', async () => {
     const { call } = createTestServer();
     const { body } = await call('POST', '/edges/tcp', { body: { hostports: ['a.example.com:1'] } });
     const path = `/edges/tcp/${textOf(body['id'])}`;
@@ -57,7 +57,7 @@ describe('a list that is unset or empty', () => {
 });
 
 describe('a PATCH', () => {
-  it.each(Object.keys(LEAST))('that names no field is refused: %s', async (kind) => {
+  it.each(Object.keys(LEAST))('is refused without a field: %s', async (kind) => {
     const { call } = createTestServer();
     const path = await create(call, kind);
     for (const body of [{}, { id: 'x' }]) {
@@ -66,7 +66,7 @@ describe('a PATCH', () => {
     }
   });
 
-  it.each(Object.keys(LEAST))('whose fields are null changes nothing: %s', async (kind) => {
+  it.each(Object.keys(LEAST))('changes nothing with only nulls: %s', async (kind) => {
     const { call } = createTestServer();
     const path = await create(call, kind);
     const before = (await call('GET', path)).body;
@@ -74,7 +74,7 @@ describe('a PATCH', () => {
     expect((await call('GET', path)).body).toEqual(before);
   });
 
-  it('changes everything that it gives, or nothing', async () => {
+  it('changes everything that it contains, or nothing', async () => {
     const { call } = createTestServer();
     await create(call, 'TCPEdge', { hostports: ['taken.example.com:1'] });
     const path = await create(call, 'TCPEdge', { description: 'before', hostports: ['mine.example.com:1'] });
@@ -90,14 +90,14 @@ describe('a PATCH', () => {
     expect((await call('POST', '/edges/tcp', free)).status).toBe(201);
   });
 
-  it('may give a resource what it has already', async () => {
+  it('is accepted with the values that a resource has', async () => {
     const { call } = createTestServer();
     const path = await create(call, 'TCPEdge', { hostports: ['a.example.com:1', 'b.example.com:1'] });
     const { status } = await call('PATCH', path, { body: { hostports: ['b.example.com:1', 'A.example.com:1'] } });
     expect(status).toBe(200);
   });
 
-  it('keeps the children of a weighted backend that it leaves out, though it does not show them', async () => {
+  it('keeps the children of a weighted backend that it leaves out, without showing them', async () => {
     const { call } = createTestServer();
     const path = await create(call, 'WeightedBackend', { backends: { bkdtg_1: 3 } });
     expect((await call('PATCH', path, { body: { metadata: 'x' } })).body['backends']).toEqual({});
@@ -107,7 +107,7 @@ describe('a PATCH', () => {
     });
   });
 
-  it('says of a field that cannot be changed that it cannot', async () => {
+  it('refuses an immutable field as such', async () => {
     const { call } = createTestServer();
     const path = await create(call, 'IPRestriction');
     const { body } = await call('PATCH', path, { body: { type: 'api', created_at: 'x', enforced: true } });
@@ -125,7 +125,7 @@ describe('a PATCH', () => {
     expect((await call('PATCH', path, { body: { policy: { enabled: false } } })).body['policy']).toBeNull();
   });
 
-  it('shows what is cleared as it shows what was never set', async () => {
+  it('shows a cleared field as one that was never set', async () => {
     const { call } = createTestServer();
     const path = await create(call, 'TCPEdge');
     const never = (await call('GET', path)).body;
@@ -136,9 +136,9 @@ describe('a PATCH', () => {
   });
 });
 
-describe('a module that is not set', () => {
+describe('an unset module', () => {
   it.each(['/edges/https/edghts_1/mutual_tls', '/edges/https/edghts_1/routes/edghtsrt_1/user_agent_filter'])(
-    'is answered with 404: %s',
+    'gets 404: %s',
     async (path) => {
       const { call } = createTestServer();
       const { status, body } = await call('GET', path);
@@ -146,14 +146,14 @@ describe('a module that is not set', () => {
     },
   );
 
-  it('is answered with 404 on a TCP edge that exists', async () => {
+  it('gets 404 on an existing TCP edge', async () => {
     const { call } = createTestServer();
     const path = await create(call, 'TCPEdge');
     const { status, body } = await call('GET', `${path}/backend`);
     expect([status, body['msg']]).toEqual([404, 'backend is not set']);
   });
 
-  it('leaves the other modules alone when it is removed', async () => {
+  it('does not affect the other modules when it is removed', async () => {
     const { call } = createTestServer();
     const route = '/edges/https/edghts_1/routes/edghtsrt_1';
     await call('PUT', `${route}/circuit_breaker`, { body: { num_buckets: 1 } });
@@ -169,7 +169,7 @@ describe('a module that is not set', () => {
     expect((await call('GET', `${route}/user_agent_filter`)).status).toBe(404);
   });
 
-  it('is not there on another route of the same edge', async () => {
+  it('is absent on another route of the same edge', async () => {
     const { call } = createTestServer();
     await call('PUT', '/edges/https/edghts_1/routes/edghtsrt_1/circuit_breaker', { body: {} });
     expect((await call('GET', '/edges/https/edghts_1/routes/edghtsrt_2/circuit_breaker')).status).toBe(404);

@@ -130,7 +130,7 @@ describe('the environment', () => {
     expect(files).toEqual(['src/stack/process-host.ts']);
   });
 
-  it('sets no setting but through the table', () => {
+  it('sets no setting outside of the table', () => {
     const texts = globSync('src/**/*.ts').map((file) => readFileSync(file, 'utf8'));
     const read = texts.flatMap((text) => text.match(/(?<=env\[')EDGEWISE_\w+|(?<=: ')EDGEWISE_\w+(?=',)/g) ?? []);
     const known = new Set(

@@ -72,7 +72,7 @@ for (const { shell, command, setUp } of SHELLS) {
         expect([keys, await terminal.run(keys)], terminal.screen()).toEqual([keys, words]);
     });
 
-    it('offers no file whose name would be an option', { timeout: LONG }, async () => {
+    it('proposes no file with the name of an option', { timeout: LONG }, async () => {
       // The second `touch ready`, which the terminal adds, is in the new folder.
       const enter = 'mkdir only; touch -- only/--yes; touch ready; cd only';
       const terminal = await openTerminal(command, `${setUp}; ${enter}`);
@@ -80,7 +80,7 @@ for (const { shell, command, setUp } of SHELLS) {
     });
 
     it.each(PLACES)(
-      'gives the name of a file as one word, and runs nothing of it: %s',
+      'completes a file as one word, and runs nothing of it: %s',
       { timeout: LONG },
       async (before, toWords) => {
         const terminal = await openTerminal(command, setUp, NAMES);
@@ -120,7 +120,7 @@ describeWith(['bash'], 'completion in bash, asked by its own variables', () => {
 });
 
 describeWith(['bash'], 'the candidates in bash, of which one may be a path', () => {
-  it('are not patterns, and each is a word', () => {
+  it('are no patterns, and each is one word', () => {
     const { folder, env } = createPlayground();
     for (const name of ['*', 'a b', '$(id)', 'two\nlines', 'a\u001b[2Jb']) writeFileSync(join(folder, name), '');
     const ask = `source <(edgewise completion bash); _edgewise edgewise 2>/dev/null; eval "set -- \${COMPREPLY[*]}"; printf "%s\\n" "$@"`;
@@ -149,8 +149,8 @@ describeWith(['fish'], 'completion in fish, asked by its own command', () => {
   });
 });
 
-describe('the scripts', () => {
-  it('are of shells that are tried here', async () => {
+describe('the completion scripts', () => {
+  it('are for the shells that are tested here', async () => {
     const { SHELLS: known } = await import('../../src/cli/commands/completion.ts');
     expect(SHELLS.map(({ shell }) => shell)).toEqual(known);
   });

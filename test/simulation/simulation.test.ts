@@ -11,14 +11,14 @@ import { simulate } from './simulate.ts';
 import { walk } from './walk.ts';
 
 describe('a simulation', () => {
-  it('is the same for the same number, whatever was walked before, and another for another', async () => {
+  it('is the same for the same seed, and another for another', async () => {
     const [first, second, third] = await traceWalks({ from: 2, count: 3 });
     expect(first).toMatch(/run 1: edgewise /);
     expect(second).not.toBe(first);
     expect(await traceWalks({ from: 4, count: 1 })).toEqual([third]);
   });
 
-  it('that fails says how to see it again, and what was done and sent', async () => {
+  it('shows how to repeat a failure, with what was done and sent', async () => {
     const walked = await walk(2, () => async () => Response.json({}));
     expect(walked.violations.length).toBeGreaterThan(0);
     expect(renderFailure(walked)).toMatch(/\nAgain: npm run simulate -- --seeds 1 --from 2\n/);
@@ -26,8 +26,8 @@ describe('a simulation', () => {
   });
 });
 
-describe('what a plan does', () => {
-  it('is the same a minute later, and not when it does something else', () => {
+describe('the effects of a plan', () => {
+  it('are the same a minute later, and others for another plan', () => {
     const [sooner, later, other] = ['119 minutes', '118 minutes', undefined].map((left) =>
       toChanges(JSON.stringify({ changes: [{ address: 'Credential/b', notes: left && [`rotates in ${left}`] }] })),
     );
@@ -36,8 +36,8 @@ describe('what a plan does', () => {
   });
 });
 
-describe('a repository', () => {
-  it('hands nothing over that takes a value from what is handed over too', () => {
+describe('a generated repository', () => {
+  it('hands over nothing that takes a value of another hand-over', () => {
     const seeds = Array.from({ length: 200 }, (_, seed) => seed);
     const swapped = seeds.flatMap((seed) => {
       const options = { kinds: [getKind('TCPEdge')], minResources: 3, maxResources: 6 };

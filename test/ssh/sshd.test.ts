@@ -30,7 +30,7 @@ const ROLE = 'database-operators';
 const AUTHORITY = 'sshca_sshd';
 const DAY_MS = 24 * 3_600_000;
 
-describe.skipIf(isSkipped)('a certificate that apply made, at sshd', () => {
+describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
   const start = Date.now();
   let time = start;
   const server = createServer({
@@ -134,38 +134,38 @@ describe.skipIf(isSkipped)('a certificate that apply made, at sshd', () => {
     return { exitCode: 255, stdout: '', log: expect.stringMatching(reason) };
   }
 
-  it.each(['ed25519', 'ecdsa', 'rsa'] as const)('lets its principal in with an %s key', async (type) => {
+  it.each(['ed25519', 'ecdsa', 'rsa'] as const)('admits its principal with an %s key', async (type) => {
     expect(await use(type === 'ed25519' ? 'own' : type, { key: keys[type] })).toMatchObject(LET_IN);
   });
 
-  it('is what lets in: the key alone does not', async () => {
+  it('is required: the key alone does not admit', async () => {
     expect(await use('own', { certificate: 'none' })).toMatchObject({ exitCode: 255, stdout: '' });
   });
 
-  it('lets nobody in as another than its principals', async () => {
+  it('admits nobody but its principals', async () => {
     expect(await use('another')).toMatchObject(refusedFor(/name is not a listed principal/));
   });
 
-  it('lets in whom the server gives the role that is among its principals', async () => {
+  it('admits a user to whom the server gives one of its principals', async () => {
     expect(await use('role', { at: sshdOfRoles })).toMatchObject(LET_IN);
     expect(await use('own', { at: sshdOfRoles })).toMatchObject(refusedFor(/does not contain an authorized principal/));
   });
 
-  it('runs its forced command, whatever was asked for', async () => {
+  it('runs its forced command, whatever was requested', async () => {
     expect(await use('forced')).toMatchObject({ exitCode: 0, stdout: 'forced instead of echo asked\n' });
   });
 
-  it('lets in from its source addresses only', async () => {
+  it('admits only its source addresses', async () => {
     expect(await use('near')).toMatchObject(LET_IN);
     expect(await use('far')).toMatchObject(refusedFor(/not from a permitted source address/));
   });
 
-  it('lets nobody in before it is valid and once it has expired', async () => {
+  it('admits nobody before it is valid and after it has expired', async () => {
     expect(await use('early')).toMatchObject(refusedFor(/Certificate invalid: not yet valid/));
     expect(await use('expired')).toMatchObject(refusedFor(/Certificate invalid: expired/));
   });
 
-  it('lets nobody in once it is revoked as docs/ssh.md says, and other certificates of the key do', async () => {
+  it('admits nobody after a revocation as in docs/ssh.md, unlike other certificates of the key', async () => {
     const list = join(folder, 'revoked_keys');
     mkdirSync(join(folder, 'revoking'));
     const authority = `TrustedUserCAKeys ${join(folder, 'ca.pub')}`;
@@ -195,7 +195,7 @@ describe.skipIf(isSkipped)('a certificate that apply made, at sshd', () => {
     expect(await use('forced', { at: revoking })).toMatchObject({ exitCode: 0 });
   });
 
-  it('without principals lets nobody in, where the authority is trusted by TrustedUserCAKeys', async () => {
+  it('admits nobody without principals if the authority is trusted by TrustedUserCAKeys', async () => {
     expect(await use('anybody')).toMatchObject(refusedFor(/Certificate lacks principal list/));
     const reason = /does not contain an authorized principal/;
     expect(await use('anybody', { at: sshdOfRoles })).toMatchObject(refusedFor(reason));

@@ -26,7 +26,7 @@ function toOptions({ folder, recorder }: Workspace, more: StackOptions = {}): St
 
 const listMethods = ({ recorder }: Workspace): readonly string[] => recorder.take().map(({ method }) => method);
 
-describe('a stack', () => {
+describe('a stack of the library', () => {
   it('plans, applies, and then has nothing to do', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const stack = await openStack(toOptions(workspace, { paths: ['edgewise.yaml'], baseUrl: BASE_URL, apiKey: 'dev' }));
@@ -60,7 +60,7 @@ describe('a stack', () => {
     expect(renderStackResourcesJson(await stack.get())).toBe(inventory.stdout);
   });
 
-  it('takes manifests as text', async () => {
+  it('accepts manifests as text', async () => {
     const workspace = await createWorkspace();
     const stack = await openStack(toOptions(workspace, { manifests: [{ file: 'made.yaml', text: TWO }] }));
     expect((await stack.plan()).changes).toHaveLength(2);
@@ -71,7 +71,7 @@ describe('a stack', () => {
     });
   });
 
-  it('tells of all that is wrong with manifests, and sends nothing', async () => {
+  it('reports every mistake in manifests, and sends nothing', async () => {
     const workspace = await createWorkspace({ 'a.yaml': `${TWO}x: 1\n`, 'b.yaml': 'kind: [' });
     const error = await openStack(toOptions(workspace)).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(InvalidManifests);
@@ -88,14 +88,14 @@ describe('a stack', () => {
     await expect(openStack(toOptions(workspace, more))).rejects.toMatchObject({ name: 'StackError', ...expected });
   });
 
-  it('has no key but the one that it is given', async () => {
+  it('uses only the key that it is given', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const stack = await openStack(toOptions(workspace, { env: { EDGEWISE_BASE_URL: BASE_URL } }));
     await expect(stack.plan()).rejects.toMatchObject({ name: 'StackError', reason: 'authentication' });
     expect(listMethods(workspace)).toEqual([]);
   });
 
-  it('tells what drifted, and sends GETs only', async () => {
+  it('reports drift, and sends only GETs', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     await workspace.edgewise('apply --yes');
     workspace.recorder.take();
@@ -110,7 +110,7 @@ describe('a stack', () => {
     expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
   });
 
-  it('exports modules of what is named by its id', async () => {
+  it('exports modules of a resource that is named by its id', async () => {
     const stack = await openStack(toOptions(await createWorkspace({ 'edgewise.yaml': TWO })));
     const exported = await stack.export({ modulesOf: ['edghts_2ab'] });
     expect(exported.documents.map(({ kind }) => kind)).toEqual(['Stack', 'HTTPSEdge']);
@@ -118,7 +118,7 @@ describe('a stack', () => {
     await expect(wrong).rejects.toMatchObject({ reason: 'invalid', remedy: expect.stringContaining('edghts_…') });
   });
 
-  it('exports what it owns as manifests that plan to nothing', async () => {
+  it('exports what it owns as manifests whose plan is empty', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     await workspace.edgewise('apply --yes');
     const exported = await (await openStack(toOptions(workspace))).export({ kinds: ['TCPEdge'] });
@@ -129,7 +129,7 @@ describe('a stack', () => {
     await expect(wrong).rejects.toMatchObject({ name: 'StackError', reason: 'invalid' });
   });
 
-  it('sends events while it applies, and stops when the signal says so', async () => {
+  it('sends events while it applies, and stops at its signal', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO + toEdge('c', 20003) + toEdge('d', 20004) });
     const stack = await openStack(toOptions(workspace, { concurrency: 1 }));
     const abort = new AbortController();
@@ -147,7 +147,7 @@ describe('a stack', () => {
     await expect(stack.plan({ signal: abort.signal })).rejects.toThrow('enough');
   });
 
-  it('applies a saved plan when nothing has moved, and refuses it when something has', async () => {
+  it('applies a saved plan if nothing changed, and refuses it otherwise', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const stack = await openStack(toOptions(workspace));
     const saved = parsePlan(renderPlanJson(await stack.plan()));
@@ -180,7 +180,7 @@ describe('a stack', () => {
     expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
   });
 
-  it('keeps to the safety rules, unless they are waived', async () => {
+  it('obeys the safety rules without consent', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': `${TWO}lifecycle: { protect: true }\n` });
     await workspace.edgewise('apply --yes');
     workspace.recorder.take();
@@ -196,7 +196,7 @@ describe('a stack', () => {
     expect(outcomes).toMatchObject([{ outcome: 'applied', write: { purpose: 'delete' } }]);
   });
 
-  it('asks before the first write when it is told whom', async () => {
+  it('asks before the first write with a callback', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const stack = await openStack(toOptions(workspace));
     const asked: number[] = [];
@@ -209,7 +209,7 @@ describe('a stack', () => {
     expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
   });
 
-  it('delivers tokens to where the Stack says, to other settings, or to a sink of the program', async () => {
+  it('delivers tokens by the Stack, by other settings, or to a sink of the program', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': WITH_TOKEN,
       'other.yaml': WITH_TOKEN.replace('name: test', 'name: other'),
@@ -235,7 +235,7 @@ describe('a stack', () => {
     expect(JSON.stringify([result, await own.get(), renderPlanJson(await own.plan())])).not.toContain(delivered[0]);
   });
 
-  it('keeps a journal where the environment says so', async () => {
+  it('keeps a journal if the environment sets one', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const stack = await openStack(toOptions(workspace, { env: { ...ENV, EDGEWISE_JOURNAL: 'journal.jsonl' } }));
     await stack.apply(await stack.plan());
@@ -247,7 +247,7 @@ describe('a stack', () => {
     await expect(refused).rejects.toMatchObject({ reason: 'failed', remedy: 'Nothing was written.' });
   });
 
-  it('of the embedded server keeps its data for as long as it is open, and in a file beyond', async () => {
+  it('of the embedded server keeps its data while it is open, and in a file for longer', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const { transport: _, ...options } = toOptions(workspace, { env: {} });
     const stack = await openStack({ ...options, baseUrl: 'embedded:' });
@@ -261,7 +261,7 @@ describe('a stack', () => {
     expect((await again.plan()).writes).toEqual([]);
   });
 
-  it('keeps to one rate limit with all that it does', async () => {
+  it('shares one rate limit for everything that it does', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const waits: string[] = [];
     const options = { rateLimit: '8/2s', onWait: ({ reason }: { readonly reason: string }) => waits.push(reason) };
@@ -273,7 +273,7 @@ describe('a stack', () => {
     expect(waits.length).toBeGreaterThan(0);
   });
 
-  it('reads files that its manifests name, and writes those that they ask for, below its folder', async () => {
+  it('reads files that its manifests name, and writes those that they set, below its folder', async () => {
     const workspace = await createWorkspace();
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUoPzRJWuvSBQPtIqRxZ2ps5bJ0c0uWEb2Pb0xXqWQd';
     writeFileSync(join(workspace.folder, 'alice.pub'), key);

@@ -11,7 +11,7 @@ import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 const env = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL };
 const host = { ...createProcessHost(), rehearse: rehearsePlan, env };
 
-it('a stack sends nothing but GETs outside of an apply, whatever reads', async () => {
+it('sends nothing but GETs outside of an apply, for every read', async () => {
   const { recorder } = await createWorkspace();
   const manifests = [{ file: 'made.yaml', text: `${STACK}${toEdge('a', 20001)}` }];
   const { desired: state } = await openStack({ manifests, env });
@@ -29,7 +29,7 @@ it('a stack sends nothing but GETs outside of an apply, whatever reads', async (
   expect(recorder.take()).toEqual([]);
 });
 
-it('what only reads gets no function that writes, from a service as from the embedded server', async () => {
+it('gets no function that writes for a read, from a service or from the embedded server', async () => {
   const { recorder } = await createWorkspace();
   for (const [baseUrl, transport] of [
     [BASE_URL, recorder.transport],

@@ -17,7 +17,7 @@ const TARGET: ContractTarget = {
 
 const PATH = '/waters/water_1/buoys/buoy_1/bell';
 
-describe('the interface, of kinds that nobody has heard of', () => {
+describe('the interface of invented kinds', () => {
   describeKind(TARGET, {
     kind: getKind('Lighthouse'),
     create: (number) => ({
@@ -60,7 +60,7 @@ describe('the interface, of kinds that nobody has heard of', () => {
     expect((await call('GET', `/pilot_passes/${textOf(body['id'])}`)).body['secret']).toBeNull();
   });
 
-  it('sets, shows and removes modules on what exists', async () => {
+  it('sets, shows and removes modules of an existing resource', async () => {
     expect((await call('GET', PATH)).status).toBe(404);
     const shown = { enabled: true, strikes: 3, password: '', tone: 0 };
     expect((await call('PUT', PATH, { body: { strikes: 3 } })).body).toEqual(shown);
@@ -70,7 +70,7 @@ describe('the interface, of kinds that nobody has heard of', () => {
     expect((await call('GET', PATH)).status).toBe(404);
   });
 
-  it('takes what is submitted, and shows it', async () => {
+  it('accepts what is submitted, and shows it', async () => {
     const { body, status } = await call('POST', '/sightings', { body: { seen: ['a whale'] } });
     expect(status).toBe(201);
     expect((await call('GET', `/sightings/${textOf(body['id'])}`)).body).toMatchObject({ seen: ['a whale'] });

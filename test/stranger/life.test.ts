@@ -52,8 +52,8 @@ async function createCoast(manifest = MANIFEST): Promise<Coast> {
   return { ...workspace, edgewise, wait, show, change };
 }
 
-describe('what a stranger makes', () => {
-  it('is stated in full in the manifest of these tests', () => {
+describe('a resource of an invented kind', () => {
+  it('has every field in the manifest of these tests', () => {
     const documents = parseAllDocuments(MANIFEST).map((document) => objectOf(document.toJS()));
     for (const kind of STRANGERS.filter(({ role }) => role !== 'submitted')) {
       const stated = documents.find((document) => document['kind'] === kind.name) ?? {};
@@ -64,7 +64,7 @@ describe('what a stranger makes', () => {
     }
   });
 
-  it('is made as planned, put right when somebody else changes it, renewed in time, and deleted', async () => {
+  it('is created as planned, reverted after a change by others, renewed in time, and deleted', async () => {
     const { show, change, wait, folder } = await createCoast();
     await expect(await show('validate', 'apply --yes', 'plan --detailed-exitcode')).toMatchFileSnapshot(
       'goldens/made.txt',
@@ -77,7 +77,7 @@ describe('what a stranger makes', () => {
     await expect(await show('apply --yes', 'destroy --yes')).toMatchFileSnapshot('goldens/renewed-and-deleted.txt');
   });
 
-  it('is looked at for what is wrong with it', async () => {
+  it('is linted', async () => {
     const { edgewise, server } = await createCoast();
     await edgewise('apply --yes');
     const transport = async (request: Request): Promise<Response> => {
@@ -89,7 +89,7 @@ describe('what a stranger makes', () => {
     expect(stdout).toContain('  help: Send somebody to mend the lamp.\n');
   });
 
-  it('is shown as it is, with what the service computed and without secrets', async () => {
+  it('is shown with computed values and without secrets', async () => {
     const { edgewise, show, folder } = await createCoast();
     await edgewise('apply --yes');
     const shown = await show(
@@ -104,7 +104,7 @@ describe('what a stranger makes', () => {
     expect(shown).not.toContain(secret);
   });
 
-  it('is exported to manifests that adopt it, and change nothing', async () => {
+  it('is exported to manifests that adopt it and change nothing', async () => {
     const first = await createCoast();
     await first.edgewise('apply --yes');
     const { resources } = first.server.snapshot();
@@ -121,7 +121,7 @@ describe('what a stranger makes', () => {
     await expect((await edgewise('export')).stdout).toMatchFileSnapshot('goldens/exported.yaml');
   });
 
-  it('is told of where it is wrong, and where it is legal and not meant', async () => {
+  it('is reported at its place if it is invalid or probably a mistake', async () => {
     const wrong = MANIFEST.replace('colour: red', 'colour: pink\n  color: red')
       .replace('range: 21', 'range: 41')
       .replace('External/generator: 100', 'TCPEdge/quay: 1')

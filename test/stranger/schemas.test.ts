@@ -20,8 +20,8 @@ function createCheck(kind?: string): (document: unknown) => boolean {
   return ajv.compile(createManifestJsonSchema(kind));
 }
 
-describe('what is published of kinds that nobody has heard of', () => {
-  it.each([undefined, ...IN_MANIFESTS])('is a schema of manifests that takes what is right (%s)', (name) => {
+describe('the published documents of invented kinds', () => {
+  it.each([undefined, ...IN_MANIFESTS])('contain a schema of manifests that accepts valid ones (%s)', (name) => {
     const isManifest = createCheck(name);
     for (const document of DOCUMENTS) {
       const isOfKind = name === undefined || document['kind'] === name;
@@ -30,7 +30,7 @@ describe('what is published of kinds that nobody has heard of', () => {
     }
   });
 
-  it('is every operation in the OpenAPI document', () => {
+  it('contain every operation in the OpenAPI document', () => {
     const paths = objectOf(createOpenApiDocument()['paths']);
     const operations = OPERATIONS.filter(({ kind }) => STRANGERS.includes(kind));
     expect(new Set(operations.map(({ action }) => action)).size).toBe(8);

@@ -66,22 +66,22 @@ const ALL_FIELDS = [
   ...ALL_TYPES.flatMap((type) => (type.type === 'object' ? Object.values(type.fields) : [])),
 ];
 
-describe('the tables of the stranger', () => {
+describe('the tables of the invented kinds', () => {
   it('are in the registry, as if a line had been added to it', () => {
     expect(KINDS.slice(-STRANGERS.length)).toEqual(STRANGERS);
   });
 
-  it.each(listWords(SILENT_KIND))('say %s of a kind', (word) => {
+  it.each(listWords(SILENT_KIND))('use %s of a kind', (word) => {
     expect(STRANGERS.filter((kind) => isSaid(word, kind, SILENT_KIND))).not.toEqual([]);
   });
 
-  it.each(listWords(SILENT_FIELD).filter((word) => word !== 'type'))('say %s of a field', (word) => {
+  it.each(listWords(SILENT_FIELD).filter((word) => word !== 'type'))('use %s of a field', (word) => {
     expect(ALL_FIELDS.filter((one) => isSaid(word, one, SILENT_FIELD))).not.toEqual([]);
   });
 
   it.each(
     Object.entries(TYPES).flatMap(([type, words]) => ['type', ...Object.keys(words)].map((word) => [type, word])),
-  )('have a %s that says its %s', (type, word) => {
+  )('have a %s that sets its %s', (type, word) => {
     const said = ALL_TYPES.filter((one) => one.type === type).flatMap((one) => Object.entries(one));
     const values = said.flatMap(([name, value]) => (name === word ? [value] : []));
     expect(values.filter((value) => value !== undefined && value !== false && value !== 0)).not.toEqual([]);

@@ -35,7 +35,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('is short enough to be read', () => {
+it('is short enough to read', () => {
   const files = readdirSync('examples/try').map((name) => readFileSync(join('examples/try', name), 'utf8'));
   expect(files.join('').split('\n').length).toBeLessThan(1200);
 });
@@ -163,7 +163,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       await page.$eval(`#file-${at}`, (tab) => (tab as HTMLElement).click());
     }
 
-    it('shows the first plan, and says and asks for nothing', async () => {
+    it('shows the first plan, and prints and requests nothing', async () => {
       await open();
       expect(await read('#status')).toContain('3 to create');
       const review = await page.$eval(
@@ -189,7 +189,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('#hint')).not.toContain('result of the apply');
     });
 
-    it('plans what is typed, and underlines what is wrong with its remedy', async () => {
+    it('plans what is typed, and underlines a mistake with its remedy', async () => {
       await open();
       await choose('weights');
       await openFile('postgres-pool.yaml');
@@ -205,7 +205,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('.cm-tooltip .cm-diagnostic')).toMatch(/specs.*\n?.*spec/);
     });
 
-    it('says of every mistake what the command line says, at the same place', async () => {
+    it('reports each mistake as the command line does, at the same place', async () => {
       await open();
       // What the worker answers is what the editor underlines.
       await page.evaluateOnNewDocument(() => {
@@ -256,7 +256,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('.cm-tooltip-hover')).toContain('unique among the documents');
     });
 
-    it('shows the plan as text, Markdown, JSON and the command that would do it', async () => {
+    it('shows the plan as text, Markdown, JSON and the command for it', async () => {
       await open();
       const shown: string[] = [];
       for (const format of ['text', 'markdown', 'json', 'command']) {
@@ -355,7 +355,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('#live')).not.toContain('mutual_tls');
     });
 
-    it('turns its clock, so that a certificate is renewed; and says that tokens are made up', async () => {
+    it('turns its clock, so that a certificate is renewed, and says that tokens are invented', async () => {
       await open();
       await choose('everything');
       await press('#apply');
@@ -365,7 +365,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('#plain')).toMatch(/SSHUserCertificate\/bob .*replace: it expired/);
     });
 
-    it('shares all of it by a link, and starts again without it', async () => {
+    it('shares everything by a link, and starts again without it', async () => {
       await open();
       await press('#apply');
       await press('#share');
@@ -380,7 +380,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       ]);
     });
 
-    it('works from a static host, asks it for three files, keeps nothing, and may ask nobody else', async () => {
+    it('works from a static host, requests three files, stores nothing, and may request nothing else', async () => {
       const asked: string[] = [];
       const host = createHttpServer(({ url = '/' }, response) => {
         asked.push(url);
@@ -434,7 +434,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await page.evaluate(() => (window as unknown as { jumps: string[] }).jumps)).toEqual([]);
     });
 
-    it('says when something is too much for a link', async () => {
+    it('says if something is too long for a link', async () => {
       await open();
       const noise = Array.from({ length: 3000 }, (_, at) => `# ${Math.sin(at)}${Math.cos(at)}`).join('\n');
       await write(noise);
@@ -484,7 +484,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('#status')).toContain('1 to update');
     });
 
-    it('shows every hostile text that is pasted as what it is', async () => {
+    it('shows every hostile text that is pasted as text', async () => {
       await open();
       const texts = thinInFirefox([...TRICKS, ...fc.sample(hostileText, { numRuns: 10, seed: 27 })]);
       for (const [at, text] of texts.entries()) {
@@ -505,7 +505,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       });
     }
 
-    it('shows hostile texts as what they are, in a plan and where they are refused', async () => {
+    it('shows hostile texts as text, in a plan and in a refusal', async () => {
       const samples = fc.sample(hostileText, { numRuns: 60, seed: 27 });
       const printable = [...samples.filter((one) => /^[ -~]+$/.test(one)), '<script>alert(1)</script><img src=x>'];
       for (const texts of [samples, printable]) {
@@ -539,7 +539,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(review).toContain('<script>alert(1)</script>');
     });
 
-    it('ends a worker that takes too long, says so, and asks another one', async () => {
+    it('ends a worker that takes too long, says so, and starts another one', async () => {
       await page?.close();
       page = await browser.newPage();
       // The first worker hears nothing, and time passes a hundred times as fast.
@@ -564,26 +564,23 @@ for (const { browser: name, path, args } of BROWSERS) {
       ['dark', 1300],
       ['light', 400],
       ['dark', 400],
-    ] as const)(
-      'has nothing that a rule of accessibility objects to, when it is %s and %i wide',
-      async (look, width) => {
-        await open('', look, width);
-        const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-        expect(back).toBe(look === 'dark' ? 'rgb(20, 23, 28)' : 'rgb(255, 255, 255)');
-        await choose('drift');
-        await press('#apply');
-        const findings = await page.evaluate(
-          `${axe.source}; axe.run(document, { resultTypes: ['violations'], iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
-        );
-        await page
-          .screenshot({ path: join(ARTIFACTS, `try-${name}-${look}-${width}.png`) as `${string}.png`, fullPage: true })
-          .catch(() => undefined);
-        expect(findings).toEqual([]);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
-      },
-    );
+    ] as const)('breaks no rule of accessibility if it is %s and %i wide', async (look, width) => {
+      await open('', look, width);
+      const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      expect(back).toBe(look === 'dark' ? 'rgb(20, 23, 28)' : 'rgb(255, 255, 255)');
+      await choose('drift');
+      await press('#apply');
+      const findings = await page.evaluate(
+        `${axe.source}; axe.run(document, { resultTypes: ['violations'], iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+      );
+      await page
+        .screenshot({ path: join(ARTIFACTS, `try-${name}-${look}-${width}.png`) as `${string}.png`, fullPage: true })
+        .catch(() => undefined);
+      expect(findings).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    });
 
-    it('is used with the keyboard alone', async () => {
+    it('works with the keyboard alone', async () => {
       await open();
       for (let count = 0; count < 40 && (await page.evaluate(() => document.activeElement?.id)) !== 'apply'; count += 1)
         await page.keyboard.press('Tab');

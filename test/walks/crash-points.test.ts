@@ -22,7 +22,7 @@ function listPoints(requests: number): readonly number[] {
   return thinOut(Array.from({ length: requests }, (_, request) => request));
 }
 
-describe('a run that dies', () => {
+describe('a run that is killed', () => {
   let folder: string;
 
   beforeEach(() => {
@@ -31,7 +31,7 @@ describe('a run that dies', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it.each(WHEN)('%s any request of the first apply is made good by the next', LONG, async (when) => {
+  it.each(WHEN)('is repaired by the next run: %s any request of the first apply', LONG, async (when) => {
     const everything = await loadFolder('examples/everything');
     const requests = await countRequests([everything]);
     expect(requests).toBeGreaterThan(20);
@@ -43,7 +43,7 @@ describe('a run that dies', () => {
   });
 
   it.each(WHEN)(
-    '%s any request of an apply that updates, replaces, moves and deletes is made good by the next',
+    'is repaired by the next run: %s any request of an apply that updates, replaces, moves and deletes',
     LONG,
     async (when) => {
       const [everything, changed] = [
@@ -61,7 +61,7 @@ describe('a run that dies', () => {
     },
   );
 
-  it('again and again, between changes of any stack, is made good in the end', LONG, async () => {
+  it('is repaired at the end, if it is killed again and again between changes of any stack', LONG, async () => {
     const deaths = fc.array(fc.record({ request: fc.integer({ min: 6, max: 24 }), when: fc.constantFrom(...WHEN) }), {
       minLength: 1,
       maxLength: 3,

@@ -7,30 +7,26 @@ import { listTouched, World } from '../laws/world.ts';
 const LIFECYCLE = { protect: false, ignore: [] } as const;
 const TYPES = ['dashboard', 'api', 'agent', 'endpoints'];
 
-describe('values that only one resource can have', () => {
-  it(
-    'go from edge to edge in any rotation of ten, with fewer writes that only give up than edges that change',
-    LONG,
-    async () => {
-      const rounds = fc.array(arbitraryAssignment(10, 12), { minLength: 2, maxLength: 4 });
-      const property = fc.asyncProperty(rounds, fc.boolean(), async (assignments, isParallel) => {
-        const world = new World({ concurrency: isParallel ? 16 : 1 });
-        for (const assignment of assignments) {
-          const stack = toEdges(assignment);
-          const { writes } = await world.migrate(stack);
-          expect(listTouched(await world.plan(stack))).toEqual([]);
-          const updates = writes.filter(({ id }) => id.startsWith('update'));
-          const releases = writes.filter(({ id }) => id.startsWith('release'));
-          expect(releases.length).toBeLessThanOrEqual(Math.max(0, updates.length - 1));
-        }
-        await world.migrate([], { mode: 'destroy' });
-        expect(world.resources()['TCPEdge']).toEqual([]);
-      });
-      await holds(property, 25);
-    },
-  );
+describe('unique values', () => {
+  it('move between ten edges in any rotation, with fewer extra writes than changed edges', LONG, async () => {
+    const rounds = fc.array(arbitraryAssignment(10, 12), { minLength: 2, maxLength: 4 });
+    const property = fc.asyncProperty(rounds, fc.boolean(), async (assignments, isParallel) => {
+      const world = new World({ concurrency: isParallel ? 16 : 1 });
+      for (const assignment of assignments) {
+        const stack = toEdges(assignment);
+        const { writes } = await world.migrate(stack);
+        expect(listTouched(await world.plan(stack))).toEqual([]);
+        const updates = writes.filter(({ id }) => id.startsWith('update'));
+        const releases = writes.filter(({ id }) => id.startsWith('release'));
+        expect(releases.length).toBeLessThanOrEqual(Math.max(0, updates.length - 1));
+      }
+      await world.migrate([], { mode: 'destroy' });
+      expect(world.resources()['TCPEdge']).toEqual([]);
+    });
+    await holds(property, 25);
+  });
 
-  it('go round one circle of up to ten edges with one more write', LONG, async () => {
+  it('move around one circle of up to ten edges with one extra write', LONG, async () => {
     const property = fc.asyncProperty(
       fc.integer({ min: 2, max: 10 }),
       fc.integer({ min: 1, max: 9 }),
@@ -47,7 +43,7 @@ describe('values that only one resource can have', () => {
     await holds(property, 15);
   });
 
-  it('go from restriction to restriction and from ingress to ingress, which are replaced', LONG, async () => {
+  it('move from restriction to restriction and from ingress to ingress, which are replaced', LONG, async () => {
     const orders = fc.array(fc.shuffledSubarray([0, 1, 2, 3]), { minLength: 2, maxLength: 4 });
     const property = fc.asyncProperty(
       orders,

@@ -8,8 +8,8 @@ import { holds, LONG } from '../laws/properties.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { listTouched, loadStack, World } from '../laws/world.ts';
 
-describe('a walk from stack to stack', () => {
-  it('leaves nothing to do after each step, and nothing at all at its end', LONG, async () => {
+describe('a walk over many stacks', () => {
+  it('leaves nothing to do after each step, and nothing at its end', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(6), async (stacks) => {
       const world = new World();
       await world.call('POST', '/edges/tcp', { description: 'somebody else’s' });

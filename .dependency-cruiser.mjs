@@ -84,6 +84,7 @@ const EFFECTS = [
   'files/write-file',
   'manifest/load',
   'manifest/load-upward',
+  'manifest/unread-files',
   'apply/token-sinks',
   'apply/run-command',
   'apply/run-command',

@@ -27,6 +27,7 @@ import { joinToManifestFolder, NO_ENVIRONMENT, type ReadFieldFile, STDIN_FILE_NA
 import { parseDocuments } from './parse.ts';
 import { createStackFileFilter, expandListDocument, type FoundManifest } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
+import { createUnreadDiagnostic, hasManifestEnding, type PassedOver } from './unread-files.ts';
 
 /** Manifests as the bytes of a file, or as text from a program. */
 export type ManifestContent = ManifestBytes | ManifestText;
@@ -230,7 +231,8 @@ function readNamedFolder(folder: Path, reading: Reading): void {
   };
   const isDone = () => false;
   const { seen, roots, budget } = reading;
-  const walk: Walk = { seen, folders: new Set(), visit, findings, isDone, roots, budget, isFull: false };
+  const passedOver: (PassedOver & Pick<FoundManifest, 'folder'>)[] = [];
+  const walk: Walk = { seen, folders: new Set(), visit, findings, isDone, roots, budget, isFull: false, passedOver };
   const count = readFolder(folder, walk);
   reading.isFull = walk.isFull;
   const isOwn = createStackFileFilter(folder.shown, found);
@@ -238,6 +240,8 @@ function readNamedFolder(folder: Path, reading: Reading): void {
     if (isOwn(manifest)) reading.sources.push(manifest);
     else reading.seen.delete(reals[index] ?? '');
   }
+  const unread = createUnreadDiagnostic(passedOver.filter(isOwn), seen);
+  if (unread !== undefined) findings.push({ folder: folder.shown, diagnostic: unread });
   reading.findings.push(...findings.filter(isOwn));
   if (count > 0) return;
   const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools.';
@@ -266,6 +270,8 @@ interface Walk extends Omit<Reading, 'sources'> {
   readonly folders: Set<string>;
   readonly visit: (found: FoundManifest, real: string) => void;
   readonly isDone: () => boolean;
+  /** Gets what is not read because of its name, with the folder that it is in. */
+  readonly passedOver?: (PassedOver & Pick<FoundManifest, 'folder'>)[];
 }
 
 /**
@@ -292,7 +298,8 @@ export function byName(left: Dirent, right: Dirent): number {
 }
 
 function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
-  if (entry.name.startsWith('.') || entry.name === 'node_modules' || walk.isFull || walk.isDone()) return 0;
+  if (walk.isFull || walk.isDone()) return 0;
+  if (entry.name.startsWith('.') || entry.name === 'node_modules') return passOver(folder, entry, walk);
   const illNamed = entry.isFile() && !isManifestName(entry.name) ? undefined : findIllNamed(folder.real, entry.name);
   if (illNamed !== undefined) {
     walk.findings.push({ folder: folder.shown, diagnostic: createIllNamedDiagnostic(folder.shown, illNamed) });
@@ -309,7 +316,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     const type = entry.isSymbolicLink() ? statSync(path.real) : entry;
     isNeeded ||= type.isDirectory();
     if (type.isDirectory()) return readFolder(path, walk);
-    if (!type.isFile() || !isManifestName(entry.name)) return 0;
+    if (!type.isFile() || !isManifestName(entry.name)) return passOver(folder, entry, walk);
     const real = entry.isSymbolicLink() ? addNewFile(path.real, walk.seen) : addReal(path.real, walk.seen);
     if (real === undefined) return 1;
     const bytes = readInput(path.real, walk);
@@ -321,6 +328,14 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
       walk.findings.push({ folder: folder.shown, diagnostic: createUnreadableDiagnostic(path.shown, error) });
   }
   return 1;
+}
+
+/** Notes what is not read because of its name. Returns the number of files that were read. */
+function passOver({ shown, real }: Path, entry: Dirent, { passedOver }: Walk): 0 {
+  const isFolder = entry.isDirectory();
+  if ((isFolder && entry.name !== '.git') || entry.isFile())
+    passedOver?.push({ shown: joinShown(shown, entry.name), real: `${real}/${entry.name}`, isFolder, folder: shown });
+  return 0;
 }
 
 /**
@@ -348,7 +363,7 @@ export function joinShown(folder: string, name: string): string {
 
 /** Whether a file in a folder is read as a manifest, according to its name. */
 export function isManifestName(name: string): boolean {
-  return /\.(ya?ml|json)$/.test(name) && !/^kustomization\.ya?ml$/.test(name);
+  return hasManifestEnding(name) && !/^kustomization\.ya?ml$/i.test(name);
 }
 
 function createEmptyDiagnostic(path: string, message: string, remedy: string): Diagnostic {
@@ -430,7 +445,7 @@ const OTHER_FIELD = /^[ \t{-]*["']?[\w@$./][\w@$./-]*["']?[ \t]*:(?:\s|$)/m;
 export function isFileOfOtherTool(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
   const text = toBuffer(bytes).toString('utf8');
-  const json = name.endsWith('.json') && checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
+  const json = /\.json$/i.test(name) && checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
   if (json !== undefined) return isForeignJson(json);
   return !ANY_FIELD.test(text) && OTHER_FIELD.test(text);
 }

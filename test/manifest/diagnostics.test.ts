@@ -20,6 +20,7 @@ const ELSEWHERE: readonly string[] = [
   'claimed-elsewhere',
   'duplicate-stack',
   'file-unreadable',
+  'manifest-not-read',
   'no-stack',
   'path-refused',
   'render-failed',

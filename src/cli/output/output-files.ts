@@ -139,7 +139,7 @@ async function identifyFile(file: string, cwd: string): Promise<string | undefin
 
 /** Whether a file is below one of the folders, and may be a manifest. Loads the manifest reader if needed. */
 async function mayBeManifest(path: string, folders: readonly string[], cwd: string): Promise<boolean> {
-  if (!/\.(ya?ml|json)$/.test(path)) return false;
+  if (!/\.(ya?ml|json)$/i.test(path)) return false;
   if (!folders.some((folder) => path.startsWith(`${resolve(cwd, folder)}${sep}`))) return false;
   const { isFileOfOtherTool } = await import('../../manifest/load.ts');
   try {

@@ -180,7 +180,7 @@ export async function findIndexedPlanFolder(
 /** Lists the names of the files that an apply of the folder would read. */
 async function listReadable(path: string): Promise<readonly string[]> {
   const names = await readdir(path);
-  return names.filter((name) => /\.(?:json|ya?ml)$/.test(name) && !name.startsWith('.')).sort();
+  return names.filter((name) => /\.(?:json|ya?ml)$/i.test(name) && !name.startsWith('.')).sort();
 }
 
 async function hasOnlyPlans(

@@ -7,15 +7,17 @@ import { createServer, parseApiKey } from '../src/server/index.ts';
 import { type CommandResult, runCommand } from '../test/cli/fake-context.ts';
 import { renderTerminalSvg } from './terminal-svg.ts';
 
-/** Where the pictures of the README are. */
+/** Where the pictures of the README and of the tutorial are. */
 export const PICTURES = 'docs/images';
 
-/** What the pictures show, made of the demo with its clock standing still. */
+/** What the pictures show, made of the demo and of the tutorial with their clock standing still. */
 export interface Pictures {
   /** The plan in a terminal, as SVG. */
   readonly plan: string;
-  /** The review page of that plan, as HTML: the other pictures are screenshots of it. */
+  /** The review page of that plan, as HTML. */
   readonly page: string;
+  /** The review page of the pull request in the tutorial. The other pictures are screenshots of these two. */
+  readonly tutorial: string;
 }
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -23,40 +25,64 @@ const BASE_URL = 'https://api.example.com';
 const COLUMNS = 96;
 const PLAN = 'plan manifests -o plan.json';
 
-/** Makes a plan of the demo's stack after both of its changes. The same each time. */
+/** Plays the demo up to the plan that follows both of its changes, and the tutorial up to its review. The same each time. */
 export async function makePictures(): Promise<Pictures> {
+  return { ...(await inTemporaryFolder(playDemo)), tutorial: await inTemporaryFolder(playTutorial) };
+}
+
+/** What stands beside the screenshots, and says of which pages they are. */
+export function toPageDigest({ page, tutorial }: Pictures): string {
+  return `${createHash('sha256').update(page).update(tutorial).digest('hex')}\n`;
+}
+
+async function inTemporaryFolder<T>(play: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-pictures-'));
   try {
-    return await makePicturesIn(folder);
+    return await play(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** What stands beside the screenshots, and says of which page they are. */
-export function toPageDigest({ page }: Pictures): string {
-  return `${createHash('sha256').update(page).digest('hex')}\n`;
-}
-
-async function makePicturesIn(folder: string): Promise<Pictures> {
+async function playDemo(folder: string): Promise<Omit<Pictures, 'tutorial'>> {
   cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
-  const seed = JSON.parse(readFileSync('examples/account.json', 'utf8'));
-  const server = createServer({ now: () => NOW, idSeed: 'demo', apiKeys: [parseApiKey('dev:admin')], seed });
-  const edgewise = async (line: string, expected: number): Promise<CommandResult> => {
-    const env = { EDGEWISE_BASE_URL: BASE_URL };
-    const options = { cwd: folder, env, now: () => NOW, transport: server.handle, terminal: COLUMNS };
-    const result = await runCommand(line.split(' '), options);
-    if (result.exitCode === expected) return result;
-    throw new Error(`edgewise ${line} ended with ${result.exitCode}: ${result.stderr}`);
-  };
-  await edgewise('apply manifests --yes', 0);
+  const { server, edgewise } = openAccount(folder, 'examples/account.json');
+  await edgewise('apply manifests --yes');
   const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
   const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };
   const body = JSON.stringify(HAND_CHANGE);
   await server.handle(new Request(`${BASE_URL}/edges/tcp/${edge?.['id']}`, { method: 'PATCH', headers, body }));
-  const file = join(folder, 'manifests', LINE_CHANGE.file);
-  writeFileSync(file, readFileSync(file, 'utf8').replace(LINE_CHANGE.from, LINE_CHANGE.to));
-  const { stdout } = await edgewise(`${PLAN} --report html=plan.html`, 0);
+  changeFile(join(folder, 'manifests', LINE_CHANGE.file), LINE_CHANGE.from, LINE_CHANGE.to);
+  const { stdout } = await edgewise(`${PLAN} --report html=plan.html`);
   const plan = renderTerminalSvg(`\u001b[2m$ edgewise ${PLAN}\u001b[22m\n${stdout}`, 'edgewise plan in a terminal');
   return { plan, page: readFileSync(join(folder, 'plan.html'), 'utf8') };
+}
+
+/** The commands of docs/tutorial.md up to its fifth step. */
+async function playTutorial(folder: string): Promise<string> {
+  const { edgewise } = openAccount(folder, 'examples/tutorial/account.json');
+  await edgewise('export -o ingress --owner shop');
+  rmSync(join(folder, 'ingress/tcp-edge/demo-for-tuesday.yaml'));
+  await edgewise('apply ingress --yes');
+  changeFile(join(folder, 'ingress/weighted-backend/postgres-pool.yaml'), /: (90|10)$/gm, ': 50');
+  changeFile(join(folder, 'ingress/tcp-edge/postgres.yaml'), / {2}ip_restriction:[\s\S]*?External.*\n/, '');
+  await edgewise('plan ingress -o plan.json --report html=review.html');
+  return readFileSync(join(folder, 'review.html'), 'utf8');
+}
+
+function openAccount(folder: string, seedFile: string) {
+  const seed = JSON.parse(readFileSync(seedFile, 'utf8'));
+  const server = createServer({ now: () => NOW, idSeed: 'demo', apiKeys: [parseApiKey('dev:admin')], seed });
+  const edgewise = async (line: string): Promise<CommandResult> => {
+    const env = { EDGEWISE_BASE_URL: BASE_URL };
+    const options = { cwd: folder, env, now: () => NOW, transport: server.handle, terminal: COLUMNS };
+    const result = await runCommand(line.split(' '), options);
+    if (result.exitCode === 0) return result;
+    throw new Error(`edgewise ${line} ended with ${result.exitCode}: ${result.stderr}`);
+  };
+  return { server, edgewise };
+}
+
+function changeFile(file: string, from: string | RegExp, to: string): void {
+  writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
 }

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { startBrowser } from '../test/browsers/browser.ts';
 import { makePictures, PICTURES, toPageDigest } from './picture-files.ts';
 
-/** Writes the pictures of the README. Needs Chromium. */
+/** Writes the pictures of the README and of the tutorial. Needs Chromium. */
 
 /** Of 100: text stays sharp. */
 const QUALITY = 40;
@@ -22,9 +22,14 @@ execFileSync(process.execPath, ['.ci/try.ts', '--no-open', folder]);
 const browser = await startBrowser();
 try {
   for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: 1, colorScheme });
-    await page.setContent(pictures.page);
-    await keepAsWebp(page, `review-${colorScheme}.webp`);
+    for (const [name, content] of [
+      ['review', pictures.page],
+      ['tutorial', pictures.tutorial],
+    ] as const) {
+      const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: 1, colorScheme });
+      await page.setContent(content);
+      await keepAsWebp(page, `${name}-${colorScheme}.webp`);
+    }
   }
   const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 900, height: 560 }, deviceScaleFactor: 1 });
   await page.goto(pathToFileURL(join(folder, 'index.html')).href);

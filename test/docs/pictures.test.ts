@@ -13,16 +13,19 @@ describe('the pictures of the README', () => {
     expect(readFileSync(join(PICTURES, 'review.sha256'), 'utf8')).toBe(toPageDigest(pictures));
   });
 
-  it('open the README, in light and in dark, and are small', () => {
-    const [head = ''] = README.split('\n## ');
-    const paths = Array.from(head.matchAll(/docs\/images\/[\w.-]+/g), ([path]) => path);
-    expect(paths).toEqual(
-      ['plan.svg', 'review-dark.webp', 'review-light.webp', 'try.webp'].map((name) => `${PICTURES}/${name}`),
-    );
-    for (const path of paths) expect(statSync(path).size, path).toBeLessThan(200_000);
-    for (const path of paths.slice(1)) expect(readFileSync(path).toString('latin1', 8, 12), path).toBe('WEBP');
-    const { files }: { readonly files: readonly string[] } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(files).toContain('docs');
+  it('open the README and the tutorial, in light and in dark, and are small', () => {
+    const pages = ['docs/tutorial.md', 'docs/reports.md', 'docs/library.md'].map((page) => readFileSync(page, 'utf8'));
+    const shown = [README, ...pages].join('');
+    const files = Array.from(shown.matchAll(/images\/([\w-]+\.\w+)/g), ([, file]) => file);
+    const names = [
+      'plan.svg',
+      'flow.svg',
+      ...['review', 'tutorial'].flatMap((name) => [`${name}-dark.webp`, `${name}-light.webp`]),
+    ];
+    expect(files).toEqual(expect.arrayContaining(names));
+    for (const name of names) expect(statSync(join(PICTURES, name)).size, name).toBeLessThan(200_000);
+    const { files: packed }: { readonly files: readonly string[] } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(packed).toContain('docs');
   });
 });
 

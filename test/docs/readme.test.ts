@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXAMPLES_PAGE } from '../../.ci/run-example.ts';
 import { runCommand } from '../cli/fake-context.ts';
@@ -7,30 +7,39 @@ import { DOCUMENTS, listCodeBlocks } from './documents.ts';
 const README = DOCUMENTS.get('README.md') ?? '';
 
 describe('the README', () => {
-  it('names the two commands for a fresh machine near its top', () => {
-    const top = README.split('\n').slice(0, 25).join('\n');
-    expect(top).toMatch(/^npm ci && npm run demo\b/m);
-    expect(top).toMatch(/^npm cit\b/m);
+  it('has at most 700 words', () => {
+    expect(README.split(/\s+/).filter((word) => word !== '').length).toBeLessThanOrEqual(700);
   });
 
-  it('starts with its purpose and its users, then the picture, then two commands', () => {
+  it('starts with its purpose and its users, then a plan and the flow, then the commands for a fresh machine', () => {
     const places = [
-      ...['](schemas/openapi.json)', '**It replaces**', '**It is not for**', '](docs/images/plan.svg)'],
-      ...['npm ci && npm run demo', 'npm cit', '## '],
+      ...['Edgewise keeps the edges', 'It is for platform teams', '](docs/images/plan.svg)', '](docs/images/flow.svg)'],
+      ...['\nnpm ci && npm run demo ', '\nnpm cit ', '\nnpm run try ', '$ edgewise plan shop', '## Compared'],
     ].map((text) => README.indexOf(text));
     expect(places).toEqual(places.toSorted((one, other) => one - other));
     expect(places[0]).toBeGreaterThan(0);
-    expect(README.slice(0, places[5]).split('\n').length).toBeLessThan(20);
+    expect(README.slice(0, places[6]).split('\n').length).toBeLessThan(25);
   });
 
+  it('cites a source for each fact about other tools', () => {
+    const rows = Array.from(README.matchAll(/^\| (?!---|\||Refresh)(.*) \|$/gm), ([, row = '']) => row.split(' | '));
+    expect(rows.length).toBeGreaterThan(5);
+    for (const [name, own = '', terraform = ''] of rows) {
+      expect(terraform, name).toMatch(/\]\((?:https:|docs\/benchmarks)/);
+      if (name !== 'State file') expect(own, name).toMatch(/\]\(docs\//);
+    }
+  });
+});
+
+describe('the installation page', () => {
   it('says how to install the command, and on which Node, before its use', () => {
     const { engines }: { readonly engines: { readonly node: string } } = JSON.parse(
       readFileSync('package.json', 'utf8'),
     );
-    const [, section = ''] = (README.split('## Your first stack')[0] ?? '').split('## Use it in a project');
-    expect(section).toContain(`Node ${engines.node.replace(/^>=|\.0$/g, '')} or newer`);
+    const page = DOCUMENTS.get('docs/installation.md') ?? '';
+    expect(page).toContain(`Node ${engines.node.replace(/^>=|\.0$/g, '')} or newer`);
     const commands = Array.from(
-      section.matchAll(/^(npm install --save-dev|npx --no-install edgewise [a-z]+) /gm),
+      page.matchAll(/^(npm install --save-dev|npx --no-install edgewise [a-z]+) /gm),
       ([, command]) => command,
     );
     expect(commands).toEqual([
@@ -40,25 +49,49 @@ describe('the README', () => {
       'npx --no-install edgewise plan',
     ]);
   });
+});
 
-  it('is short', () => {
-    expect(README.split('\n').length).toBeLessThan(250);
-  });
-
-  it('links to every page of docs', () => {
-    const pages = [...DOCUMENTS.keys()].filter((file) => file.startsWith('docs/'));
-    expect(pages.filter((file) => !README.includes(`](${file})`))).toEqual([]);
+describe('the index by question', () => {
+  it('links to every page', () => {
+    const index = DOCUMENTS.get('docs/README.md') ?? '';
+    const pages = [...DOCUMENTS.keys()].filter((file) => file.startsWith('docs/') && file !== 'docs/README.md');
+    expect(pages.filter((file) => !index.includes(`](${file.slice('docs/'.length)}`))).toEqual([]);
   });
 });
 
-/** Pages that each say in their first two lines for whom they are. The examples and the project's own pages too. */
-const PAGES = [...DOCUMENTS, ...globSync('.github/*.md').map((file) => [file, readFileSync(file, 'utf8')] as const)];
+describe('the tutorial', () => {
+  const tutorial = DOCUMENTS.get('docs/tutorial.md') ?? '';
+  const steps = tutorial.split(/^## (?=\d)/m).slice(1);
 
-it.each(PAGES)('%s starts with its readers and what they can do after it', (_, document) => {
-  const [title = '', empty, ...lines] = document.split('\n');
-  expect(title).toMatch(/^# /);
-  expect(empty).toBe('');
-  expect(lines.slice(0, 2).join(' ')).toMatch(/^For .*\. After this page,? /);
+  it('has commands in each step, and says what to look at', () => {
+    expect(steps).toHaveLength(8);
+    for (const step of steps) expect(step, step).toContain('$ ');
+    for (const step of steps.filter((_, index) => ![3, 7].includes(index))) expect(step, step).toContain('**Look at**');
+  });
+
+  it('shows adoptions only, a danger, a refused approval, drift, and nothing to do', () => {
+    const told = [
+      ...[
+        '2 to adopt, 0 to create; 0 unchanged',
+        'Nothing to do: 2 resources match',
+        '! access: will no longer be restricted',
+      ],
+      ...[
+        'The plan is not the same as plan.json',
+        '$ echo $?\n6\n',
+        '1 write applied',
+        '! access: is no longer restricted',
+      ],
+      ...['Unmanaged:', '$ echo $?\n2\n', '1 write applied, 0 failed', '$ echo $?\n0\n'],
+    ];
+    const missing: string[] = [];
+    let place = 0;
+    for (const text of told) {
+      place = tutorial.indexOf(text, place + 1);
+      if (place < 0) missing.push(text);
+    }
+    expect(missing).toEqual([]);
+  });
 });
 
 describe('the version', () => {

@@ -43,7 +43,7 @@ function watchTokens(transport: Transport, tokens: Map<string, string>): Transpo
 }
 
 /** The credentials that there are, and the token that the sink holds. */
-function look({ folder, server }: Workspace) {
+function readCredentials({ folder, server }: Workspace) {
   const credentials = (server.snapshot().resources['Credential'] ?? []).map(({ id }) => String(id));
   const file = join(folder, 'tokens/agent.token');
   return { credentials, token: existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined };
@@ -63,7 +63,7 @@ describe.each([
     expect(crashed.exitCode).toBe(1);
 
     expect(await edgewise('apply m.yaml --yes', { transport })).toMatchObject({ exitCode: 0 });
-    const { credentials, token } = look(workspace);
+    const { credentials, token } = readCredentials(workspace);
     expect(credentials).toHaveLength(1);
     expect(token).toBe(tokens.get(credentials[0] ?? ''));
     expect(await edgewise('plan m.yaml --detailed-exitcode', { transport })).toMatchObject({ exitCode: 0 });
@@ -76,7 +76,7 @@ describe.each([
     const transport = watchTokens(server.handle, tokens);
     if (flags !== '') await edgewise('apply m.yaml --yes', { transport });
     await edgewise(`apply m.yaml --yes${flags}`, { transport: crashAt(point, transport) });
-    const { credentials, token } = look(workspace);
+    const { credentials, token } = readCredentials(workspace);
     const working = credentials.map((id) => tokens.get(id));
     expect(token === undefined || working.includes(token)).toBe(true);
   });
@@ -105,7 +105,7 @@ describe.each([
 
     const resumed = await edgewise(`${line} --yes${flags}`, { transport });
     expect(resumed, resumed.stderr).toMatchObject({ exitCode: 0 });
-    const { credentials, token } = look(workspace);
+    const { credentials, token } = readCredentials(workspace);
     expect(credentials).toHaveLength(1);
     expect(token).toBe(tokens.get(credentials[0] ?? ''));
     expect(await edgewise('plan m.yaml --detailed-exitcode', { transport })).toMatchObject({ exitCode: 0 });
@@ -137,18 +137,18 @@ describe('a sink that fails in the middle of a rotation', () => {
     const { edgewise, server, folder } = workspace;
     const transport = watchTokens(server.handle, tokens);
     await edgewise('apply m.yaml --yes', { transport });
-    const before = look(workspace);
+    const before = readCredentials(workspace);
     const command = '["node","-e","process.exit(1)"]';
     const failed = await edgewise(`apply m.yaml --yes --rotate Credential/agent --token-command ${command}`, {
       transport,
       env: { PATH: process.env['PATH'] ?? '', TMPDIR: folder },
     });
     expect(failed.exitCode).toBe(1);
-    expect(look(workspace).credentials).toEqual(expect.arrayContaining([...before.credentials]));
-    expect(look(workspace).token).toBe(before.token);
+    expect(readCredentials(workspace).credentials).toEqual(expect.arrayContaining([...before.credentials]));
+    expect(readCredentials(workspace).token).toBe(before.token);
 
     expect(await edgewise('apply m.yaml --yes', { transport })).toMatchObject({ exitCode: 0 });
-    const { credentials, token } = look(workspace);
+    const { credentials, token } = readCredentials(workspace);
     expect(credentials).toHaveLength(1);
     expect(before.credentials).not.toContain(credentials[0]);
     expect(token).toBe(tokens.get(credentials[0] ?? ''));

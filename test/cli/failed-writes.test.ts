@@ -21,7 +21,7 @@ spec:
 `;
 
 /** A service that forbids writes below a path. */
-function forbid(transport: Transport, path: string): Transport {
+function createForbiddingService(transport: Transport, path: string): Transport {
   return async (request) => {
     const isForbidden = request.method !== 'GET' && new URL(request.url).pathname.startsWith(path);
     return isForbidden ? Response.json({ error_code: 'ERR_9', msg: 'not yours' }, { status: 403 }) : transport(request);
@@ -47,7 +47,9 @@ describe('a failed write', () => {
 
   it('is shown at the start of its manifest if the service names no field', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edge.yaml': `${STACK}${toEdge('a', 20001)}` });
-    const { stdout } = await edgewise('apply edge.yaml --yes', { transport: forbid(recorder.transport, '/edges') });
+    const { stdout } = await edgewise('apply edge.yaml --yes', {
+      transport: createForbiddingService(recorder.transport, '/edges'),
+    });
     expect(stdout).toContain('    POST /edges/tcp: 403 ERR_9: not yours\n    --> edge.yaml:6:1\n');
   });
 });
@@ -62,7 +64,9 @@ spec: { domain: b.example.com }
 
   it('exits with 1 if some writes failed', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'two.yaml': TWO });
-    const result = await edgewise('apply two.yaml --yes', { transport: forbid(recorder.transport, '/edges') });
+    const result = await edgewise('apply two.yaml --yes', {
+      transport: createForbiddingService(recorder.transport, '/edges'),
+    });
     expect(result.exitCode).toBe(1);
     expect(result.stdout).toContain('The service does not permit create TCPEdge/a: get the permission');
     expect(result.stdout).not.toContain('API key');
@@ -70,7 +74,9 @@ spec: { domain: b.example.com }
 
   it('exits with 4 if all writes failed', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'two.yaml': TWO });
-    const result = await edgewise('apply two.yaml --yes', { transport: forbid(recorder.transport, '/') });
+    const result = await edgewise('apply two.yaml --yes', {
+      transport: createForbiddingService(recorder.transport, '/'),
+    });
     expect(result.exitCode).toBe(4);
     expect(result.stdout).toContain('does not permit create AgentIngress/b, create TCPEdge/a: get the permission');
   });

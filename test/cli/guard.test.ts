@@ -17,7 +17,7 @@ function toStack(guard: string): string {
 }
 
 /** A stack of three edges of which the manifests leave one. */
-async function leaveOne(stack: string) {
+async function createStackWithTwoDeletes(stack: string) {
   const workspace = await createWorkspace({ 'edgewise.yaml': stack + EDGES.join('') });
   await workspace.edgewise('apply --yes');
   await workspace.write({ 'edgewise.yaml': stack + ONE_EDGE });
@@ -54,7 +54,7 @@ describe('the guard of the Stack', () => {
   it.each(GENERAL_FORMAT_NAMES)(
     'refuses with the same exit code in plan and apply for %s, and writes nothing',
     async (format) => {
-      const { edgewise, recorder } = await leaveOne(STRICT);
+      const { edgewise, recorder } = await createStackWithTwoDeletes(STRICT);
       expect(await edgewise(`plan --format ${format}`)).toMatchObject({ exitCode: 5 });
       expect(await edgewise(`apply --yes --format ${format}`)).toMatchObject({ exitCode: 5 });
       expect(await edgewise(`plan --allow-deletes --format ${format}`)).toMatchObject({ exitCode: 0 });
@@ -63,7 +63,7 @@ describe('the guard of the Stack', () => {
   );
 
   it('applies to an approved plan: consent to plan is no consent to apply', async () => {
-    const { edgewise, server } = await leaveOne(STRICT);
+    const { edgewise, server } = await createStackWithTwoDeletes(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json --allow-deletes');
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
     expect(listEdges(server)).toHaveLength(3);
@@ -72,7 +72,7 @@ describe('the guard of the Stack', () => {
   });
 
   it('uses a stricter limit of the apply than of the plan', async () => {
-    const { edgewise, write, server } = await leaveOne(LAX);
+    const { edgewise, write, server } = await createStackWithTwoDeletes(LAX);
     await write({ 'strict/.git/HEAD': '', 'strict/edgewise.yaml': STRICT + ONE_EDGE });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
     const refused = await edgewise('apply plan.json --yes --manifests strict');
@@ -84,7 +84,7 @@ describe('the guard of the Stack', () => {
   });
 
   it('counts the share of everything owned, and not of what --target names', async () => {
-    const { edgewise } = await leaveOne(STRICT);
+    const { edgewise } = await createStackWithTwoDeletes(STRICT);
     const targets = '--target TCPEdge/b --target TCPEdge/c';
     expect(await edgewise(`apply --yes ${targets}`)).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply --yes --target TCPEdge/b')).toMatchObject({ exitCode: 0 });
@@ -101,7 +101,7 @@ describe('the guard of the Stack', () => {
   });
 
   it('does not count a rename as a delete', async () => {
-    const { edgewise, server, write } = await leaveOne(STRICT);
+    const { edgewise, server, write } = await createStackWithTwoDeletes(STRICT);
     const renamed = EDGES.map((text) => `${text.replace('name: ', 'name: new-')}lifecycle: { renamed_from: OLD }\n`);
     const names = ['a', 'b', 'c'];
     await write({
@@ -113,7 +113,7 @@ describe('the guard of the Stack', () => {
   });
 
   it('does not count a move to another stack as a delete, in neither stack', async () => {
-    const { edgewise, server, write } = await leaveOne(STRICT);
+    const { edgewise, server, write } = await createStackWithTwoDeletes(STRICT);
     await write({ 'edgewise.yaml': STRICT.replace('name: test', 'name: other') + EDGES.join('') });
     expect(await edgewise('apply --yes --take-over test')).toMatchObject({ exitCode: 0 });
     await write({ 'edgewise.yaml': STRICT });
@@ -264,7 +264,7 @@ describe('an edited plan file', () => {
   }
 
   it('obeys the limits, although it says that it was made to delete', async () => {
-    const { edgewise, folder, server } = await leaveOne(STRICT);
+    const { edgewise, folder, server } = await createStackWithTwoDeletes(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json');
     await edit(folder, (plan) => ({ ...plan, mode: 'destroy', violations: [] }));
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 6 });

@@ -9,7 +9,7 @@ const toUser = (description: string): string =>
   toManifest('TCPEdge', 'shop', { description, backend: { backend_id: 'WeightedBackend/pool' } });
 
 /** The way to a service that leaves something out of its answers. */
-function leavingOut({ server, recorder }: Workspace, more: object = {}) {
+function createOmittingTransport({ server, recorder }: Workspace, more: object = {}) {
   const rule: FaultRule = { on: '*', fault: 'left_out', ...more };
   const recorded = server.behind(() => toSend(recorder.transport));
   return { transport: withFaults(recorded, { seed: 1, rules: [rule] }).handle };
@@ -23,7 +23,7 @@ describe('a field that no response shows', () => {
     const { edgewise } = workspace;
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
-    const hidden = leavingOut(workspace, { fields: ['backend'] });
+    const hidden = createOmittingTransport(workspace, { fields: ['backend'] });
     for (const line of ['plan --detailed-exitcode', 'drift']) {
       const { exitCode, stdout } = await edgewise(line, hidden);
       expect(exitCode, line).toBe(0);
@@ -37,7 +37,7 @@ describe('a field that no response shows', () => {
     const { edgewise, write } = workspace;
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': STACK + POOL + toUser('b') });
-    const hidden = leavingOut(workspace, { fields: ['backend'] });
+    const hidden = createOmittingTransport(workspace, { fields: ['backend'] });
     expect((await edgewise('plan', hidden)).stdout).toContain(
       'the write succeeded there, and a plan made afterwards would be empty.',
     );
@@ -51,7 +51,7 @@ describe('a field that no response shows', () => {
     await edgewise('apply --yes');
     const { stdout: text, exitCode } = await edgewise(
       'export TCPEdge --owner test',
-      leavingOut(workspace, { fields: ['backend'] }),
+      createOmittingTransport(workspace, { fields: ['backend'] }),
     );
     expect(exitCode).toBe(0);
     expect(text).toContain('description: a');
@@ -66,7 +66,7 @@ describe('a service that returns null once and leaves the field out another time
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': STACK + POOL + toUser('b') });
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
-    const approved = await edgewise('apply --yes --approved plan.json', leavingOut(workspace));
+    const approved = await edgewise('apply --yes --approved plan.json', createOmittingTransport(workspace));
     expect(approved).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });

@@ -4,7 +4,7 @@ import { createNotices } from '../../src/cli/connection/notices.ts';
 const SETTINGS = { rateLimit: '120/60s', baseUrl: 'https://api.test' };
 const NEVER = () => () => undefined;
 
-async function tell(env: Readonly<Record<string, string>>, causes: readonly string[]): Promise<string> {
+async function collectNotices(env: Readonly<Record<string, string>>, causes: readonly string[]): Promise<string> {
   const written: string[] = [];
   const stderr = { write: (text: string) => void written.push(text), isTerminal: false, columns: () => 0 };
   const { onRetry } = createNotices({ env, stderr, now: () => new Date(0), after: NEVER }, SETTINGS);
@@ -14,7 +14,9 @@ async function tell(env: Readonly<Record<string, string>>, causes: readonly stri
 
 it('shows a person each cause once, and lets none forge a line', async () => {
   const refused = (path: string) => `GET https://api.test${path}: the connection was refused`;
-  expect(await tell({}, [refused('/a'), refused('/b'), 'HTTP 429', 'HTTP 429', 'HTTP 500\u001b[2J\nok'])).toBe(
+  expect(
+    await collectNotices({}, [refused('/a'), refused('/b'), 'HTTP 429', 'HTTP 429', 'HTTP 500\u001b[2J\nok']),
+  ).toBe(
     [
       'Reading continues after a pause: the connection was refused.',
       'Reading continues after a pause: HTTP 429.',
@@ -25,7 +27,7 @@ it('shows a person each cause once, and lets none forge a line', async () => {
 });
 
 it('shows programs every notice on request', async () => {
-  const lines = (await tell({ EDGEWISE_LOG_LEVEL: 'info' }, ['HTTP 429', 'HTTP 429'])).split('\n');
+  const lines = (await collectNotices({ EDGEWISE_LOG_LEVEL: 'info' }, ['HTTP 429', 'HTTP 429'])).split('\n');
   expect(lines.filter((line) => line.startsWith('{"level":30'))).toHaveLength(2);
 });
 

@@ -5,7 +5,7 @@ const USED = `${STACK}spec: { kinds: [TCPEdge] }\n`;
 const EDGE = toEdge('a', 20001);
 
 /** A service that permits no list but that of TCP edges. */
-async function createPoor(manifest: string) {
+async function createRestrictedService(manifest: string) {
   const workspace = await createWorkspace({ 'edgewise.yaml': manifest });
   const { transport } = workspace.recorder;
   const poor: typeof transport = async (request) => {
@@ -27,7 +27,7 @@ describe('spec.kinds of the Stack', () => {
     'release TCPEdge/a --yes',
     'destroy --yes',
   ])('reads no other kind with %s', async (line) => {
-    const { edgewise, recorder } = await createPoor(USED + EDGE);
+    const { edgewise, recorder } = await createRestrictedService(USED + EDGE);
     await edgewise('apply --yes');
     await edgewise('plan -o plan.json');
     recorder.take();
@@ -38,7 +38,7 @@ describe('spec.kinds of the Stack', () => {
   });
 
   it('is proposed by the message on a forbidden list, with the lines to write', async () => {
-    const { edgewise, write } = await createPoor(STACK + EDGE);
+    const { edgewise, write } = await createRestrictedService(STACK + EDGE);
     for (const line of ['plan', 'drift', 'apply --yes', 'destroy --yes']) {
       const { exitCode, stderr } = await edgewise(line);
       expect(exitCode).toBe(4);
@@ -53,7 +53,7 @@ describe('spec.kinds of the Stack', () => {
   });
 
   it('makes a manifest of another kind an error at its line', async () => {
-    const { edgewise } = await createPoor(USED + EDGE + toCredential('agent'));
+    const { edgewise } = await createRestrictedService(USED + EDGE + toCredential('agent'));
     const { exitCode, stderr, stdout } = await edgewise('plan');
     expect(exitCode).toBe(3);
     expect(stderr + stdout).toContain('error[unknown-kind]');
@@ -75,7 +75,7 @@ describe('spec.kinds of the Stack', () => {
   });
 
   it('is written by an export of some kinds', async () => {
-    const { edgewise } = await createPoor(STACK);
+    const { edgewise } = await createRestrictedService(STACK);
     const { stdout, exitCode } = await edgewise('export TCPEdge --owner other --base-url https://api.test');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('  kinds:\n    - TCPEdge\n');

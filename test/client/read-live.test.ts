@@ -127,7 +127,11 @@ describe('readLive', () => {
   });
 
   it('counts only its own requests, with retries', async () => {
-    const { client } = createFakeService({ 'GET /x': [{}], ...emptyLists(), 'GET /credentials?limit=100': flaky() });
+    const { client } = createFakeService({
+      'GET /x': [{}],
+      ...emptyLists(),
+      'GET /credentials?limit=100': createFlakyTransport(),
+    });
     await client.get('/x');
     const live = await readLive(client, { kinds: [getKind('Credential')], attachments: [] });
     expect(live.requests).toBe(2);
@@ -231,6 +235,6 @@ describe('readLive after a failure', () => {
   });
 });
 
-function flaky(): readonly Answer[] {
+function createFlakyTransport(): readonly Answer[] {
   return [new Response('', { status: 503 }), toPage('credentials', [])];
 }

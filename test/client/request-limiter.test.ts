@@ -12,7 +12,7 @@ import { toTries } from '../tries.ts';
 import { catchError } from './fake-service.ts';
 
 /** A limiter on a clock that moves on with each wait. */
-function govern(options: Partial<RequestLimiterOptions> = {}) {
+function createLimiter(options: Partial<RequestLimiterOptions> = {}) {
   let time = 0;
   const waits: WaitNotice[] = [];
   const limiter = createRequestLimiter({
@@ -34,7 +34,7 @@ describe('a request limiter', () => {
     });
     const property = fc.asyncProperty(gaps, fc.integer({ min: 1, max: 7 }), async (requests, limit) => {
       const rateLimit = { requests: limit, windowMs: 60 };
-      const { limiter, now, pass } = govern({ rateLimit, concurrency: 1 });
+      const { limiter, now, pass } = createLimiter({ rateLimit, concurrency: 1 });
       const isOver = createRateLimit(rateLimit);
       for (const { takes, counted } of requests) {
         await limiter.admit(async () => {
@@ -48,7 +48,7 @@ describe('a request limiter', () => {
   });
 
   it('starts the first window at once, and the rest as early as allowed', async () => {
-    const { limiter, now, waits } = govern({ rateLimit: { requests: 120, windowMs: 60_000 } });
+    const { limiter, now, waits } = createLimiter({ rateLimit: { requests: 120, windowMs: 60_000 } });
     await Promise.all(Array.from({ length: 540 }, () => limiter.admit(async () => undefined, undefined)));
     expect(now()).toBe(computeMinimumRequestTimeMs(540, { requests: 120, windowMs: 60_000 }));
     expect(now()).toBe(240_000);
@@ -67,7 +67,7 @@ describe('a request limiter', () => {
   it('rejects requests without waiting once waitSignal is aborted', async () => {
     const waitSignal = new AbortController();
     const reason = new Error('interrupted');
-    const { limiter } = govern({
+    const { limiter } = createLimiter({
       rateLimit: { requests: 1, windowMs: 60_000 },
       sleep: async () => waitSignal.abort(reason),
     });
@@ -83,7 +83,7 @@ describe('a request limiter', () => {
 
 describe('a service that throttles', () => {
   it('slows down every request, and halves how many run at once', async () => {
-    const { limiter, now, waits } = govern();
+    const { limiter, now, waits } = createLimiter();
     limiter.throttle(3000);
     expect(limiter.concurrency()).toBe(4);
     const starts = await Promise.all([1, 2].map(() => limiter.admit(async () => now(), undefined)));
@@ -92,7 +92,7 @@ describe('a service that throttles', () => {
   });
 
   it('counts once, however many requests it rejects at that moment', () => {
-    const { limiter, pass } = govern();
+    const { limiter, pass } = createLimiter();
     for (let refused = 0; refused < 5; refused += 1) limiter.throttle(1000);
     expect(limiter.concurrency()).toBe(4);
     pass(1000);
@@ -101,7 +101,7 @@ describe('a service that throttles', () => {
   });
 
   it('gets back to the limit step by step, and no further', () => {
-    const { limiter, pass } = govern();
+    const { limiter, pass } = createLimiter();
     for (let round = 0; round < 5; round += 1) {
       limiter.throttle(10);
       pass(10);

@@ -9,12 +9,12 @@ import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } fro
 
 const reset = new NetworkError('the connection was lost');
 
-function failing(status: number, headers: Record<string, string> = {}): Response {
+function createFailingTransport(status: number, headers: Record<string, string> = {}): Response {
   return new Response('', { status, headers });
 }
 
 /** A body that breaks off half-way. */
-function cutOff(): Response {
+function createTruncatedBody(): Response {
   const body = new ReadableStream({
     pull(controller) {
       controller.enqueue(new TextEncoder().encode('{"a":'));
@@ -28,13 +28,13 @@ describe('a GET', () => {
   it.each([
     ['the network failed', reset],
     ['there was no answer in time', new TimeoutError('late')],
-    ['the answer broke off', () => cutOff()],
+    ['the answer broke off', () => createTruncatedBody()],
     ['the answer was half of a JSON text', sayJson('{"a":')],
     ['the answer was a page of HTML', new Response('<html>', { headers: { 'content-type': 'text/html' } })],
     ['the answer was HTML that says it is JSON', sayJson('<html>')],
-    ['of a 429', failing(429)],
-    ['of a 500', failing(500)],
-    ['of a 503', failing(503)],
+    ['of a 429', createFailingTransport(429)],
+    ['of a 500', createFailingTransport(500)],
+    ['of a 503', createFailingTransport(503)],
   ])('is retried when %s', async (_, failure) => {
     const { client, log, sleeps } = createFakeService({ 'GET /x': [failure, { a: 1 }] });
     expect(await client.get('/x')).toEqual({ a: 1 });
@@ -43,7 +43,7 @@ describe('a GET', () => {
   });
 
   it.each([400, 401, 403, 404, 409, 301])('is not retried after a %d', async (status) => {
-    const { client, log } = createFakeService({ 'GET /x': [failing(status)] });
+    const { client, log } = createFakeService({ 'GET /x': [createFailingTransport(status)] });
     expect(await catchError(client.get('/x'))).toBeInstanceOf(ApiError);
     expect(log).toHaveLength(1);
   });
@@ -55,15 +55,19 @@ describe('a GET', () => {
   });
 
   it('has the key again', async () => {
-    const { client, requests } = createFakeService({ 'GET /x': [failing(500), {}] });
+    const { client, requests } = createFakeService({ 'GET /x': [createFailingTransport(500), {}] });
     await client.get('/x');
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(Array(2).fill(`Bearer ${API_KEY}`));
   });
 
   it.each([
     ['a network that stays down', reset, [500, 1000, 2000]],
-    ['a service that stays broken', failing(502), [500, 1000, 2000, 4000]],
-    ['a service that stays busy', failing(429), [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]],
+    ['a service that stays broken', createFailingTransport(502), [500, 1000, 2000, 4000]],
+    [
+      'a service that stays busy',
+      createFailingTransport(429),
+      [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000],
+    ],
   ])('waits longer each time, and fails after %s', async (_, failure, expected) => {
     const { client, sleeps } = createFakeService({ 'GET /x': [failure] });
     expect(await catchError(client.get('/x'))).toBeInstanceOf(Error);
@@ -73,7 +77,7 @@ describe('a GET', () => {
 
   it('waits a random part of the delay, so that many clients do not return at once', async () => {
     const { client, sleeps } = createFakeService(
-      { 'GET /x': [failing(500), failing(500), {}] },
+      { 'GET /x': [createFailingTransport(500), createFailingTransport(500), {}] },
       { random: () => 0.25 },
     );
     await client.get('/x');
@@ -90,7 +94,7 @@ describe('a GET', () => {
       500,
     ],
   ])('waits as long as the service asks, %s, and a little more', async (_, headers, expected) => {
-    const { client, sleeps } = createFakeService({ 'GET /x': [failing(429, headers), {}] });
+    const { client, sleeps } = createFakeService({ 'GET /x': [createFailingTransport(429, headers), {}] });
     await client.get('/x');
     expect(sleeps).toEqual([expected]);
   });
@@ -98,14 +102,16 @@ describe('a GET', () => {
   it.each([{ 'retry-after': 'soon' }, { 'retry-after': 'Sat, 31 Jan 2026 12:00:09 GMT' }, { 'retry-after': '-5' }])(
     'waits as usual if the delay of the service is unreadable: %j',
     async (headers) => {
-      const { client, sleeps } = createFakeService({ 'GET /x': [failing(503), failing(503, headers), {}] });
+      const { client, sleeps } = createFakeService({
+        'GET /x': [createFailingTransport(503), createFailingTransport(503, headers), {}],
+      });
       await client.get('/x');
       expect(sleeps).toEqual([500, 1000]);
     },
   );
 
   it('reports a service that asks for a delay of more than two minutes', async () => {
-    const { client, sleeps } = createFakeService({ 'GET /x': [failing(429, { 'retry-after': '121' })] });
+    const { client, sleeps } = createFakeService({ 'GET /x': [createFailingTransport(429, { 'retry-after': '121' })] });
     expect(await catchError(client.get('/x'))).toHaveProperty('response.status', 429);
     expect(sleeps).toEqual([]);
   });
@@ -114,7 +120,7 @@ describe('a GET', () => {
     const notices: RetryNotice[] = [];
     const echo = new NetworkError(`proxy refused Bearer ${API_KEY}`);
     const { client } = createFakeService(
-      { 'GET /x?a=1': [failing(429), echo, {}] },
+      { 'GET /x?a=1': [createFailingTransport(429), echo, {}] },
       { onRetry: (notice) => notices.push(notice) },
     );
     await client.get('/x?a=1');
@@ -127,7 +133,10 @@ describe('a GET', () => {
   it('is not retried after an abort', async () => {
     const stop = new AbortController();
     const reason = new NetworkError('another request failed');
-    const { client, log } = createFakeService({ 'GET /x': [failing(500)] }, { sleep: async () => stop.abort(reason) });
+    const { client, log } = createFakeService(
+      { 'GET /x': [createFailingTransport(500)] },
+      { sleep: async () => stop.abort(reason) },
+    );
     expect(await catchError(client.get('/x', stop.signal))).toBe(reason);
     expect(log).toHaveLength(1);
   });
@@ -136,8 +145,8 @@ describe('a GET', () => {
 describe('a write', () => {
   const kinds = {
     network: reset,
-    server: failing(503),
-    throttled: failing(429),
+    server: createFailingTransport(503),
+    throttled: createFailingTransport(429),
     unsent: new NetworkError('refused', { isUnsent: true }),
   };
   const again = (method: string, causes: readonly (keyof typeof kinds)[]) =>
@@ -163,7 +172,7 @@ describe('a write', () => {
   });
 
   it('by POST is sent once if its response is unusable', async () => {
-    for (const answer of [sayJson('{"id":'), new Response('<html>'), cutOff()]) {
+    for (const answer of [sayJson('{"id":'), new Response('<html>'), createTruncatedBody()]) {
       const { client, log } = createFakeService({ 'POST /x': [answer, { a: 1 }] });
       expect(await catchError(client.send('POST', '/x', {}))).toMatchObject({ isUnsent: false });
       expect(log).toHaveLength(1);
@@ -178,7 +187,7 @@ describe('a write', () => {
   });
 
   it.each([
-    ['refused unprocessed', failing(429)],
+    ['refused unprocessed', createFailingTransport(429)],
     ['never sent', new NetworkError('the connection was refused', { isUnsent: true })],
   ])('that may not wait counts as not sent if it was %s', async (_, failure) => {
     const waitSignal = new AbortController();
@@ -194,7 +203,7 @@ describe('a write', () => {
     const sleep = async (ms: number): Promise<void> => {
       if (ms > 1000) waitSignal.abort();
     };
-    const answers = [reset, failing(429, { 'retry-after': '9' }), {}];
+    const answers = [reset, createFailingTransport(429, { 'retry-after': '9' }), {}];
     const { client, log } = createFakeService({ 'PATCH /x': answers }, { sleep });
     expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal: waitSignal.signal }))).toBe(reset);
     expect(log).toHaveLength(2);
@@ -306,10 +315,10 @@ describe('without an injected clock', () => {
   const options = { baseUrl: BASE_URL, apiKey: API_KEY, versionHeader: 'V', pageSize: 1, concurrency: 1 };
 
   it('retries wait by themselves', async () => {
-    const answers = [failing(500), Response.json({ a: 1 })];
+    const answers = [createFailingTransport(500), Response.json({ a: 1 })];
     const client = createClient({
       ...options,
-      send: toSend(async () => answers.shift() ?? failing(404)),
+      send: toSend(async () => answers.shift() ?? createFailingTransport(404)),
       random: () => 0,
     });
     expect(await client.get('/x')).toEqual({ a: 1 });
@@ -320,7 +329,7 @@ describe('without an injected clock', () => {
     const reason = new NetworkError('another request failed');
     const client = createClient({
       ...options,
-      send: toSend(async () => failing(429, { 'retry-after': '100' })),
+      send: toSend(async () => createFailingTransport(429, { 'retry-after': '100' })),
       onRetry: () => queueMicrotask(() => stop.abort(reason)),
     });
     expect(await catchError(client.get('/x', stop.signal))).toBe(reason);

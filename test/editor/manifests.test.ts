@@ -42,7 +42,7 @@ describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manif
   );
 
   it('describes each field that it contains', async () => {
-    const stated = listStated(kind);
+    const stated = listSetFields(kind);
     expect(stated.map(({ path }) => path)).toEqual(
       expect.arrayContaining(Object.keys(fields).map((field) => `.${field}`)),
     );
@@ -179,7 +179,7 @@ interface Stated {
   readonly field: Field;
 }
 
-function listStated(kind: Kind): readonly Stated[] {
+function listSetFields(kind: Kind): readonly Stated[] {
   return splitDocuments()
     .filter((document) => document.kind === kind.name)
     .flatMap(({ text }) => {

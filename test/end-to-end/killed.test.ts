@@ -12,8 +12,8 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { FOREIGN_IDS } from '../foreign-ids.ts';
-import { thinOut } from '../laws/properties.ts';
-import { listOwned, listTheirs, listWanted, THEIR_CALLS } from '../walks/account.ts';
+import { selectEvenly } from '../laws/properties.ts';
+import { listOwned, listWanted, mapForeignResources, THEIR_CALLS } from '../walks/account.ts';
 import { listenWith } from './listening.ts';
 import { startEdgewise } from './processes.ts';
 
@@ -112,7 +112,7 @@ describe('a process that is killed', () => {
     const requests = await countRequests(scene, manifests, how);
     expect(requests).toBeGreaterThan(10);
     const all = Array.from({ length: requests }, (_, request): Kill => ({ request, when }));
-    const kills = thinOut(how === 'of a plan file' ? all.filter(isTurnOf) : all);
+    const kills = selectEvenly(how === 'of a plan file' ? all.filter(isTurnOf) : all);
     await inParallel(kills, 3, (kill) => expectRecoveryFrom({ kill, how }, scene, manifests));
   }
 
@@ -144,7 +144,7 @@ describe('a process that is killed', () => {
     const about = `killed ${kill.when} to request ${kill.request}`;
     const killed = await applyUntilKilled({ kill, how, manifests, tokens, transport });
     expect(killed.signal, about).toBe('SIGKILL');
-    growOld(tokens);
+    setFilesOneHourOld(tokens);
 
     const again = await edgewise(transport, killed.line, killed.url);
     expect(again.exitCode, `${about}, the next apply printed:\n${again.stdout}${again.stderr}`).toBe(0);
@@ -152,7 +152,7 @@ describe('a process that is killed', () => {
     expect(plan.exitCode, `${about}, the plan after that printed:\n${plan.stdout}${plan.stderr}`).toBe(0);
 
     const { resources } = server.snapshot();
-    expect(listTheirs(resources), about).toEqual(listTheirs(scene.seed.resources ?? {}));
+    expect(mapForeignResources(resources), about).toEqual(mapForeignResources(scene.seed.resources ?? {}));
     const owned = listOwned(resources, STACK);
     expect(owned.map(({ address }) => address).sort(), about).toEqual(await listAsked(manifests));
     const credentials = owned.filter(({ kind }) => kind === CREDENTIAL.name);
@@ -230,7 +230,7 @@ function toFlags(tokens: string): readonly string[] {
 }
 
 /** Lets an hour pass for the files of a folder: what is older than a minute is under nobody's hands. */
-function growOld(tokens: string): void {
+function setFilesOneHourOld(tokens: string): void {
   const then = new Date(Date.now() - 3_600_000);
   for (const name of readdirSync(tokens)) utimesSync(join(tokens, name), then, then);
 }

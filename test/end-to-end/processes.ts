@@ -88,12 +88,12 @@ export async function startServerProcess(
 }
 
 async function readUrl({ stdout }: ChildProcess): Promise<string> {
-  const lines = createInterface({ input: stdout ?? raise('The server has no output') });
+  const lines = createInterface({ input: stdout ?? throwProcessFailure('The server has no output') });
   for await (const line of lines) {
     const [url] = /http:\/\/\S+/.exec(line) ?? [];
     if (url !== undefined) return url;
   }
-  return raise('The server ended before it was ready');
+  return throwProcessFailure('The server ended before it was ready');
 }
 
 async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
@@ -102,7 +102,7 @@ async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function raise(message: string): never {
+function throwProcessFailure(message: string): never {
   throw new Error(message);
 }
 

@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject } from '../../src/model/json.ts';
 import { describeWith, runTool } from '../pipelines/tools.ts';
-import { EXAMPLES, expectWholeLife } from './life.ts';
+import { EXAMPLES, expectCreatedAndDeleted } from './life.ts';
 import { parseDocuments } from './parse-documents.ts';
 
 const FOLDER = join(EXAMPLES, 'environments');
@@ -20,7 +20,7 @@ describe('examples/environments', () => {
     'creates what the variables of %s describe, needs nothing, and deletes it again',
     async (name) => {
       const env = readEnvironment(name);
-      await expectWholeLife({ paths: 'environments/variables', resources: 2, context: { env } });
+      await expectCreatedAndDeleted({ paths: 'environments/variables', resources: 2, context: { env } });
     },
   );
 });
@@ -28,7 +28,7 @@ describe('examples/environments', () => {
 describeWith(['kustomize'], 'examples/environments with kustomize', () => {
   it.each(ENVIRONMENTS)('creates the overlay %s, then needs nothing, then deletes it again', async (name) => {
     const stdin = await build(join('overlays', name));
-    await expectWholeLife({ paths: '-', resources: 2, context: { stdin }, destroyFlags: ALLOW });
+    await expectCreatedAndDeleted({ paths: '-', resources: 2, context: { stdin }, destroyFlags: ALLOW });
   });
 
   it('describes the same edge for staging with overlays and variables', async () => {

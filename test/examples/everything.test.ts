@@ -40,7 +40,7 @@ const DOCUMENTS = SOURCES.flatMap(({ text }) => parseDocuments(text)).flatMap(un
 
 describe('examples/everything', () => {
   it.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('sets every field of %s', (name, kind) => {
-    const stated = listStated(name, 'spec');
+    const stated = listSetPaths(name, 'spec');
     const fields = Object.fromEntries(kind.specFields);
     expect(listFieldPaths(fields).filter((path) => !stated.has(path))).toEqual([]);
   });
@@ -80,7 +80,7 @@ function unfold(document: JsonObject): readonly JsonObject[] {
 }
 
 /** Paths of what the documents of a kind state in one of their parts. Positions in lists don't count. */
-function listStated(kind: string, part: string): ReadonlySet<string> {
+function listSetPaths(kind: string, part: string): ReadonlySet<string> {
   const documents = DOCUMENTS.filter((document) => document['kind'] === kind);
   return new Set(documents.flatMap((document) => listValuePaths(document[part] ?? {}, '')));
 }

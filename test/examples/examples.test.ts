@@ -3,11 +3,11 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseServerFaults, type ServerSeed } from '../../src/server/index.ts';
 import { countDocuments } from './count-documents.ts';
-import { EXAMPLES, expectWholeLife } from './life.ts';
+import { EXAMPLES, expectCreatedAndDeleted } from './life.ts';
 
 describe('examples', () => {
   it.each(['quickstart', 'everything'])('are created, then need nothing, then are deleted again: %s', async (paths) => {
-    await expectWholeLife({ paths, resources: countDocuments(paths).resources });
+    await expectCreatedAndDeleted({ paths, resources: countDocuments(paths).resources });
   });
 
   it('refer only to resources of account.json', () => {

@@ -20,7 +20,12 @@ export interface Example {
 const SOMETHING_WRONG = /^(warning(?!\[predecessor-missing\])|error)/m;
 
 /** Expects that an example is valid, is made, then needs nothing, and is deleted again, on a bundled server of its own. */
-export async function expectWholeLife({ paths, resources, context, destroyFlags = '' }: Example): Promise<void> {
+export async function expectCreatedAndDeleted({
+  paths,
+  resources,
+  context,
+  destroyFlags = '',
+}: Example): Promise<void> {
   const { edgewise, folder, server } = await createWorkspace();
   const run = async (line: string, exitCode: number): Promise<string> => {
     // Without the tests and other forms of the same example, which have stacks with the same name.

@@ -80,7 +80,10 @@ export interface Feed extends Partial<FakeOptions> {
  * Runs a command line on something that may be nonsense, and expects what holds whatever that is: it comes to an end, by an exit code
  * that is no bug's, shows no key, and writes nothing when it says that its input is bad.
  */
-export async function feed(argv: readonly string[], { folder, fed, transport, ...options }: Feed): Promise<FuzzResult> {
+export async function runWithInput(
+  argv: readonly string[],
+  { folder, fed, transport, ...options }: Feed,
+): Promise<FuzzResult> {
   const inner = transport ?? openServer().handle;
   let writes = 0;
   const counting: Transport = async (request) => {

@@ -46,7 +46,7 @@ function mutate(changes: readonly { readonly at: number; readonly removed: numbe
   }, EVERYTHING);
 }
 
-function expectSound(bytes: Uint8Array, { state, diagnostics }: ValidatedManifests): void {
+function expectUsefulDiagnostics(bytes: Uint8Array, { state, diagnostics }: ValidatedManifests): void {
   expect(state === undefined).toBe(diagnostics.length > 0);
   const lines = Buffer.from(bytes).toString().split('\n').length;
   for (const { code, message, place } of diagnostics) {
@@ -69,7 +69,7 @@ describe('validating manifests', () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
         const bytes = mutate(changes);
-        expectSound(bytes, validate(bytes));
+        expectUsefulDiagnostics(bytes, validate(bytes));
       }),
       { numRuns: toTries(300) },
     );
@@ -78,7 +78,7 @@ describe('validating manifests', () => {
   it('never throws on any bytes', LONG, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        expectSound(bytes, validate(bytes));
+        expectUsefulDiagnostics(bytes, validate(bytes));
       }),
       { numRuns: toTries(300) },
     );
@@ -125,7 +125,7 @@ describe('validating manifests', () => {
     fc.assert(
       fc.property(fc.array(document, { maxLength: 3 }), (documents) => {
         const bytes = Buffer.from(documents.map((value) => JSON.stringify(value)).join('\n---\n'));
-        expectSound(bytes, validate(bytes));
+        expectUsefulDiagnostics(bytes, validate(bytes));
       }),
       { numRuns: toTries(500) },
     );

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { holds, LONG } from '../laws/properties.ts';
-import { applyEverything, createEverything, type FuzzResult, feed, openServer, readExample } from './fuzzing.ts';
+import {
+  applyEverything,
+  createEverything,
+  type FuzzResult,
+  openServer,
+  readExample,
+  runWithInput,
+} from './fuzzing.ts';
 import { anyBytes, mutatedText } from './mutations.ts';
 
 /** What is done with manifests that may be wrong. An apply that the service refuses in part fails. */
@@ -32,7 +39,7 @@ describe('manifests', () => {
       async (bytes, [line, exitCodes], isLive) => {
         writeFileSync(join(folder, 'manifests.yaml'), bytes);
         const transport = openServer(isLive ? seed : {}).handle;
-        const result = await feed([...line.split(' '), 'manifests.yaml'], { folder, fed: bytes, transport });
+        const result = await runWithInput([...line.split(' '), 'manifests.yaml'], { folder, fed: bytes, transport });
         // A version header that was cut short is a valid name, and the service says which one it needs.
         const expected = result.stderr.includes('400 bad_version') ? [1] : exitCodes;
         expect(expected, result.stderr).toContain(result.exitCode);
@@ -45,7 +52,7 @@ describe('manifests', () => {
   it('on standard input are read like files', LONG, async () => {
     const { folder, manifests } = createEverything();
     const property = fc.asyncProperty(mutatedText(manifests), async (bytes) => {
-      const result = await feed(['plan', '-'], { folder, fed: bytes, stdin: bytes.toString() });
+      const result = await runWithInput(['plan', '-'], { folder, fed: bytes, stdin: bytes.toString() });
       expectReason(result);
     });
     await holds(property, 30);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServerSeed } from '../../src/server/index.ts';
 import { holds, LONG } from '../laws/properties.ts';
-import { applyEverything, createFolder, feed, openServer } from './fuzzing.ts';
+import { applyEverything, createFolder, openServer, runWithInput } from './fuzzing.ts';
 import { anyBytes, mutatedJson, mutatedText } from './mutations.ts';
 
 const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])[] = [
@@ -32,7 +32,7 @@ describe('a mutated plan file', () => {
       async ({ bytes, seed }, [line, exitCodes]) => {
         writeFileSync(join(folder, 'plan.json'), bytes);
         const { handle } = openServer(seed);
-        const result = await feed(line.split(' '), { folder, fed: bytes, transport: handle });
+        const result = await runWithInput(line.split(' '), { folder, fed: bytes, transport: handle });
         expect(exitCodes, result.stderr).toContain(result.exitCode);
         if (!line.startsWith('apply')) expect(result.writes).toBe(0);
       },
@@ -46,7 +46,7 @@ async function planChange(seed: ServerSeed): Promise<string> {
   const folder = createFolder();
   writeFileSync(join(folder, 'manifests.yaml'), readFileSync('test/walks/everything-changed.yaml.txt'));
   const transport = openServer(seed).handle;
-  const result = await feed(['plan', 'manifests.yaml', '-o', 'plan.json', '--token-directory', 'tokens'], {
+  const result = await runWithInput(['plan', 'manifests.yaml', '-o', 'plan.json', '--token-directory', 'tokens'], {
     folder,
     fed: 'a change',
     transport,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { holds, LONG } from '../laws/properties.ts';
-import { applyEverything, createEverything, type FuzzResult, feed, openServer } from './fuzzing.ts';
+import { applyEverything, createEverything, type FuzzResult, openServer, runWithInput } from './fuzzing.ts';
 import { anyBytes, mutatedJson, mutatedText } from './mutations.ts';
 
 const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])[] = [
@@ -63,7 +63,11 @@ describe('malformed responses of a service', () => {
       async (corrupted, [line, exitCodes], isLive) => {
         writeFileSync(join(folder, 'manifests.yaml'), manifests);
         const answers = corruptAnswers(openServer(isLive ? seed : {}).handle, corrupted);
-        const result = await feed(line.split(' '), { folder, fed: [corrupted, line], transport: answers.transport });
+        const result = await runWithInput(line.split(' '), {
+          folder,
+          fed: [corrupted, line],
+          transport: answers.transport,
+        });
         expect(exitCodes, result.stderr).toContain(result.exitCode);
         if (answers.isUnreadable()) expectNothingDone(result);
       },

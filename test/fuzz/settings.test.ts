@@ -6,7 +6,15 @@ import { toTransport } from '../../src/model/transport.ts';
 import { openTransport } from '../../src/stack/open-transport.ts';
 import { findClosedPort } from '../client/raw-server.ts';
 import { holds, LONG } from '../laws/properties.ts';
-import { API_KEY, applyEverything, createEverything, createFolder, feed, openServer, readExample } from './fuzzing.ts';
+import {
+  API_KEY,
+  applyEverything,
+  createEverything,
+  createFolder,
+  openServer,
+  readExample,
+  runWithInput,
+} from './fuzzing.ts';
 import { anyBytes, anyText, mutatedJson, mutatedText } from './mutations.ts';
 
 /** Flags whose value says nothing of where something is written. */
@@ -44,7 +52,7 @@ describe('settings', () => {
     const lines = fc.constantFrom(['plan'], ['drift'], ['apply', '--yes', '--token-directory', 'tokens']);
     const property = fc.asyncProperty(lines, flags, async (line, chosen) => {
       const argv = [...line, 'manifests.yaml', ...chosen.flat()];
-      await feed(argv, { folder, fed: argv, transport: openServer(seed).handle });
+      await runWithInput(argv, { folder, fed: argv, transport: openServer(seed).handle });
     });
     await holds(property, 200);
   });
@@ -55,7 +63,7 @@ describe('settings', () => {
     const variables = fc.dictionary(fc.constantFrom(...VARIABLES), value, { minKeys: 1, maxKeys: 3 });
     const property = fc.asyncProperty(variables, async (env) => {
       const { handle } = openServer(seed);
-      await feed(['plan', 'manifests.yaml'], { folder, fed: env, env, transport: handle });
+      await runWithInput(['plan', 'manifests.yaml'], { folder, fed: env, env, transport: handle });
     });
     await holds(property, 150);
   });
@@ -66,7 +74,7 @@ describe('settings', () => {
       const key = `${before}${API_KEY}${after}`;
       writeFileSync(join(folder, 'key'), key);
       const env = isFile ? { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'key' } : { EDGEWISE_API_KEY: key };
-      const { exitCode, stderr } = await feed(['plan', 'manifests.yaml'], { folder, fed: key, env });
+      const { exitCode, stderr } = await runWithInput(['plan', 'manifests.yaml'], { folder, fed: key, env });
       expect([0, 1, 3, 4], stderr).toContain(exitCode);
     });
     await holds(property, 100);
@@ -84,7 +92,11 @@ describe('settings', () => {
       const transport = openTransport({ settings: { concurrency: 1, ...timeouts }, authorities, proxy: {} });
       try {
         const argv = ['plan', 'manifests.yaml', '--base-url', origin];
-        const { exitCode, stderr } = await feed(argv, { folder, fed: pem, transport: toTransport(transport.send) });
+        const { exitCode, stderr } = await runWithInput(argv, {
+          folder,
+          fed: pem,
+          transport: toTransport(transport.send),
+        });
         expect([1, 3], stderr).toContain(exitCode);
       } finally {
         await transport.close();
@@ -114,7 +126,7 @@ describe('settings', () => {
         writeFileSync(join(folder, 'input'), bytes);
         const argv = ['serve', '--port', '0', ...line.split(' ')];
         const onListen = (interrupt: () => void) => void setImmediate(interrupt);
-        const { exitCode, stderr } = await feed(argv, {
+        const { exitCode, stderr } = await runWithInput(argv, {
           folder,
           fed: bytes,
           onListen,
@@ -132,7 +144,7 @@ describe('settings', () => {
     const property = fc.asyncProperty(mutatedJson(JSON.parse(JSON.stringify(seed))), async (snapshot) => {
       writeFileSync(join(folder, 'account.json'), snapshot);
       const argv = ['plan', 'manifests.yaml', '--base-url', 'embedded:account.json'];
-      const { exitCode, stderr } = await feed(argv, { folder, fed: snapshot });
+      const { exitCode, stderr } = await runWithInput(argv, { folder, fed: snapshot });
       expect([0, 1, 3, 5], stderr).toContain(exitCode);
     });
     await holds(property, 100);
@@ -147,7 +159,7 @@ describe('settings', () => {
     writeFileSync(join(folder, 'manifests.yaml'), `${stack}---\n${certificate}`);
     const property = fc.asyncProperty(fc.oneof(mutatedText(key), anyBytes), async (bytes) => {
       writeFileSync(join(folder, 'key.pub'), bytes);
-      const { exitCode, stderr } = await feed(['apply', 'manifests.yaml', '--yes'], { folder, fed: bytes });
+      const { exitCode, stderr } = await runWithInput(['apply', 'manifests.yaml', '--yes'], { folder, fed: bytes });
       expect([0, 1, 3], stderr).toContain(exitCode);
     });
     await holds(property, 100);

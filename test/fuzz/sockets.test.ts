@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { toTransport } from '../../src/model/transport.ts';
 import { openTransport } from '../../src/stack/open-transport.ts';
 import { holds, LONG } from '../laws/properties.ts';
-import { createEverything, feed } from './fuzzing.ts';
+import { createEverything, runWithInput } from './fuzzing.ts';
 import { anyBytes, mutatedText } from './mutations.ts';
 
 const PAGE = '{"tcp_edges":[],"uri":"/edges/tcp","next_page_uri":null}';
@@ -30,7 +30,7 @@ describe('bytes that are no HTTP response', () => {
       const transport = openTransport({ settings: { concurrency: 8, ...timeouts }, authorities: undefined, proxy: {} });
       try {
         const argv = ['apply', 'manifests.yaml', '--yes', '--token-directory', 'tokens', '--base-url', origin];
-        const { exitCode, writes, stdout, stderr } = await feed(argv, {
+        const { exitCode, writes, stdout, stderr } = await runWithInput(argv, {
           folder,
           fed,
           transport: toTransport(transport.send),

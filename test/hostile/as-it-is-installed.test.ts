@@ -27,7 +27,7 @@ interface Scene {
 
 const OWN = { 'm/edgewise.yaml': `${toStack('test')}${toEdge('door', 20_002)}` };
 
-async function setScene(files: Readonly<Record<string, string>> = OWN): Promise<Scene> {
+async function createInstalledWorkspace(files: Readonly<Record<string, string>> = OWN): Promise<Scene> {
   const [server, listener] = await Promise.all([startServerProcess(['--api-key', `${KEY}:admin`]), startListener()]);
   onTestFinished(async () => void (await server.stop()));
   const folder = await makeCheckout({ '.git/HEAD': '', ...files });
@@ -87,7 +87,7 @@ const withFile = (plan: object): object => ({ ...plan, files: [{ address: 'TCPEd
 
 describe('a plan file with its manifests writes nothing', () => {
   it.each(EDITS)('after %s', async (_, said, change) => {
-    const scene = await setScene();
+    const scene = await createInstalledWorkspace();
     expect((await scene.run(PLAN)).exitCode).toBe(0);
     await change(scene);
     const { exitCode, stdout, stderr } = await scene.run(APPLY);
@@ -100,7 +100,7 @@ describe('a plan file with its manifests writes nothing', () => {
     ['a rehearsal that was invented', withRehearsal],
     ['warnings that were taken out', withoutWarnings],
   ])('but what the manifests describe: %s', async (_, change) => {
-    const scene = await setScene();
+    const scene = await createInstalledWorkspace();
     await scene.run(PLAN);
     await edit(scene, change);
     const { exitCode, stdout } = await scene.run(APPLY);
@@ -111,7 +111,7 @@ describe('a plan file with its manifests writes nothing', () => {
   });
 
   it('for a foreign plan in a folder of plans', async () => {
-    const scene = await setScene();
+    const scene = await createInstalledWorkspace();
     await scene.run('plan -R ~/m -o ~/plans');
     await scene.run(PLAN);
     await scene.write('plans/zz.json', scene.read('plan.json'));
@@ -122,7 +122,7 @@ describe('a plan file with its manifests writes nothing', () => {
   });
 
   it('for a plan with more deletes than the apply consents to', async () => {
-    const scene = await setScene();
+    const scene = await createInstalledWorkspace();
     await scene.run('apply ~/m --yes');
     await scene.write('m/edgewise.yaml', toStack('test'));
     expect((await scene.run(`${PLAN} --allow-deletes`)).exitCode).toBe(0);
@@ -139,7 +139,7 @@ const toTokens = (command: readonly string[], spec: object = {}): Readonly<Recor
 
 describe('a token command', () => {
   it('gets nothing if it is another than the approved one', async () => {
-    const scene = await setScene(toTokens(['/bin/sh', '~/deliver.sh']));
+    const scene = await createInstalledWorkspace(toTokens(['/bin/sh', '~/deliver.sh']));
     await scene.run(PLAN);
     const evil = toTokens(['/bin/sh', '-c', `cat > ${join(scene.folder, 'stolen')}`])['m/edgewise.yaml'];
     await scene.write('m/edgewise.yaml', evil ?? '');
@@ -154,7 +154,7 @@ describe('a token command', () => {
       'const w=process.argv.slice(2);require("node:fs").writeFileSync(w[0],JSON.stringify({words:w.slice(1),env:process.env}))';
     const words = ['{name}; touch f', '$(touch f) {id}', '`touch f` "{stack}"', "'{address}' && touch f"];
     const files = { 'record.cjs': script };
-    const scene = await setScene(files);
+    const scene = await createInstalledWorkspace(files);
     const record = join(scene.folder, 'record.json');
     const command = [process.execPath, join(scene.folder, 'record.cjs'), record, ...words];
     await makeFolder(scene, toTokens(command)['m/edgewise.yaml'] ?? '');
@@ -206,7 +206,7 @@ const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])
 
 describe('a plan of a pull request is refused before any request with', () => {
   it.each(CHECKOUTS)('after %s', async (_, said, text, env) => {
-    const scene = await setScene({ 'm/edgewise.yaml': text });
+    const scene = await createInstalledWorkspace({ 'm/edgewise.yaml': text });
     const outside = await makeCheckout({ 'policies.yaml': `key: ${SECRET}\n` });
     await symlink(outside, join(scene.folder, 'm/out'));
     const { exitCode, stdout, stderr } = await scene.run('plan ~/m/edgewise.yaml --untrusted', env);
@@ -221,7 +221,7 @@ describe('a plan of a pull request is refused before any request with', () => {
     ['', 'render-failed'],
     [' --render', '--render runs commands of the manifests, which are not trusted'],
   ])('a command that prints manifests%s', async (flag, said) => {
-    const scene = await setScene();
+    const scene = await createInstalledWorkspace();
     const file = join(scene.folder, 'ran');
     await scene.write('m/edgewise.yaml', toStack('test', { render: ['touch', file] }));
     const { exitCode, stdout, stderr } = await scene.run(`plan ~/m --untrusted${flag}`);
@@ -231,7 +231,7 @@ describe('a plan of a pull request is refused before any request with', () => {
   });
 
   it('a URL of its own', async () => {
-    const scene = await setScene();
+    const scene = await createInstalledWorkspace();
     const { url, heard } = scene.listener;
     await scene.write('m/edgewise.yaml', toStack('test', { api: { base_url: url } }));
     const { exitCode, stdout, stderr } = await scene.run('plan ~/m --untrusted');
@@ -243,7 +243,7 @@ describe('a plan of a pull request is refused before any request with', () => {
 
 describe('a file that a pull request commits', () => {
   it('is not overwritten by a report, nor is the target of a committed link', async () => {
-    const scene = await setScene({ ...OWN, 'plan.md': '# nothing to do\n', 'mine.html': 'mine\n' });
+    const scene = await createInstalledWorkspace({ ...OWN, 'plan.md': '# nothing to do\n', 'mine.html': 'mine\n' });
     await symlink('mine.html', join(scene.folder, 'plan.html'));
     rmSync(join(scene.folder, '.git'), { recursive: true });
     for (const words of [
@@ -258,14 +258,14 @@ describe('a file that a pull request commits', () => {
 
   it('gives the runner of a job no command', async () => {
     const lures = '##[add-mask]true ::add-mask::true\n::set-output name=a::b\n##[group]x';
-    const scene = await setScene({ 'm/edgewise.yaml': describing(lures) });
+    const scene = await createInstalledWorkspace({ 'm/edgewise.yaml': describing(lures) });
     const { stdout, stderr } = await scene.run('plan ~/m', { GITHUB_ACTIONS: 'true' });
     expect(stdout).toContain('add-mask');
     expect(listObeyed(stdout + stderr)).toEqual([]);
   });
 
   it('is not applied before the merge', async () => {
-    const scene = await setScene();
+    const scene = await createInstalledWorkspace();
     expect((await scene.run('apply ~/m --yes --untrusted')).exitCode).toBe(5);
     expect(await listLive(scene)).not.toContain('hostports');
   });
@@ -273,7 +273,10 @@ describe('a file that a pull request commits', () => {
 
 describe('another process', () => {
   it('does not overwrite what this one writes to a file of the embedded server', async () => {
-    const scene = await setScene({ ...OWN, 'n/edgewise.yaml': `${toStack('other')}${toEdge('gate', 20_003)}` });
+    const scene = await createInstalledWorkspace({
+      ...OWN,
+      'n/edgewise.yaml': `${toStack('other')}${toEdge('gate', 20_003)}`,
+    });
     const url = `embedded:${join(scene.folder, 'data.json')}`;
     const apply = (folder: string) => scene.run(`apply ~/${folder} --yes --base-url ${url}`);
     expect((await Promise.all([apply('m'), apply('n')])).map(({ exitCode }) => exitCode)).toEqual([0, 0]);

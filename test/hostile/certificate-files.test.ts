@@ -47,7 +47,7 @@ const DISTORTIONS: readonly (readonly [string, Distort, string])[] = [
 ];
 
 /** Answers as the service, but for certificates. */
-function distort(transport: Transport, change: Distort): Transport {
+function createDistortingService(transport: Transport, change: Distort): Transport {
   return async (request) => {
     const response = await transport(request);
     const body = await response.text();
@@ -62,7 +62,7 @@ describe('a response with a distorted certificate', () => {
   it.each(DISTORTIONS)('is written nowhere when it is created: %s', async (_, change, fault) => {
     const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': MANIFEST });
     const { exitCode, stdout } = await edgewise('apply m.yaml --yes', {
-      transport: distort(recorder.transport, change),
+      transport: createDistortingService(recorder.transport, change),
     });
     expect(exitCode).toBe(1);
     expect(stdout).toContain(fault);
@@ -75,7 +75,9 @@ describe('a response with a distorted certificate', () => {
     const file = join(folder, 'keys/alice-cert.pub');
     const good = await readFile(file, 'utf8');
     for (const line of ['plan m.yaml', 'apply m.yaml --yes']) {
-      const { exitCode, stdout } = await edgewise(line, { transport: distort(recorder.transport, change) });
+      const { exitCode, stdout } = await edgewise(line, {
+        transport: createDistortingService(recorder.transport, change),
+      });
       expect(exitCode).toBe(3);
       expect(stdout).toContain(fault);
     }

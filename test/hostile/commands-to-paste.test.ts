@@ -22,7 +22,7 @@ async function readRemedy(workspace: Workspace, words: readonly string[]): Promi
 }
 
 /** What a shell gets if the name has a line break: the escape of it, still in quotes. */
-function toShown(name: string): string {
+function toShellEscaped(name: string): string {
   return name.replaceAll('\n', '\\n');
 }
 
@@ -35,7 +35,7 @@ describe('a command that edgewise proposes', () => {
     await writeFile(file, JSON.stringify({ ...plan, manifests: [name, 'm'] }));
     const said = await readRemedy(workspace, ['apply', 'plan.json', '--yes']);
     const proposed = /or add (.*), with the path/s.exec(said)?.[1] ?? '';
-    const path = name.startsWith('-') ? `./${name}` : toShown(name);
+    const path = name.startsWith('-') ? `./${name}` : toShellEscaped(name);
     expect(readWords(proposed, workspace.folder), said).toEqual(['--manifests', path, '--manifests', 'm']);
     expect(existsSync(join(workspace.folder, 'pwned'))).toBe(false);
   });
@@ -44,7 +44,9 @@ describe('a command that edgewise proposes', () => {
     const workspace = await createWorkspace();
     const said = await readRemedy(workspace, ['export', '--owner', 'test', `--out=${name}`]);
     const proposed = /Adopt it: .* plan (.*)\n/.exec(said)?.[1] ?? '';
-    expect(readWords(proposed, workspace.folder), said).toEqual([name.startsWith('-') ? `./${name}` : toShown(name)]);
+    expect(readWords(proposed, workspace.folder), said).toEqual([
+      name.startsWith('-') ? `./${name}` : toShellEscaped(name),
+    ]);
   });
 
   it.each(NAMES)('contains the folder of the stacks as one word: %j', async (name) => {
@@ -53,6 +55,8 @@ describe('a command that edgewise proposes', () => {
     await writeFile(join(workspace.folder, name, 's/edgewise.yaml'), STACK);
     const said = await readRemedy(workspace, ['stacks', '--stack', 'zzzzzzzz', '--', name]);
     const proposed = /edgewise stacks (.*) lists them/.exec(said)?.[1] ?? '';
-    expect(readWords(proposed, workspace.folder), said).toEqual([name.startsWith('-') ? `./${name}` : toShown(name)]);
+    expect(readWords(proposed, workspace.folder), said).toEqual([
+      name.startsWith('-') ? `./${name}` : toShellEscaped(name),
+    ]);
   });
 });

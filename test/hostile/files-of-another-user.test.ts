@@ -88,7 +88,7 @@ describe('a token folder', () => {
 });
 
 /** A folder that everybody may write to, as `/tmp` is, with what another user made in it. */
-async function plant(workspace: Workspace, make: (path: string) => unknown): Promise<string> {
+async function createSharedFolder(workspace: Workspace, make: (path: string) => unknown): Promise<string> {
   const shared = join(workspace.folder, 'shared');
   await mkdir(shared);
   await chmod(shared, 0o1777);
@@ -103,7 +103,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that everybody can 
     'gets nothing: %s',
     async (flags) => {
       const workspace = await createShared();
-      const theirs = await plant(workspace, (path) => mkdir(path));
+      const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
       const old = '<!-- edgewise:plan stack=test -->\n';
       await workspace.write({ 'shared/theirs/plan.md': old });
       const command = flags.startsWith('--journal') ? `apply --yes --token-directory tokens ${flags}` : `plan ${flags}`;
@@ -117,7 +117,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that everybody can 
 
   it('gets no folder of plans', async () => {
     const workspace = await createWorkspace(toRepository(1));
-    const theirs = await plant(workspace, (path) => mkdir(path));
+    const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
     const { exitCode, stderr } = await workspace.edgewise('plan -R live -o shared/theirs/plans', { uid: 0 });
     expect(stderr).toContain('belongs to another user');
     expect(exitCode).toBe(3);
@@ -126,7 +126,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that everybody can 
 
   it('gets no token', async () => {
     const workspace = await createShared();
-    const theirs = await plant(workspace, (path) => mkdir(path));
+    const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
     const { exitCode, stderr } = await workspace.edgewise('apply --yes --token-directory shared/theirs/tokens', {
       uid: 0,
     });
@@ -137,7 +137,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that everybody can 
 
   it('gets no export', async () => {
     const workspace = await createShared();
-    const theirs = await plant(workspace, (path) => mkdir(path));
+    const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
     const { exitCode, stderr } = await workspace.edgewise('export --owner test -o shared/theirs/live', { uid: 0 });
     expect(stderr).toContain(`shared/theirs/live lies in ${theirs}, which belongs to another user`);
     expect(exitCode).toBe(3);
@@ -145,7 +145,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that everybody can 
 
   it('gets no snapshot', async () => {
     const workspace = await createShared();
-    const theirs = await plant(workspace, (path) => mkdir(path));
+    const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
     const url = 'embedded:shared/theirs/account.json';
     const { exitCode, stderr } = await workspace.edgewise(`plan --base-url ${url}`, { uid: 0 });
     expect(stderr).toContain(`${theirs} belongs to another user`);
@@ -159,7 +159,7 @@ describe.runIf(isRoot)('a temporary name that another user took in a folder that
     ['a report, as a pipe', (path: string) => execFileSync('mkfifo', [path])],
   ])('is neither removed nor read: %s', async (_, make) => {
     const workspace = await createShared();
-    const theirs = await plant(workspace, make);
+    const theirs = await createSharedFolder(workspace, make);
     const { exitCode, stderr } = await workspace.edgewise(`plan --report markdown=${theirs}`, { uid: 0 });
     expect(stderr).toContain(`${theirs} belongs to another user, and is not overwritten.`);
     expect(exitCode).toBe(3);
@@ -171,7 +171,7 @@ describe.runIf(isRoot)('a temporary name that another user took in a folder that
     ['a snapshot, as a link', (path: string) => symlink('../edgewise.yaml', path)],
   ])('is not taken over: %s', async (_, make) => {
     const workspace = await createShared();
-    const theirs = await plant(workspace, make);
+    const theirs = await createSharedFolder(workspace, make);
     const { exitCode, stderr } = await workspace.edgewise(`plan --base-url embedded:${theirs}`, { uid: 0 });
     expect(stderr).toContain(`The snapshot cannot be kept in ${theirs}: ${theirs} belongs to another user.`);
     expect(exitCode).toBe(3);
@@ -194,7 +194,7 @@ describe.runIf(isRoot)('a file of another user in a folder that everybody can wr
     ['certificate authorities', 'plan edgewise.yaml --ca-file shared/theirs', PEM, {}],
   ])('is read with one warning that names its owner: %s', async (_, line, text, env) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
-    const theirs = await plant(workspace, (path) => writeFile(path, text));
+    const theirs = await createSharedFolder(workspace, (path) => writeFile(path, text));
     const { stderr, stdout } = await workspace.edgewise(`${line} --format json`, { uid: 0, env });
     expect(stderr.split('Warning: ')).toHaveLength(2);
     expect(stderr).toContain(WARNING(theirs));
@@ -203,7 +203,7 @@ describe.runIf(isRoot)('a file of another user in a folder that everybody can wr
 
   it('causes one warning for a folder with many manifests, and for many stacks', async () => {
     const workspace = await createWorkspace();
-    const theirs = await plant(workspace, (path) => mkdir(path));
+    const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
     await workspace.write(
       Object.fromEntries(Object.entries(toRepository(3)).map(([file, text]) => [`shared/theirs/${file}`, text])),
     );
@@ -222,7 +222,7 @@ describe.runIf(isRoot)('a file of another user in a folder that everybody can wr
   ])('is no plan and no approval: %s', async (line) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
     await workspace.edgewise('plan edgewise.yaml -o own.json');
-    const theirs = await plant(workspace, (path) => copyFile(join(workspace.folder, 'own.json'), path));
+    const theirs = await createSharedFolder(workspace, (path) => copyFile(join(workspace.folder, 'own.json'), path));
     workspace.recorder.take();
     const { exitCode, stderr } = await workspace.edgewise(line, { uid: 0 });
     expect(exitCode).toBe(3);
@@ -257,7 +257,7 @@ describe.runIf(isRoot)('a file of another user in a folder that everybody can wr
     await workspace.edgewise('plan edgewise.yaml -o own.json');
     await workspace.edgewise('plan -R live -o plans');
     workspace.recorder.take();
-    await plant(workspace, make);
+    await createSharedFolder(workspace, make);
     const { exitCode, stderr } = await workspace.edgewise(line, { uid: 0 });
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 3,
@@ -272,7 +272,7 @@ describe.runIf(isRoot)('a file of another user in a folder that everybody can wr
     ['in the folder in which the command runs', NOBODY, 0o1777, 'shared/theirs'],
   ])('is used without a warning if it is %s', async (_, owner, mode, cwd) => {
     const workspace = await createWorkspace();
-    const theirs = await plant(workspace, (path) => mkdir(path));
+    const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
     await workspace.write({ 'shared/theirs/edgewise.yaml': EDGE });
     await chmod(join(workspace.folder, 'shared'), mode);
     chownSync(theirs, owner === NOBODY ? NOBODY : 0, 0);

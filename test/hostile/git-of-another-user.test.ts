@@ -18,7 +18,7 @@ const NO_EXCEPTION = {
   PATH: process.env['PATH'] ?? '',
 };
 
-function give(folder: string): void {
+function changeOwner(folder: string): void {
   for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
     lchownSync(join(folder, name), STRANGER, STRANGER);
 }
@@ -49,7 +49,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
   it('is not asked and runs no program when a plan is written below it', async () => {
     const { folder, write, edgewise } = await createTrap();
     await write({ 'build/manifests/edgewise.yaml': STACK });
-    give(join(folder, '.git'));
+    changeOwner(join(folder, '.git'));
     await chmod(folder, 0o1777);
     const cwd = join(folder, 'build');
     for (const _ of [1, 2]) {
@@ -66,7 +66,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
     const cwd = join(folder, 'repository');
     commitAll(cwd);
     await edgewise('plan manifests -o plan.json', { cwd });
-    give(cwd);
+    changeOwner(cwd);
     for (const line of ['plan manifests -o plan.json', 'stacks manifests --changed-since HEAD']) {
       const { exitCode, stderr } = await edgewise(line, { cwd, env: NO_EXCEPTION });
       expect(stderr).toContain(`git refuses ${cwd}, because the repository belongs to another user.`);
@@ -90,7 +90,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
     const { folder, write } = await createWorkspace(toRepository(1));
     commitAll(folder);
     await write({ gitconfig: `[safe]\n\tdirectory = ${folder}\n` });
-    give(folder);
+    changeOwner(folder);
     await expect(isTracked(join(folder, 'live/s00/edgewise.yaml'), folder, { env: NO_EXCEPTION })).rejects.toThrow(
       'git refuses',
     );

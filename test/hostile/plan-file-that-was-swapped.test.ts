@@ -232,7 +232,7 @@ describe('a plan file gives no consent', () => {
   });
 
   it('a violation that was removed after an interrupted apply exits with 6', async () => {
-    const workspace = await breakOff();
+    const workspace = await interruptAfterCreates();
     await edit((plan) => ({ ...plan, violations: [] }))(workspace);
     const { exitCode, stdout } = await workspace.edgewise(APPLY);
     expect(stdout).toContain('the consents needed: approved: (none); now: ');
@@ -241,7 +241,7 @@ describe('a plan file gives no consent', () => {
   });
 
   it('the rest of an interrupted plan is applied with it', async () => {
-    const workspace = await breakOff();
+    const workspace = await interruptAfterCreates();
     const rest = await workspace.edgewise(`${APPLY}${CONSENTS}`);
     expect(rest.exitCode, rest.stdout).toBe(0);
   });
@@ -324,7 +324,7 @@ describe('a folder of plans with a rewritten index', () => {
 });
 
 /** Creates come first: the door is there, and what was to be deleted is there still. */
-async function breakOff(): Promise<Workspace> {
+async function interruptAfterCreates(): Promise<Workspace> {
   const workspace = await planHonest();
   await workspace.write({ 'm/edgewise.yaml': toManifests('') });
   await workspace.edgewise(`plan m -o plan.json${TOKENS}${CONSENTS}`);

@@ -7,18 +7,18 @@ import { runEdgewise } from '../end-to-end/processes.ts';
 
 /** How a service keeps a request busy: it always sends something, and never ends. */
 const DRIPS: readonly (readonly [string, (response: ServerResponse) => void])[] = [
-  ['a byte of the body at a time', (response) => drip(response.writeHead(200, TYPE), '{"tcp_edges": [')],
+  ['a byte of the body at a time', (response) => createSlowService(response.writeHead(200, TYPE), '{"tcp_edges": [')],
   [
     'a byte of a body of known length',
-    (response) => drip(response.writeHead(200, { ...TYPE, 'content-length': 9000 }), '{'),
+    (response) => createSlowService(response.writeHead(200, { ...TYPE, 'content-length': 9000 }), '{'),
   ],
-  ['a byte of an error at a time', (response) => drip(response.writeHead(500, TYPE), '{"msg": "')],
-  ['an informational response at a time', (response) => every(response, () => response.writeProcessing())],
+  ['a byte of an error at a time', (response) => createSlowService(response.writeHead(500, TYPE), '{"msg": "')],
+  ['an informational response at a time', (response) => repeatUntilClosed(response, () => response.writeProcessing())],
   [
     'a byte of a header at a time',
     ({ socket }) => {
       socket?.write('HTTP/1.1 200 OK\r\nx: ');
-      if (socket !== null) every(socket, () => socket.write('x'));
+      if (socket !== null) repeatUntilClosed(socket, () => socket.write('x'));
     },
   ],
   [
@@ -32,12 +32,12 @@ const DRIPS: readonly (readonly [string, (response: ServerResponse) => void])[] 
 
 const TYPE = { 'content-type': 'application/json' };
 
-function drip(response: ServerResponse, start: string): void {
+function createSlowService(response: ServerResponse, start: string): void {
   response.write(start);
-  every(response, () => response.write(' '));
+  repeatUntilClosed(response, () => response.write(' '));
 }
 
-function every(open: { once: (event: 'close', end: () => void) => unknown }, act: () => void): void {
+function repeatUntilClosed(open: { once: (event: 'close', end: () => void) => unknown }, act: () => void): void {
   const timer = setInterval(act, 100);
   open.once('close', () => clearInterval(timer));
 }

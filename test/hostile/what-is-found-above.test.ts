@@ -28,15 +28,18 @@ async function createBelowShared(mode = 0o1777): Promise<Workspace & { readonly 
   return { ...workspace, shared: workspace.folder };
 }
 
-function give(uid: number, ...paths: readonly string[]): void {
+function changeOwner(uid: number, ...paths: readonly string[]): void {
   for (const path of paths) lchownSync(path, uid, uid);
 }
 
 /** The stranger makes the shared folder a repository with Defaults. */
-async function plant({ shared, write }: Awaited<ReturnType<typeof createBelowShared>>): Promise<void> {
+async function createForeignRepository({
+  shared,
+  write,
+}: Awaited<ReturnType<typeof createBelowShared>>): Promise<void> {
   await mkdir(join(shared, '.git'));
   await write({ 'defaults.yaml': DEFAULTS });
-  give(STRANGER, join(shared, '.git'), join(shared, 'defaults.yaml'));
+  changeOwner(STRANGER, join(shared, '.git'), join(shared, 'defaults.yaml'));
 }
 
 const NOT_USED = 'defaults.yaml has Defaults for these manifests, but is not used, because ';
@@ -62,7 +65,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
     'export --owner test -o other',
   ])('are refused by name, and nothing is sent or written: edgewise %s', async (line) => {
     const workspace = await createBelowShared();
-    await plant(workspace);
+    await createForeignRepository(workspace);
     const cwd = join(workspace.shared, 'build');
     const { exitCode, stdout, stderr } = await workspace.edgewise(line, { cwd });
     expect(stdout + stderr).toContain(`${NOT_USED}it belongs to another user (uid ${STRANGER})`);
@@ -75,7 +78,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
 
   it.each(['sticky', 'not sticky'])('are refused if the folder is %s', async (what) => {
     const workspace = await createBelowShared(what === 'sticky' ? 0o1777 : 0o777);
-    await plant(workspace);
+    await createForeignRepository(workspace);
     const { exitCode, stdout } = await workspace.edgewise('validate manifests', {
       cwd: join(workspace.shared, 'build'),
     });
@@ -85,7 +88,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
 
   it('are refused if the user works in the shared folder itself', async () => {
     const workspace = await createBelowShared();
-    await plant(workspace);
+    await createForeignRepository(workspace);
     const { exitCode, stdout } = await workspace.edgewise('validate build/manifests');
     expect(stdout).toContain(`${NOT_USED}it belongs to another user`);
     expect(exitCode).toBe(3);
@@ -93,7 +96,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
 
   it('are not used if the user ends the search with --root', async () => {
     const workspace = await createBelowShared();
-    await plant(workspace);
+    await createForeignRepository(workspace);
     const cwd = join(workspace.shared, 'build');
     const { exitCode, stdout } = await workspace.edgewise('explain settings manifests --root .', { cwd });
     expect(exitCode).toBe(0);
@@ -104,7 +107,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
   it('are not searched where no repository ever reached', async () => {
     const workspace = await createBelowShared();
     await workspace.write({ 'defaults.yaml': DEFAULTS });
-    give(STRANGER, join(workspace.shared, 'defaults.yaml'));
+    changeOwner(STRANGER, join(workspace.shared, 'defaults.yaml'));
     const { exitCode } = await workspace.edgewise('validate manifests', { cwd: join(workspace.shared, 'build') });
     expect(exitCode).toBe(0);
   });
@@ -116,24 +119,24 @@ describe.runIf(isRoot)('Defaults above the manifests are refused by name', () =>
     'as a link of another user to a file of root': async ({ folder }) => {
       await rename(join(folder, 'top/defaults.yaml'), join(folder, 'top/real'));
       await symlink('real', join(folder, 'top/defaults.yaml'));
-      give(STRANGER, join(folder, 'top/defaults.yaml'));
+      changeOwner(STRANGER, join(folder, 'top/defaults.yaml'));
     },
     'as a link of root to a file of another user': async ({ folder }) => {
       await rename(join(folder, 'top/defaults.yaml'), join(folder, 'top/real'));
       await symlink('real', join(folder, 'top/defaults.yaml'));
-      give(STRANGER, join(folder, 'top/real'));
+      changeOwner(STRANGER, join(folder, 'top/real'));
     },
     'as a file that every user can write': ({ folder }) => chmod(join(folder, 'top/defaults.yaml'), 0o666),
     'in a folder that every user can write': ({ folder }) => chmod(join(folder, 'top'), 0o777),
     'in a sticky folder that every user can write': ({ folder }) => chmod(join(folder, 'top'), 0o1777),
-    'in a folder of another user': ({ folder }) => give(STRANGER, join(folder, 'top')),
-    'above a folder of another user': ({ folder }) => give(STRANGER, join(folder, 'top/live')),
+    'in a folder of another user': ({ folder }) => changeOwner(STRANGER, join(folder, 'top')),
+    'above a folder of another user': ({ folder }) => changeOwner(STRANGER, join(folder, 'top/live')),
     'above a folder that every user can write': ({ folder }) => chmod(join(folder, 'top/live'), 0o777),
-    'beside a .git of another user': ({ folder }) => give(STRANGER, join(folder, 'top/.git')),
+    'beside a .git of another user': ({ folder }) => changeOwner(STRANGER, join(folder, 'top/.git')),
     'beside a .git that links to a folder of another user': async ({ folder }) => {
       await rename(join(folder, 'top/.git'), join(folder, 'git'));
       await symlink('../git', join(folder, 'top/.git'));
-      give(STRANGER, join(folder, 'git'));
+      changeOwner(STRANGER, join(folder, 'git'));
     },
   };
 
@@ -177,7 +180,7 @@ describe.runIf(isRoot)('Defaults above the manifests are used', () => {
     ['the owner of the checkout', 1000, 1000],
   ])('in a container that runs as %s', async (_, uid, owner) => {
     const workspace = await createWorkspace(FILES);
-    give(owner, ...listAll(workspace.folder));
+    changeOwner(owner, ...listAll(workspace.folder));
     await expectUsed(workspace, uid);
   });
 
@@ -185,14 +188,14 @@ describe.runIf(isRoot)('Defaults above the manifests are used', () => {
     const workspace = await createWorkspace(FILES);
     for (const path of listAll(workspace.folder)) await chmod(path, 0o777);
     await expectUsed(workspace, ROOT);
-    give(STRANGER, join(workspace.folder, 'defaults.yaml'));
+    changeOwner(STRANGER, join(workspace.folder, 'defaults.yaml'));
     expect((await workspace.edgewise('validate live/web')).stdout).toContain(NOT_USED);
   });
 
   it('in a repository of a colleague that --root names', async () => {
     const workspace = await createWorkspace(FILES);
-    give(1000, ...listAll(workspace.folder));
-    give(1001, ...listAll(join(workspace.folder, 'live/web')));
+    changeOwner(1000, ...listAll(workspace.folder));
+    changeOwner(1001, ...listAll(join(workspace.folder, 'live/web')));
     const cwd = join(workspace.folder, 'live/web');
     expect((await workspace.edgewise('validate .', { cwd, uid: 1001 })).stdout).toContain(NOT_USED);
     expect((await workspace.edgewise(`validate . --root ${workspace.folder}`, { cwd, uid: 1001 })).exitCode).toBe(0);
@@ -213,14 +216,14 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
       'lies outside of the repository',
     );
     await rm(join(shared, '.git'), { recursive: true });
-    give(STRANGER, join(shared, 'rules.yaml'));
+    changeOwner(STRANGER, join(shared, 'rules.yaml'));
     expect((await edgewise('validate manifests', { cwd })).stdout).toContain('lies outside of the repository');
   });
 
   it('is not asked for the stacks beside the manifests', async () => {
     const workspace = await createBelowShared();
     await mkdir(join(workspace.shared, '.git'));
-    give(STRANGER, join(workspace.shared, '.git'));
+    changeOwner(STRANGER, join(workspace.shared, '.git'));
     const context = { cwd: join(workspace.shared, 'build'), uid: ROOT };
     expect(findRepository(join(context.cwd, 'manifests'), context)).toBeUndefined();
     expect(listRootsOfPaths(['manifests'], context)).toEqual([context.cwd]);
@@ -230,7 +233,7 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
     const workspace = await createBelowShared();
     const { shared, write, edgewise } = workspace;
     await write({ 'node_modules/edgewise/schemas/manifest.schema.json': '{}', 'node_modules/.bin/edgewise': '' });
-    give(STRANGER, ...listAll(join(shared, 'node_modules')));
+    changeOwner(STRANGER, ...listAll(join(shared, 'node_modules')));
     const cwd = join(shared, 'build');
     const env = { PATH: '' };
     const { stdout } = await edgewise('init other --name other --base-url embedded:', { cwd, env });

@@ -5,7 +5,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
-import { createBehind } from './behind-the-back.ts';
+import { createOutsideResource } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestStack } from './stack.ts';
@@ -16,7 +16,7 @@ describe('adopting a resource that matches its manifest', () => {
     const property = fc.asyncProperty(arbitraryUnmarked(), async (stack) => {
       const world = new World();
       for (const resource of stack)
-        await createBehind(world, resource, (user) =>
+        await createOutsideResource(world, resource, (user) =>
           renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : ''),
         );
       const before = world.resources();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSamePlan, type Plan, type PlanComparison } from '../../src/model/plan.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { dieAt } from './dying-transport.ts';
+import { createDyingTransport } from './dying-transport.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { listTouched, World } from './world.ts';
@@ -40,7 +40,7 @@ describe('an approved plan', () => {
       fc.constantFrom('before', 'after'),
       async (history, request, when) => {
         const { world, second, plan } = await prepare(history);
-        await world.applyOver(plan, dieAt({ request, when }));
+        await world.applyOver(plan, createDyingTransport({ request, when }));
         const comparison = await world.compare(plan, second);
         expect(describeComparison(comparison)).toEqual([]);
         await world.apply(comparison.after);

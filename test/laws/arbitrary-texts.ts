@@ -56,7 +56,7 @@ export function arbitraryText(maxBytes = 64): fc.Arbitrary<string> {
       { weight: 1, arbitrary: fc.constantFrom('x', 'é', '漢', '🙂').map((letter) => fill(letter, maxBytes)) },
       { weight: 1, arbitrary: fc.constant('') },
     )
-    .map((text) => cut(text, maxBytes));
+    .map((text) => truncateToBytes(text, maxBytes));
 }
 
 /** Any text of a checked form. Of those that only one resource may have, there are few. */
@@ -153,7 +153,7 @@ function fill(letter: string, maxBytes: number): string {
 }
 
 /** The longest start of a text that is no longer than so many bytes. */
-function cut(text: string, maxBytes: number): string {
+function truncateToBytes(text: string, maxBytes: number): string {
   let kept = '';
   for (const letter of text) {
     if (computeUtf8ByteLength(kept + letter) > maxBytes) return kept;

@@ -52,7 +52,7 @@ export async function changeField(
 }
 
 /** Somebody makes a resource as a manifest states it. `metadata` is what it bears instead of a mark of ours. */
-export async function createBehind(
+export async function createOutsideResource(
   world: SharedService,
   resource: TestResource,
   metadata: (user: Json) => string,

@@ -8,8 +8,8 @@ import { splitMetadata } from '../../src/model/mark.ts';
 import { type ExtraChange, isSamePlan, type Plan, type PlanComparison } from '../../src/model/plan.ts';
 import type { SentRequest } from '../cli/recorder.ts';
 import { arbitraryHistory, arbitraryResource } from './arbitrary-manifests.ts';
-import { changeField, createBehind, findOwned, listChangeable } from './behind-the-back.ts';
-import { dieAt } from './dying-transport.ts';
+import { changeField, createOutsideResource, findOwned, listChangeable } from './behind-the-back.ts';
+import { createDyingTransport } from './dying-transport.ts';
 import { withField } from './mutate-stack.ts';
 import { holds, LONG, SEED } from './properties.ts';
 import { settleStack } from './settle-stack.ts';
@@ -64,7 +64,7 @@ describe('a change after an approval', () => {
       const approved: Plan = JSON.parse(JSON.stringify(await world.plan(second, meanwhile.approvedWith)));
       const known = await rehearse(world, approved);
       if (meanwhile.diedAt !== undefined)
-        await world.applyOver(approved, dieAt({ request: meanwhile.diedAt, when: 'after' }));
+        await world.applyOver(approved, createDyingTransport({ request: meanwhile.diedAt, when: 'after' }));
       await changeOutside(world, [first, second], meanwhile);
       const merged = meanwhile.isMerged ? third : second;
       const comparison = await world.compare(approved, merged, meanwhile.appliedWith);
@@ -130,7 +130,8 @@ async function changeOutside(
   const subject = first[at % Math.max(1, first.length)];
   const donor = donors[at % donors.length];
   try {
-    if (outside === 'creates a stranger' && donor !== undefined) await createBehind(world, donor, () => 'made by hand');
+    if (outside === 'creates a stranger' && donor !== undefined)
+      await createOutsideResource(world, donor, () => 'made by hand');
     if (subject === undefined) return;
     const kind = getKind(subject.kind);
     const fields = listChangeable(kind);

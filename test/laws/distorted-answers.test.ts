@@ -4,7 +4,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
-import { thinOut } from './properties.ts';
+import { selectEvenly } from './properties.ts';
 
 /** What wears out: each replace leaves one more alive, unless the one before it goes. */
 const WEARING = `${STACK}spec:
@@ -86,17 +86,17 @@ function distorted(handle: Transport, where: Where, distortion: Distortion): Tra
     const response = await handle(request);
     if (!response.ok || response.status === 204 || !where({ method, path: new URL(url).pathname })) return response;
     const json = JSON.parse(await response.text()) as Json; // the bundled server answers JSON
-    return Response.json(distort(json, distortion), response);
+    return Response.json(distortResponse(json, distortion), response);
   };
 }
 
 /** Pages stay pages. */
-function distort(json: Json, distortion: Distortion): Json {
-  if (isJsonArray(json)) return json.map((member) => distort(member, distortion));
+function distortResponse(json: Json, distortion: Distortion): Json {
+  if (isJsonArray(json)) return json.map((member) => distortResponse(member, distortion));
   if (!isJsonObject(json)) return json;
   const isPage = Object.hasOwn(json, 'next_page_uri');
   const entries = Object.entries(json).flatMap(([name, value]): [string, Json][] => {
-    const inner = distort(value, distortion);
+    const inner = distortResponse(value, distortion);
     const changed = isPage ? inner : distortion(name, inner);
     return changed === undefined ? [] : [[name, changed]];
   });
@@ -185,7 +185,7 @@ describe('certificates and credentials never outnumber their manifests', () => {
     [`${hit} is left out`, (name, value) => (name === hit ? undefined : value)],
     [`${hit} is null`, (name, value) => (name === hit ? null : value)],
     // An id that is not the right one leads nowhere, whoever follows it.
-    ...(hit === 'id' ? [] : [toLie(hit)]),
+    ...(hit === 'id' ? [] : [createDistortion(hit)]),
   ]);
 
   it.each([
@@ -197,7 +197,7 @@ describe('certificates and credentials never outnumber their manifests', () => {
     '%s',
     async (_, where) => {
       const grown: string[] = [];
-      for (const [name, distortion] of thinOut(WAYS)) {
+      for (const [name, distortion] of selectEvenly(WAYS)) {
         const workspace = await createWorkspace({ 'stack.yaml': WEARING });
         const transport = distorted(workspace.recorder.transport, where, distortion);
         const { most } = await applyOften(workspace, transport, 3);
@@ -209,7 +209,7 @@ describe('certificates and credentials never outnumber their manifests', () => {
   );
 });
 
-function toLie(hit: string): [string, Distortion] {
+function createDistortion(hit: string): [string, Distortion] {
   return [`${hit} is another`, (name, value) => (name === hit ? toOther(value) : value)];
 }
 

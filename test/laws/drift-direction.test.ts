@@ -51,7 +51,7 @@ describe('the drift of a field', () => {
         const word = kind.role === 'owned' ? 'drifted' : 'differs';
         expect(found.map(({ address, state }) => [address, state])).toEqual([[`${kind.name}/${subject.name}`, word]]);
         const differences = found.flatMap((one) => one.differences);
-        for (const difference of differences) expectSides(difference, { before, after });
+        for (const difference of differences) expectExpectedAndLive(difference, { before, after });
         for (const [name, form] of forms) expectForm(name, form({ about: 'drift', drift }, PLAIN), differences);
       });
       await holds(property, 6);
@@ -82,7 +82,7 @@ async function compare(world: World, stack: TestStack): Promise<Drift> {
 const PLAIN_TEXT = /^[\w.*:/=@-]{0,40}$/;
 
 /** The values are those that the service held before and after. */
-function expectSides(
+function expectExpectedAndLive(
   { path, from: live, to: expected }: Difference,
   sides: { readonly before: Spec; readonly after: Spec },
 ) {
@@ -120,7 +120,7 @@ interface ShownSides {
 function expectForm(name: FormatName, document: string, differences: readonly Difference[]): void {
   const shown = READERS[name]?.(document);
   if (shown === undefined) return;
-  const [gone, there] = [listTold(differences, 'to'), listTold(differences, 'from')];
+  const [gone, there] = [listShownValues(differences, 'to'), listShownValues(differences, 'from')];
   expectSide(`${name} gone`, {
     told: gone,
     others: there,
@@ -178,7 +178,7 @@ function toPattern(value: Json | undefined): string {
 const WHOLE: ReadonlySet<FormatName> = new Set(['text', 'html', 'json', 'json-lines']);
 
 /** The values of one side: long enough not to be a word of JSON. */
-function listTold(differences: readonly Difference[], side: 'from' | 'to'): readonly string[] {
+function listShownValues(differences: readonly Difference[], side: 'from' | 'to'): readonly string[] {
   return differences
     .flatMap((one) => listLeaves(one[side] ?? null))
     .filter((text) => text.length > 4 && text !== 'false');

@@ -8,7 +8,7 @@ export interface Death {
 }
 
 /** A transport on which no answer arrives from a request on, as when the process or the network dies. */
-export function dieAt({ request: fatal, when }: Death): (inner: Transport) => Transport {
+export function createDyingTransport({ request: fatal, when }: Death): (inner: Transport) => Transport {
   let count = 0;
   let isDead = false;
   return (inner) => async (request) => {

@@ -18,7 +18,7 @@ import { parsePlan } from '../../src/stack/parse-plan.ts';
 import type { PlanOptions } from '../../src/stack/plan-live.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { copyEverything } from './behind-the-back.ts';
-import { type Death, dieAt } from './dying-transport.ts';
+import { createDyingTransport, type Death } from './dying-transport.ts';
 import { type Edit, listEdits } from './edits.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';
@@ -50,7 +50,7 @@ const WAYS: readonly (readonly [string, Prepare])[] = [
 ];
 
 /** What broke off before somebody edits it. */
-const BROKEN: readonly (readonly [string, Prepare])[] = [...WAYS, ['broke off', breakOff]];
+const BROKEN: readonly (readonly [string, Prepare])[] = [...WAYS, ['broke off', interruptDelivery]];
 
 const KEEPING: PlanOptions = { delete: false, revertDrift: false };
 
@@ -79,7 +79,7 @@ async function takeOver([first = []]: readonly TestStack[]): Promise<Planned> {
 }
 
 /** An apply dies as it records the delivery of its first token: a credential is left of which nothing shows that anybody has its token. */
-async function breakOff([first, second = []]: readonly TestStack[]): Promise<Planned> {
+async function interruptDelivery([first, second = []]: readonly TestStack[]): Promise<Planned> {
   const agent = { kind: CREDENTIAL.name, name: 'agent', spec: {}, lifecycle: { protect: false, ignore: [] } };
   const planned = await save(first, [...second.filter(({ name }) => name !== agent.name), agent]);
   const { world, plan, state, options } = planned;
@@ -87,7 +87,7 @@ async function breakOff([first, second = []]: readonly TestStack[]): Promise<Pla
   world.interpose(dieAtDelivery);
   await openStackOf(world, state, toFolder())
     .apply(plan, { ...options, ...toConsents(plan) })
-    .catch(expectDead);
+    .catch(expectRevokedToken);
   world.interpose();
   return planned;
 }
@@ -148,8 +148,8 @@ describe('a plan file', () => {
       if (hasErrors(plan.diagnostics) || plan.violations.some(({ rule }) => rule === 'claimed-elsewhere')) return;
       const folder = toFolder();
       const apply = () => openStackOf(world, state, folder).apply(plan, { ...options, ...toConsents(plan) });
-      world.interpose(dieAt(death));
-      await apply().catch(expectDead);
+      world.interpose(createDyingTransport(death));
+      await apply().catch(expectRevokedToken);
       world.interpose();
       const { outcomes } = await apply();
       expect(outcomes.filter(({ outcome }) => outcome !== 'applied')).toEqual([]);
@@ -166,7 +166,7 @@ function arbitraryDeath(): fc.Arbitrary<Death> {
   return fc.record({ request: fc.integer({ min: 0, max: 40 }), when: fc.constantFrom('before', 'after') });
 }
 
-function expectDead(error: unknown): void {
+function expectRevokedToken(error: unknown): void {
   if (!(error instanceof NetworkError)) throw error;
 }
 

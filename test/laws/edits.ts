@@ -15,11 +15,11 @@ export function listEdits(document: Json): readonly Edit[] {
 
 function editInside(value: Json, path: string): readonly Edit[] {
   if (isJsonArray(value))
-    return [...editMembers([...value.entries()], path, (entries) => toList(entries)), ...grow(value, path)];
+    return [...editMembers([...value.entries()], path, (entries) => toList(entries)), ...addMember(value, path)];
   if (isJsonObject(value))
     return [
       ...editMembers(Object.entries(value), path, (entries) => Object.fromEntries(entries)),
-      ...grow(value, path),
+      ...addMember(value, path),
     ];
   return listOthers(value).map((document) => ({ what: `${path} = ${JSON.stringify(document)}`, document }));
 }
@@ -44,7 +44,7 @@ function toList(entries: readonly (readonly [number, Json])[]): Json {
 }
 
 /** One more member: a copy of the last of a list, or a key that nobody has written. */
-function grow(value: Json, path: string): readonly Edit[] {
+function addMember(value: Json, path: string): readonly Edit[] {
   if (isJsonArray(value))
     return [...new Set([value.at(-1) ?? 'added', 'added'])].map((more) => ({
       what: `${path} with ${JSON.stringify(more)?.slice(0, 40)}`,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { splitMetadata } from '../../src/model/mark.ts';
 import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
-import { type Death, dieAt } from './dying-transport.ts';
+import { createDyingTransport, type Death } from './dying-transport.ts';
 import { holds, LONG } from './properties.ts';
 
 /** A resource that stack `a` makes, and what becomes of it. */
@@ -73,7 +73,7 @@ function toFiles(members: readonly Member[], isHandedOver: boolean): Readonly<Re
 }
 
 async function apply({ edgewise, recorder }: Workspace, { of, death }: Step): Promise<number> {
-  const transport = death === undefined ? recorder.transport : dieAt(death)(recorder.transport);
+  const transport = death === undefined ? recorder.transport : createDyingTransport(death)(recorder.transport);
   const line = of === 'both' ? 'apply -R live --yes --allow-deletes' : `apply live/${of} --yes --allow-deletes`;
   return (await edgewise(line, { transport })).exitCode;
 }

@@ -13,7 +13,7 @@ import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { arbitraryHistory, arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
 import { arbitrarySpec } from './arbitrary-values.ts';
-import { changeField, createBehind, listChangeable } from './behind-the-back.ts';
+import { changeField, createOutsideResource, listChangeable } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';
@@ -23,7 +23,7 @@ import { listTouched, World } from './world.ts';
 type LeftOut = Pick<Extract<FaultRule, { fault: 'left_out' }>, 'fields' | 'share'>;
 
 /** A service that leaves fields out of its answers. */
-function leavingOut({ server }: World, seed: number, more: LeftOut = {}): (inner: Transport) => Transport {
+function createOmittingService({ server }: World, seed: number, more: LeftOut = {}): (inner: Transport) => Transport {
   return (handle) => {
     const plain = server.behind(() => toSend(handle));
     return withFaults(plain, { seed, rules: [{ on: '*', fault: 'left_out', ...more }] }).handle;
@@ -35,7 +35,7 @@ const CLEARED = OWNED.flatMap((kind) =>
   listChangeable(kind).map((field) => ({ kind, label: `${kind.name} ${field}`, field })),
 );
 
-function isSaying(value: Json | undefined): boolean {
+function hasNotice(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === false) return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
@@ -44,12 +44,12 @@ const WITNESS = 'witness';
 
 /** Somebody else's resource of a kind, as full as chance has it, by which the service shows its fields. */
 async function createWitness(world: World, kind: Kind, field: string): Promise<boolean> {
-  const specs = fc.sample(arbitrarySpec(kind), { seed: 7, numRuns: 60 }).filter((spec) => isSaying(spec[field]));
+  const specs = fc.sample(arbitrarySpec(kind), { seed: 7, numRuns: 60 }).filter((spec) => hasNotice(spec[field]));
   for (const spec of specs) {
     const witness = { kind: kind.name, name: WITNESS, spec, lifecycle: { protect: false, ignore: [] } };
-    await createBehind(world, witness, () => renderUserMetadata(WITNESS)).catch(() => undefined);
+    await createOutsideResource(world, witness, () => renderUserMetadata(WITNESS)).catch(() => undefined);
     const others = (world.resources()[kind.name] ?? []).filter((one) => one['metadata'] === WITNESS);
-    if (others.some((one) => isSaying(one[field]))) return true;
+    if (others.some((one) => hasNotice(one[field]))) return true;
   }
   return false;
 }
@@ -77,9 +77,11 @@ describe('a field that another user empties', () => {
         )
           return;
         const truth = listTouched(await world.plan(stack));
-        expect(listTouched(await world.plan(stack, { over: leavingOut(world, seed, { share: 0.5 }) }))).toEqual(truth);
-        expect(listTouched(await world.plan(stack, { over: leavingOut(world, seed) }))).toEqual(truth);
-        world.interpose(leavingOut(world, seed, { share: 0.5 }));
+        expect(
+          listTouched(await world.plan(stack, { over: createOmittingService(world, seed, { share: 0.5 }) })),
+        ).toEqual(truth);
+        expect(listTouched(await world.plan(stack, { over: createOmittingService(world, seed) }))).toEqual(truth);
+        world.interpose(createOmittingService(world, seed, { share: 0.5 }));
         await world.migrate(stack);
         world.interpose();
         expect(listTouched(await world.plan(stack))).toEqual([]);
@@ -110,7 +112,7 @@ describe('a field of a module that another user empties', () => {
     async ({ kind, module, name, field }) => {
       const isFull = ({ spec }: TestResource): boolean => {
         const value = spec[module];
-        return value !== undefined && isJsonObject(value) && isSaying(value[name]);
+        return value !== undefined && isJsonObject(value) && hasNotice(value[name]);
       };
       const full = fc.sample(arbitraryResource([kind]), { seed: 7, numRuns: 400 }).filter(isFull);
       let seen = 0;
@@ -123,11 +125,13 @@ describe('a field of a module that another user empties', () => {
         if (stack.length < 2 || first === undefined || !isFull(first) || first.lifecycle.ignore.includes(module))
           continue;
         const was = first.spec[module];
-        const emptied = { ...(was !== undefined && isJsonObject(was) && was), [name]: toEmptied(field.type) };
+        const emptied = { ...(was !== undefined && isJsonObject(was) && was), [name]: clearField(field.type) };
         await changeField(world, { resource: { ...first, spec: { ...first.spec, [module]: emptied } }, stack }, module);
         const truth = listTouched(await world.plan(stack));
         for (const share of [1, 0.5])
-          expect(listTouched(await world.plan(stack, { over: leavingOut(world, at, { share }) }))).toEqual(truth);
+          expect(listTouched(await world.plan(stack, { over: createOmittingService(world, at, { share }) }))).toEqual(
+            truth,
+          );
         seen += truth.length;
       }
       expect(seen).toBeGreaterThan(0);
@@ -135,7 +139,7 @@ describe('a field of a module that another user empties', () => {
   );
 });
 
-function toEmptied(type: FieldType): Json {
+function clearField(type: FieldType): Json {
   if (type.type === 'number') return type.min > 0 ? type.min : 0;
   if (type.type === 'text') return '';
   return type.type === 'list' ? [] : {};
@@ -149,7 +153,7 @@ describe('a service that leaves out empty values at random', () => {
       // Each reading and each apply meets other gaps.
       const next = () => {
         answers += 1;
-        world.interpose(leavingOut(world, answers, { share: 0.5 }));
+        world.interpose(createOmittingService(world, answers, { share: 0.5 }));
       };
       for (const stack of stacks) {
         next();
@@ -178,12 +182,12 @@ function listInnerNames(type: FieldType): readonly string[] {
 }
 
 /** Of some fields the interface says what leaving them out means: without `enabled`, a module is enabled. */
-const SAID = listSaid(SUBJECTS.flatMap(({ fields }) => Object.entries(fields)));
+const SAID = listNotices(SUBJECTS.flatMap(({ fields }) => Object.entries(fields)));
 
-function listSaid(fields: readonly NamedField[]): readonly string[] {
+function listNotices(fields: readonly NamedField[]): readonly string[] {
   return fields.flatMap(([name, { type, absentWhenDefault }]) => [
     ...(absentWhenDefault ? [name] : []),
-    ...(type.type === 'object' ? listSaid(Object.entries(type.fields)) : []),
+    ...(type.type === 'object' ? listNotices(Object.entries(type.fields)) : []),
   ]);
 }
 
@@ -199,7 +203,7 @@ describe('a field that is never shown', () => {
     const property = fc.asyncProperty(arbitrary, async ([one, other, seed]) => {
       const world = new World();
       const stack: TestStack = settleStack([one, named(other)]);
-      world.interpose(leavingOut(world, seed, { fields: [name] }));
+      world.interpose(createOmittingService(world, seed, { fields: [name] }));
       await world.migrate(stack);
       const plan = await world.plan(stack);
       // Modules have no mark that remembers what was written: they are written again, each time.
@@ -224,7 +228,7 @@ describe('a part of a module that no response shows', () => {
     async ({ kind, module, name }) => {
       const isSet = (spec: TestResource['spec']): boolean => {
         const value = spec[module];
-        return value !== undefined && isJsonObject(value) && isSaying(value[name]);
+        return value !== undefined && isJsonObject(value) && hasNotice(value[name]);
       };
       const full = fc.sample(arbitraryResource([kind]), { seed: 11, numRuns: 400 }).filter(({ spec }) => isSet(spec));
       let written = 0;
@@ -234,7 +238,7 @@ describe('a part of a module that no response shows', () => {
         const world = new World();
         const { [name]: _, ...rest } = toObject(first.spec[module]);
         await world.migrate([{ ...first, spec: { ...first.spec, [module]: rest } }]);
-        world.interpose(leavingOut(world, at));
+        world.interpose(createOmittingService(world, at));
         const stack = [first];
         const plan = await world.plan(stack);
         expect(plan.changes.flatMap(({ differences }) => differences.map(({ path }) => path))).toContain(
@@ -263,11 +267,11 @@ describe('a part of a module that is never shown', () => {
       for (const resource of resources) {
         const [first] = settleStack([resource]);
         const value = toObject(first?.spec[module])[name];
-        if (first === undefined || !isSaying(value) || isUnsaid(field, value)) continue;
+        if (first === undefined || !hasNotice(value) || isEmptyByMeaning(field, value)) continue;
         if (first.lifecycle.ignore.some((path) => path.startsWith(module))) continue;
         const { [name]: _, ...rest } = toObject(first.spec[module]);
         const world = new World();
-        world.interpose(leavingOut(world, 1, { fields: [name] }));
+        world.interpose(createOmittingService(world, 1, { fields: [name] }));
         await world.migrate([{ ...first, spec: { ...first.spec, [module]: rest } }]);
         for (let times = 0; times < 2; times += 1) {
           const plan = await world.migrate([first]);
@@ -285,7 +289,7 @@ describe('a part of a module that is never shown', () => {
 });
 
 /** Whether a value means the same as none. */
-function isUnsaid(field: Field, value: Json | undefined): boolean {
+function isEmptyByMeaning(field: Field, value: Json | undefined): boolean {
   const normal = normalizeField(field, value);
   return normal === 0 || isSameJson(normal, getNormalUnsetFieldValue(field));
 }

@@ -13,7 +13,7 @@ export async function holds<Values>(property: fc.IAsyncProperty<Values>, numRuns
 export const LONG = { timeout: 120_000 } as const;
 
 /** Cases, evenly spread: a quarter of `most`, or as many as EDGEWISE_TRIES says. */
-export function thinOut<T>(cases: readonly T[], most: number = cases.length): readonly T[] {
+export function selectEvenly<T>(cases: readonly T[], most: number = cases.length): readonly T[] {
   const step = cases.length / toTries(Math.min(most, cases.length));
   // A step that is not a whole number does not always meet the same place of a repeating pattern.
   return cases.filter((_, index) => index === 0 || Math.floor(index / step) > Math.floor((index - 1) / step));

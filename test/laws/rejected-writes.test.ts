@@ -6,8 +6,8 @@ import { toAddress } from '../../src/model/address.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, type Workspace } from '../cli/workspace.ts';
-import { useOurs } from '../simulation/outsider.ts';
-import { type Chance, createChance } from '../simulation/random.ts';
+import { createForeignUser } from '../simulation/outsider.ts';
+import { type Chance, createRandom } from '../simulation/random.ts';
 import { LINKED_KINDS } from '../simulation/repository.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { listKnownIds } from './arbitrary-values.ts';
@@ -59,7 +59,7 @@ describe('a resource that others use and that has no manifest', () => {
   it('is rejected as expected, whatever the service does not show', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
       const { edgewise, recorder, consent } = await prepare(history);
-      const transport = hideAtRandom(recorder.transport, createChance(`hide ${history.seed}`));
+      const transport = createRandomlyOmittingService(recorder.transport, createRandom(`hide ${history.seed}`));
       const plan = await edgewise(`plan -o plan.json --format json ${consent}`, { transport });
       if (plan.exitCode !== EXIT.refused) return;
       const foretold = listForetold(plan.stdout);
@@ -84,9 +84,9 @@ async function prepare({
 }): Promise<Workspace & { readonly used: string | undefined; readonly consent: string }> {
   const workspace = await createWorkspace({ 'edgewise.yaml': toText(first) }, { seed: { externals: listKnownIds() } });
   const { exitCode } = await workspace.edgewise('apply --yes --no-rehearsal');
-  const others = { service: toShared(workspace), chance: createChance(`use ${seed}`) };
+  const others = { service: toShared(workspace), chance: createRandom(`use ${seed}`) };
   // What they would have to say of a unique value, they leave to us: then the service refuses it.
-  const used = exitCode === EXIT.success ? await useOurs(others).catch(() => undefined) : undefined;
+  const used = exitCode === EXIT.success ? await createForeignUser(others).catch(() => undefined) : undefined;
   const isUsed = ({ kind, name }: TestStack[number]): boolean => toAddress(kind, name) === used;
   const isGone = used !== undefined && !second.some(isUsed);
   const rest = isGone ? second : first.filter((one) => !isUsed(one));
@@ -130,7 +130,7 @@ function listUndone(stdout: string): readonly string[] {
 }
 
 /** A service that leaves out what is empty for some resources and not for others, and some fields always. */
-function hideAtRandom(inner: Transport, chance: Chance): Transport {
+function createRandomlyOmittingService(inner: Transport, chance: Chance): Transport {
   const never = new Set(OWNED_KINDS.flatMap(({ fields }) => Object.keys(fields)).filter(() => chance.isLucky(0.1)));
   return async (request) => {
     const response = await inner(request);
@@ -139,11 +139,11 @@ function hideAtRandom(inner: Transport, chance: Chance): Transport {
     const page: JsonObject = JSON.parse(await response.text());
     const list = page[key];
     const members = list !== undefined && isJsonArray(list) ? list.filter(isJsonObject) : [];
-    return Response.json({ ...page, [key]: members.map((member) => hide(member, never, chance)) });
+    return Response.json({ ...page, [key]: members.map((member) => withoutEmptyFields(member, never, chance)) });
   };
 }
 
-function hide(resource: JsonObject, never: ReadonlySet<string>, chance: Chance): JsonObject {
+function withoutEmptyFields(resource: JsonObject, never: ReadonlySet<string>, chance: Chance): JsonObject {
   const shown = Object.entries(resource).filter(
     ([name, value]) => IDENTITY.has(name) || (!never.has(name) && !(isEmpty(value) && chance.isLucky(0.5))),
   );

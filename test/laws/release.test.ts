@@ -15,7 +15,7 @@ describe('a released resource', () => {
     const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
       const world = new World();
       await world.migrate(stack);
-      const held = listHeld(world);
+      const held = listLiveResources(world);
       const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');
       if (owned.length === 0) return;
       const plan = await world.migrate(stack, {
@@ -24,14 +24,14 @@ describe('a released resource', () => {
       });
       const adopting = withIds(stack, plan);
       expect(plan.writes.map(({ purpose }) => purpose)).toEqual(owned.map(() => 'release'));
-      expect(listHeld(world)).toEqual(held);
+      expect(listLiveResources(world)).toEqual(held);
       expect(listMarks(world)).toEqual([]);
       const again = await world.migrate(adopting);
       expect(again.writes.map(({ purpose }) => purpose)).toEqual(owned.map(() => 'adopt'));
       expect(
         again.changes.flatMap(({ differences }) => differences).filter(({ path }) => path !== 'lifecycle.protect'),
       ).toEqual([]);
-      expect(listHeld(world)).toEqual(held);
+      expect(listLiveResources(world)).toEqual(held);
       expect(listTouched(await world.plan(stack))).toEqual([]);
     });
     await holds(property, 20);
@@ -46,7 +46,7 @@ function withIds(stack: TestStack, { changes }: Awaited<ReturnType<World['plan']
   });
 }
 
-function listHeld(world: World) {
+function listLiveResources(world: World) {
   const resources = world.resources();
   return OWNED_KINDS.map((kind) =>
     (resources[kind.name] ?? []).map(({ metadata: text, ...rest }) => {

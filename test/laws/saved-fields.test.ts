@@ -12,7 +12,7 @@ import type { FieldPath, Spec } from '../../src/model/state.ts';
 import { createWorkspace, type Workspace } from '../cli/workspace.ts';
 import { arbitraryResource } from './arbitrary-manifests.ts';
 import { listKnownIds } from './arbitrary-values.ts';
-import { holds, LONG, thinOut } from './properties.ts';
+import { holds, LONG, selectEvenly } from './properties.ts';
 import { renderStack } from './render-stack.ts';
 import { settleStack, toExternalId } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';
@@ -43,7 +43,7 @@ describe('a saved plan is read back and applied with a change of', () => {
     })),
   );
   it.each(cases)('$label, alone and with any other field', LONG, async ({ first, inside, others }) => {
-    for (const second of [...inside, ...thinOut(others)]) {
+    for (const second of [...inside, ...selectEvenly(others)]) {
       const property = fc.asyncProperty(
         arbitraryEdit(first, second),
         fc.constantFrom(...WAYS),

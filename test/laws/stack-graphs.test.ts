@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listWrites } from '../repository/tree.ts';
-import { LONG, thinOut } from './properties.ts';
+import { LONG, selectEvenly } from './properties.ts';
 import {
   applyUntilDone,
   describeLive,
@@ -48,7 +48,7 @@ const MOST_ALONE = 20;
 
 describe('stacks with references, in every graph of three and every shape of four', () => {
   it('are applied in one run, whichever of them change', LONG, async () => {
-    for (const { count, graph } of thinOut([...SMALL, ...LARGE])) {
+    for (const { count, graph } of selectEvenly([...SMALL, ...LARGE])) {
       const before = toRepository(count, graph);
       const workspace = await startWith(before);
       for (const changed of listSubsets(before.stacks)) {
@@ -62,7 +62,7 @@ describe('stacks with references, in every graph of three and every shape of fou
   });
 
   it('are applied from saved plans in one run, whichever of them change', LONG, async () => {
-    for (const { count, graph } of thinOut(SMALL)) {
+    for (const { count, graph } of selectEvenly(SMALL)) {
       const before = toRepository(count, graph);
       const workspace = await startWith(before);
       for (const changed of listSubsets(before.stacks)) {
@@ -79,7 +79,7 @@ describe('stacks with references, in every graph of three and every shape of fou
     const pairs = SMALL.flatMap(({ count, graph }) =>
       SMALL.filter((other) => other.count === count).map((other) => ({ count, from: graph, to: other.graph })),
     );
-    for (const { count, from, to } of thinOut(pairs, MOST)) {
+    for (const { count, from, to } of selectEvenly(pairs, MOST)) {
       const before = toRepository(count, from);
       await expectChanged(before, toRepository(count, to), 1).catch((error: Error) => {
         throw new Error(`from ${toText(from)} to ${toText(to)}: ${error.message}`);
@@ -91,7 +91,7 @@ describe('stacks with references, in every graph of three and every shape of fou
     const pairs = SMALL.flatMap(({ count, graph }) =>
       SMALL.filter((other) => other.count === count).map((other) => ({ count, from: graph, to: other.graph })),
     );
-    for (const { count, from, to } of thinOut(pairs, MOST_ALONE)) {
+    for (const { count, from, to } of selectEvenly(pairs, MOST_ALONE)) {
       const [before, after] = [toRepository(count, from), toRepository(count, to)];
       for (const stacks of [before.stacks, before.stacks.toReversed()]) {
         const workspace = await startWith(before);
@@ -108,7 +108,7 @@ describe('stacks with references, in every graph of three and every shape of fou
       const before = toRepository(count, graph);
       return listSubsets(Object.keys(before.homes)).map((gone) => ({ graph, before, gone }));
     });
-    for (const { graph, before, gone } of thinOut(cases, MOST)) {
+    for (const { graph, before, gone } of selectEvenly(cases, MOST)) {
       const keeps = (pool: string): boolean => !gone.includes(pool);
       const after = {
         ...before,
@@ -126,7 +126,7 @@ describe('stacks with references, in every graph of three and every shape of fou
       const before = toRepository(count, graph);
       return listHomes(before).map((homes) => ({ graph, before, after: { ...before, homes } }));
     });
-    for (const { graph, before, after } of thinOut(
+    for (const { graph, before, after } of selectEvenly(
       cases.filter((one) => isOrdered(one.after)),
       MOST,
     )) {
@@ -146,7 +146,7 @@ describe('stacks with references, in every graph of three and every shape of fou
           [start.homes, {}].map((homes) => ({ graph, start, ports, homes })),
         );
       });
-      for (const { graph, start, ports, homes } of thinOut(cases, MOST)) {
+      for (const { graph, start, ports, homes } of selectEvenly(cases, MOST)) {
         const before = { ...start, ports: ports.before };
         const after = { ...toRepository(start.stacks.length, []), homes, ports: ports.after };
         await expectChanged(before, after, start.stacks.length).catch((error: Error) => {
@@ -163,7 +163,7 @@ describe('stacks with references, in every graph of three and every shape of fou
       const after = toRepository(count, graph);
       return listPorts(after.stacks).map((ports) => ({ graph, after, ports }));
     });
-    for (const { graph, after, ports } of thinOut(cases, MOST)) {
+    for (const { graph, after, ports } of selectEvenly(cases, MOST)) {
       const before = { stacks: after.stacks, homes: {}, uses: {}, ports: ports.before };
       await expectChanged(before, { ...after, ports: ports.after }, after.stacks.length).catch((error: Error) => {
         throw new Error(`to ${toText(graph)}, ports ${JSON.stringify(ports)}: ${error.message}`);
@@ -172,7 +172,7 @@ describe('stacks with references, in every graph of three and every shape of fou
   });
 
   it('send nothing if nothing changed', LONG, async () => {
-    for (const { count, graph } of thinOut(SMALL)) {
+    for (const { count, graph } of selectEvenly(SMALL)) {
       const workspace = await startWith(toRepository(count, graph));
       listWrites(workspace);
       expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);

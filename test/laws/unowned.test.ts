@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { createBehind } from './behind-the-back.ts';
+import { createOutsideResource } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack, toExternalId } from './settle-stack.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
@@ -16,7 +16,7 @@ describe('a foreign resource', () => {
     const property = fc.asyncProperty(arbitraryNeighbours(), async ({ others, stacks, metadata }) => {
       const world = new World();
       for (const [index, other] of others.entries())
-        await createBehind(world, other, METADATA[(metadata + index) % METADATA.length] ?? renderUser);
+        await createOutsideResource(world, other, METADATA[(metadata + index) % METADATA.length] ?? renderUser);
       const before = world.resources();
       for (const stack of stacks) {
         const plan = await world.plan(stack);

@@ -7,7 +7,7 @@ import { validate } from '../manifest/explain.ts';
 const HEAD = 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\nspec:\n';
 
 /** What is told of a text, without where it stands. */
-function tell(text: string, env: Readonly<Record<string, string>> = {}): readonly string[] {
+function listMessages(text: string, env: Readonly<Record<string, string>> = {}): readonly string[] {
   return validate(text, { env: { variables: env, offered: Object.keys(env) } }).diagnostics.map(
     ({ code, message }) => `${code}: ${message}`,
   );
@@ -31,7 +31,7 @@ describe('input that is larger than any manifest is refused before it is parsed'
     ['dashes', '- '.repeat(300_000)],
     ['question marks', '? '.repeat(300_000)],
   ])('nesting: %s', (_, text) => {
-    expect(tell(text)[0]).toBe('yaml-syntax: this is nested too deeply');
+    expect(listMessages(text)[0]).toBe('yaml-syntax: this is nested too deeply');
   });
 
   it.each([['aliases', `a: &x 1\nb: [${'*x,'.repeat(200_000)}]`]])('a document: %s', expectTooLarge);
@@ -45,23 +45,25 @@ describe('input that is larger than any manifest is refused before it is parsed'
   ])('a document: %s', expectTooLarge);
 
   function expectTooLarge(_: string, text: string): void {
-    expect(tell(text)[0]).toBe('yaml-syntax: this document has more than 300,000 keys and values');
+    expect(listMessages(text)[0]).toBe('yaml-syntax: this document has more than 300,000 keys and values');
   }
 
   it('a text', () => {
-    expect(tell(`a: "${'x'.repeat(1_100_000)}"`)[0]).toBe('yaml-syntax: this text is longer than 1,048,576 characters');
-    expect(tell(`a: |\n  ${'x'.repeat(1_100_000)}\n`)[0]).toContain('this text is longer than');
+    expect(listMessages(`a: "${'x'.repeat(1_100_000)}"`)[0]).toBe(
+      'yaml-syntax: this text is longer than 1,048,576 characters',
+    );
+    expect(listMessages(`a: |\n  ${'x'.repeat(1_100_000)}\n`)[0]).toContain('this text is longer than');
   });
 
   it('a text with its variables filled in', () => {
     const text = `${HEAD}  description: "${`\${env:X}`.repeat(20)}"\n`;
-    expect(tell(text, { X: 'x'.repeat(100_000) })[0]).toBe(
+    expect(listMessages(text, { X: 'x'.repeat(100_000) })[0]).toBe(
       'bad-value: TCPEdge/a: this text is too long with its variables filled in',
     );
   });
 
   it('documents', () => {
-    expect(tell('---\na: 1\n'.repeat(200_000)).join()).toContain(
+    expect(listMessages('---\na: 1\n'.repeat(200_000)).join()).toContain(
       'the manifests are too long: up to here they have more than 2,000,000 YAML tokens',
     );
   });
@@ -79,7 +81,7 @@ describe('input that is larger than any manifest is refused before it is parsed'
 describe('input that is large and allowed, or nearly', () => {
   it('is a hundred thousand hostports of an edge, which are one mistake', () => {
     const hostports = Array.from({ length: 100_000 }, (_, index) => `    - h${index}.example.net:5432\n`);
-    const told = tell(`${HEAD}  hostports:\n${hostports.join('')}`);
+    const told = listMessages(`${HEAD}  hostports:\n${hostports.join('')}`);
     expect(told).toEqual(['yaml-syntax: TCPEdge/a: this has 100,000 members; the limit is 20,000']);
   });
 
@@ -118,7 +120,7 @@ describe('limits', () => {
 describe('many mistakes in one document', () => {
   it('are reported up to twenty of a kind, with the number of the rest', () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `  unknown_${index}: 1\n`).join('');
-    const told = tell(HEAD + keys);
+    const told = listMessages(HEAD + keys);
     expect(told).toHaveLength(21);
     expect(told[19]).toContain('unknown_19');
     expect(told[20]).toBe('unknown-field: TCPEdge/a: and 19,980 more unknown-field after this line');
@@ -146,14 +148,14 @@ describe('many mistakes in one document', () => {
       'more',
     ],
   ])('are limited for any kind: %s', (_, text, last) => {
-    const told = tell(text);
+    const told = listMessages(text);
     expect(told.some((line) => line.includes(last))).toBe(true);
     expect(told.length).toBeLessThan(30);
   });
 });
 
 it('reports a thousand of many documents with mistakes, and the number of the rest', () => {
-  const told = tell('---\nkind: Nobody\n'.repeat(3000));
+  const told = listMessages('---\nkind: Nobody\n'.repeat(3000));
   expect(told).toHaveLength(1001);
   expect(told.filter((line) => line.includes('and 2,000 more errors'))).toHaveLength(1);
 });

@@ -9,7 +9,7 @@ import {
 const KEY = 'k3y_of/the+"pipe&line"<1>';
 const TOKEN = 'ghs_0123456789abcdef';
 
-function createBoth() {
+function createRegistryWithSecrets() {
   const secrets = createSecretRegistry();
   secrets.add('the API key', KEY);
   secrets.add('a token of the forge', `${TOKEN}\n`);
@@ -33,14 +33,14 @@ describe('a secret', () => {
     ['in base64 behind a name', Buffer.from(`user:${KEY}`).toString('base64')],
     ['in base64 for URLs', Buffer.from(`${KEY}.`).toString('base64url')],
   ])('is removed %s', (_, text) => {
-    const struck = createBoth().redact(`before ${text} behind`);
+    const struck = createRegistryWithSecrets().redact(`before ${text} behind`);
     expect(struck).toContain('[key]');
     expect(struck).not.toContain('pipe');
     expect(struck).toMatch(/^before .*behind$/);
   });
 
   it('is named by its purpose, and found at its place', () => {
-    const secrets = createBoth();
+    const secrets = createRegistryWithSecrets();
     expect(secrets.redact(`${TOKEN} and ${KEY}${KEY}`)).toBe('[token] and [key][key]');
     expect(secrets.find(`the ${TOKEN}`)).toEqual({ name: 'a token of the forge', index: 4 });
     expect(secrets.find('the token')).toBeUndefined();
@@ -66,7 +66,7 @@ describe('a secret', () => {
   });
 
   it('is removed from keys and values of JSON, and JSON without one is returned unchanged', () => {
-    const secrets = createBoth();
+    const secrets = createRegistryWithSecrets();
     const clean = { a: [1, 'b', { c: null }] };
     expect(redactJson(clean, secrets)).toBe(clean);
     expect(redactJson({ [KEY]: [{ a: `x${TOKEN}` }], b: 1 }, secrets)).toEqual({ '[key]': [{ a: 'x[token]' }], b: 1 });
@@ -74,7 +74,7 @@ describe('a secret', () => {
 
   it('is in no environment of a program, whatever its variable is called', () => {
     const env = { PATH: '/bin', API_KEY: KEY, HEADER: `Bearer ${TOKEN}`, NONE: undefined };
-    expect(withoutSecretVariables(env, createBoth())).toEqual({ PATH: '/bin', NONE: undefined });
+    expect(withoutSecretVariables(env, createRegistryWithSecrets())).toEqual({ PATH: '/bin', NONE: undefined });
   });
 });
 

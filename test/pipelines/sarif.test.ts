@@ -58,7 +58,7 @@ interface Place {
 const OPTIONS = { color: false, width: 0, verbose: false, version: '1.0.0', exitCode: 0 } as const;
 
 /** A log whose rules lack their descriptions, or whose results lack their places. */
-function spoil(part: string): unknown {
+function createIncompleteLog(part: string): unknown {
   const log = JSON.parse(renderSarifReport(assertDefined(REPORTS['drift'], 'a comparison'), OPTIONS));
   const [run] = log.runs;
   if (part === 'rules') for (const rule of run.tool.driver.rules) delete rule.fullDescription;
@@ -83,7 +83,9 @@ vi.setConfig({ testTimeout: 120_000 });
 describeWith(['sarif-multitool'], 'a SARIF log, checked by the SARIF Multitool as code scanning does', () => {
   it('is refused without a place or a description', async () => {
     const { folder } = await createWorkspace();
-    const logs = Object.fromEntries(['rules', 'results'].map((part) => [part, JSON.stringify(spoil(part))]));
+    const logs = Object.fromEntries(
+      ['rules', 'results'].map((part) => [part, JSON.stringify(createIncompleteLog(part))]),
+    );
     const verdicts = await listVerdicts(folder, logs);
     expect(verdicts.filter((one) => one.startsWith('rules.sarif GH2012 '))).not.toEqual([]);
     expect(verdicts.filter((one) => one.startsWith('results.sarif GH1015 '))).not.toEqual([]);

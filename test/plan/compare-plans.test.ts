@@ -11,7 +11,7 @@ const NEW_POOL_LATER = makeChange('WeightedBackend/later', 'no-op');
 const NEW_POOL = makeChange('WeightedBackend/pool', 'create', { desired: toNormal('WeightedBackend/pool', {}) });
 
 /** An edge that is led to a backend. */
-function lead(to: string, from = 'bkdhr_0', id = 'edgtcp_1') {
+function edgeWithBackend(to: string, from = 'bkdhr_0', id = 'edgtcp_1') {
   return makeLiveChange('TCPEdge/a', 'update', {
     id,
     spec: {},
@@ -53,16 +53,20 @@ describe('comparePlans finds no difference', () => {
   it.each<[string, Plan, Plan]>([
     [
       'if a backend that was to be created is there by now',
-      plan(lead('WeightedBackend/pool'), NEW_POOL),
-      plan(lead('bkdwd_2'), OTHER_POOL, NEW_POOL_LATER),
+      plan(edgeWithBackend('WeightedBackend/pool'), NEW_POOL),
+      plan(edgeWithBackend('bkdwd_2'), OTHER_POOL, NEW_POOL_LATER),
     ],
-    ['if an old value was omitted and is now shown as empty', plan(lead('bkdhr_1')), plan(lead('bkdhr_1'))],
+    [
+      'if an old value was omitted and is now shown as empty',
+      plan(edgeWithBackend('bkdhr_1')),
+      plan(edgeWithBackend('bkdhr_1')),
+    ],
     ['if a token goes to the same place', plan(token('a')), plan(token('a'))],
     [
       'in texts, counts and times',
-      plan(lead('bkdhr_1')),
+      plan(edgeWithBackend('bkdhr_1')),
       makePlan({
-        changes: [{ ...lead('bkdhr_1'), reason: 'due', notes: ['x'], labels: { a: 'b' } }],
+        changes: [{ ...edgeWithBackend('bkdhr_1'), reason: 'due', notes: ['x'], labels: { a: 'b' } }],
         made: { at: '2026-03-01T00:00:00Z' },
         requests: { read: 9, apply: 9, leastMs: 9 },
         inputs: [{ file: 'a.yaml', digest: 'x' }],
@@ -82,14 +86,22 @@ describe('comparePlans finds no difference', () => {
 
 describe('comparePlans finds a difference', () => {
   it.each<[string, Plan, Plan]>([
-    ['in a backend', plan(lead('bkdhr_1')), plan(lead('bkdhr_2'))],
+    ['in a backend', plan(edgeWithBackend('bkdhr_1')), plan(edgeWithBackend('bkdhr_2'))],
     [
       'in a backend of the stack that has another id by now',
-      plan(lead('bkdwd_1'), POOL),
-      plan(lead('bkdwd_2'), OTHER_POOL),
+      plan(edgeWithBackend('bkdwd_1'), POOL),
+      plan(edgeWithBackend('bkdwd_2'), OTHER_POOL),
     ],
-    ['in the id of what is changed', plan(lead('bkdhr_1')), plan(lead('bkdhr_1', 'bkdhr_0', 'edgtcp_2'))],
-    ['in a value that was another one before', plan(lead('bkdhr_1')), plan(lead('bkdhr_1', 'bkdhr_7'))],
+    [
+      'in the id of what is changed',
+      plan(edgeWithBackend('bkdhr_1')),
+      plan(edgeWithBackend('bkdhr_1', 'bkdhr_0', 'edgtcp_2')),
+    ],
+    [
+      'in a value that was another one before',
+      plan(edgeWithBackend('bkdhr_1')),
+      plan(edgeWithBackend('bkdhr_1', 'bkdhr_7')),
+    ],
     ['in the weight of another backend', plan(weight('bkdhr_1', 90, 10)), plan(weight('bkdhr_2', 90, 10))],
     ['in the place of a token', plan(token('a')), plan(token('b'))],
     ['in the resource that is adopted', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_2'))],
@@ -99,8 +111,16 @@ describe('comparePlans finds a difference', () => {
       makePlan({ files: [file] }),
       makePlan({ files: [{ ...file, replaces: true }] }),
     ],
-    ['in a change that only the earlier plan has', plan(lead('bkdhr_1'), token('a')), plan(lead('bkdhr_1'))],
-    ['in the service', plan(lead('bkdhr_1')), { ...plan(lead('bkdhr_1')), baseUrl: 'https://other.test' }],
+    [
+      'in a change that only the earlier plan has',
+      plan(edgeWithBackend('bkdhr_1'), token('a')),
+      plan(edgeWithBackend('bkdhr_1')),
+    ],
+    [
+      'in the service',
+      plan(edgeWithBackend('bkdhr_1')),
+      { ...plan(edgeWithBackend('bkdhr_1')), baseUrl: 'https://other.test' },
+    ],
     ['in the mode', plan(), { ...plan(), mode: 'destroy' }],
   ])('%s', (_, before, after) => {
     expect(isSamePlan(comparePlans(before, before))).toBe(true);

@@ -5,7 +5,7 @@ import { makeChange } from '../report/sample-plans.ts';
 
 const DELETES = Array.from({ length: 6 }, (_, index) => makeChange(`TCPEdge/edge-${index}`, 'delete'));
 
-function guard(input: Partial<GuardInput>): readonly string[] {
+function checkGuard(input: Partial<GuardInput>): readonly string[] {
   const settings = { maxDeletes: 5, maxDeleteShare: 0.3 };
   const base: GuardInput = {
     changes: DELETES,
@@ -19,17 +19,17 @@ function guard(input: Partial<GuardInput>): readonly string[] {
 }
 
 it('counts the share of deletes of everything owned, whatever the targets', () => {
-  expect(guard({ owned: new Map([['TCPEdge', 40]]) })).toEqual([]);
-  expect(guard({ owned: new Map([['TCPEdge', 10]]) })).toEqual([
+  expect(checkGuard({ owned: new Map([['TCPEdge', 40]]) })).toEqual([]);
+  expect(checkGuard({ owned: new Map([['TCPEdge', 10]]) })).toEqual([
     'This plan would delete 6 of 10 TCPEdge (60 %). More than 5 deletes of a kind need consent if they are also more than 30 % of it.',
   ]);
 });
 
 it('checks only protection for a plan of destroy', () => {
   const [first, ...rest] = DELETES;
-  expect(guard({ mode: 'destroy', isTargeted: false })).toEqual([]);
+  expect(checkGuard({ mode: 'destroy', isTargeted: false })).toEqual([]);
   const kept = first === undefined ? [] : [{ ...first, protect: true }, ...rest];
-  expect(guard({ mode: 'destroy', changes: kept })).toEqual([
+  expect(checkGuard({ mode: 'destroy', changes: kept })).toEqual([
     'TCPEdge/edge-0 is protected, and this plan would delete it.',
   ]);
 });

@@ -20,7 +20,7 @@ function resourceOf(text: string): DesiredResource {
 }
 
 /** The text with the line where the remedy says, at the end of a block or behind the brace that is named. */
-function paste(text: string, remedy: string): string {
+function insertRemedyLine(text: string, remedy: string): string {
   const [where = '', line = ''] = remedy.split('\n');
   if (!where.includes('after the {'))
     return where.includes('its lifecycle') ? text.replace(/(lifecycle:\n)( +)/, `$1$2${line}\n$2`) : `${text}${line}\n`;
@@ -38,7 +38,7 @@ const DOCUMENTS: readonly (readonly [name: string, text: string])[] = [
 
 it.each(DOCUMENTS)('is valid as it is printed, in %s', (_, text) => {
   const remedy = describeLifecycleLineToAdd(resourceOf(text), { name: 'adopt', value: 'cr_1' });
-  const pasted = paste(text, remedy);
+  const pasted = insertRemedyLine(text, remedy);
   expect(resourceOf(pasted).lifecycle, `${remedy}\n${pasted}`).toMatchObject({
     adopt: 'cr_1',
     protect: text.includes('protect'),
@@ -48,6 +48,6 @@ it.each(DOCUMENTS)('is valid as it is printed, in %s', (_, text) => {
 it.each(DOCUMENTS)('names the stack of a hand-over, in %s', (_, text) => {
   const value = { stack: 'network', name: 'old' };
   const remedy = describeLifecycleLineToAdd(resourceOf(text), { name: 'renamed_from', value });
-  const pasted = paste(text, remedy);
+  const pasted = insertRemedyLine(text, remedy);
   expect(resourceOf(pasted).lifecycle.takenFrom, `${remedy}\n${pasted}`).toEqual(value);
 });

@@ -7,7 +7,7 @@ export function nest(depth: number): string {
 }
 
 /** A value that is made of the one before, again and again. */
-export function grow(
+export function createNestedValue(
   times: number,
   start: string,
   step: (name: string) => string,
@@ -26,11 +26,11 @@ export const BOMBS: readonly (readonly [name: string, expression: string])[] = [
   ['macros in macros whose error is of no account', `${nest(9)} || true`],
   ['macros in macros in a macro that swallows errors', `[1, 2].exists(x, ${nest(9)} || x == 2)`],
   ['map in map', `${TEN}.map(a, ${TEN}.map(b, ${TEN}.map(c, ${TEN}.map(d, ${TEN}.map(e, a + e))))).size() > 0`],
-  ['a text that doubles', grow(20, LONG_TEXT, double, (name) => `${name}.size() > 0`)],
-  ['a list that doubles', grow(20, TEN, double, (name) => `${name}.size() > 0`)],
+  ['a text that doubles', createNestedValue(20, LONG_TEXT, double, (name) => `${name}.size() > 0`)],
+  ['a list that doubles', createNestedValue(20, TEN, double, (name) => `${name}.size() > 0`)],
   [
     'a list of lists that is compared',
-    grow(
+    createNestedValue(
       16,
       TEN,
       (name) => `[${name}, ${name}]`,
@@ -42,7 +42,10 @@ export const BOMBS: readonly (readonly [name: string, expression: string])[] = [
   ['a pattern with classes of Unicode', `"".matches("${'\\\\pL'.repeat(300)}")`],
   ['a long pattern on a long text', `${LONG_TEXT}.matches("${'(a|b|ab)*'.repeat(200)}c")`],
   ['a search for what is nearly everywhere', `${TEN}.all(x, ${LONG_TEXT}.contains("b${'a'.repeat(4_000)}") == false)`],
-  ['a separator of many members', grow(12, '["a", "b"]', double, (name) => `${name}.join(${LONG_TEXT}).size() > 0`)],
+  [
+    'a separator of many members',
+    createNestedValue(12, '["a", "b"]', double, (name) => `${name}.join(${LONG_TEXT}).size() > 0`),
+  ],
   ['time zones', `${TEN}.all(a, ${TEN}.all(b, ${TEN}.all(c, now.getHours("Europe/Berlin") >= 0)))`],
   ['a duration of digits', `duration("${'1'.repeat(9_000)}") > duration("1s")`],
 ];

@@ -8,7 +8,7 @@ const USER = toManifest('TCPEdge', 'user', { backend: { backend_id: 'WeightedBac
 const KEPT = toEdge('kept', 20007);
 
 /** A stack of which one edge has lost its mark and still uses a backend; then its manifests are others. */
-async function loseMark(after: string, before = ''): Promise<Workspace> {
+async function createStackWithLostMark(after: string, before = ''): Promise<Workspace> {
   const workspace = await createWorkspace({ 'edgewise.yaml': STACK + KEPT + POOL + USER + before });
   expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
   const [user] = (workspace.server.snapshot().resources['TCPEdge'] ?? []).filter(
@@ -37,7 +37,7 @@ const CONSENT = '--allow-rejected WeightedBackend/pool';
 
 describe('a write that the service will reject', () => {
   it('refuses the plan with exit code 5 in every format, and names the remedies', async () => {
-    const { edgewise } = await loseMark(OTHER);
+    const { edgewise } = await createStackWithLostMark(OTHER);
     for (const form of listFormatNames('plan')) {
       const { exitCode, stdout } = await edgewise(`plan --format ${form}`);
       expect(exitCode, form).toBe(5);
@@ -50,7 +50,7 @@ describe('a write that the service will reject', () => {
   });
 
   it('stays refused in a saved plan, which is applied with the consent', async () => {
-    const workspace = await loseMark(OTHER);
+    const workspace = await createStackWithLostMark(OTHER);
     const { edgewise } = workspace;
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
@@ -62,7 +62,7 @@ describe('a write that the service will reject', () => {
   });
 
   it('is left out of a saved plan, which is then applied without consent', async () => {
-    const workspace = await loseMark(OTHER);
+    const workspace = await createStackWithLostMark(OTHER);
     const { edgewise } = workspace;
     expect(await edgewise('plan --skip-rejected -o plan.json')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 6 });
@@ -96,7 +96,7 @@ describe('a write that the service will reject', () => {
   });
 
   it('is left out of a destroy, which deletes everything else', async () => {
-    const workspace = await loseMark(POOL + OTHER, OTHER);
+    const workspace = await createStackWithLostMark(POOL + OTHER, OTHER);
     expect(await workspace.edgewise('destroy --yes')).toMatchObject({ exitCode: 5 });
     expect(listWrites(workspace)).toEqual([]);
     expect(await workspace.edgewise('destroy --yes --skip-rejected')).toMatchObject({ exitCode: 0 });
@@ -104,7 +104,7 @@ describe('a write that the service will reject', () => {
   });
 
   it('needs consent for its own address, and a rehearsal to be left out', async () => {
-    const { edgewise } = await loseMark(OTHER);
+    const { edgewise } = await createStackWithLostMark(OTHER);
     const other = await edgewise('plan --allow-rejected WeightedBackend/pools');
     expect(other).toMatchObject({
       exitCode: 5,
@@ -114,7 +114,7 @@ describe('a write that the service will reject', () => {
   });
 
   it('stops only its own stack, and with --skip-rejected none', async () => {
-    const workspace = await loseMark(OTHER);
+    const workspace = await createStackWithLostMark(OTHER);
     const { edgewise, write } = workspace;
     const second = STACK.replace('name: test', 'name: second') + toEdge('second', 20009);
     await write({ 'second/edgewise.yaml': second });

@@ -28,7 +28,7 @@ const OTHER_SERVICE: readonly (readonly [string, string])[] = [
   ['embedded:data.json', 'embedded:other.json'],
 ];
 
-async function createPlace() {
+async function createService() {
   const { folder } = await createWorkspace({ 'data.json': '{}', 'x/y': '' });
   symlinkSync('data.json', join(folder, 'link.json'));
   return { cwd: folder, env: KEYS, secrets: NO_OP_SECRET_REDACTOR };
@@ -36,18 +36,18 @@ async function createPlace() {
 
 describe('a service', () => {
   it.each(SAME_SERVICE)('is the same in every spelling: %s, %s', async (left, right) => {
-    const place = await createPlace();
+    const place = await createService();
     expect(toServiceId(left, place)).toBe(toServiceId(right, place));
   });
 
   it('has an absolute name for its data file', async () => {
-    const place = await createPlace();
+    const place = await createService();
     const absolute = `embedded:${join(place.cwd, 'data.json')}`;
     expect(toServiceId(absolute, place)).toBe(toServiceId('embedded:data.json', place));
   });
 
   it.each(OTHER_SERVICE)('differs: %s, %s', async (left, right) => {
-    const place = await createPlace();
+    const place = await createService();
     expect(toServiceId(left, place)).not.toBe(toServiceId(right, place));
   });
 });
@@ -56,7 +56,7 @@ describe('an account', () => {
   const toKey = async ([baseUrl, keyEnv]: Settings) =>
     createAccountKeyContainingSecret(
       { baseUrl, keyEnv },
-      await createPlace().then((place) => ({ ...place, cwd: '/' })),
+      await createService().then((place) => ({ ...place, cwd: '/' })),
     );
 
   it.each<readonly [string, Settings, Settings]>([

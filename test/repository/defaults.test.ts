@@ -10,7 +10,7 @@ function toDefaults(spec: object): string {
 }
 
 /** The settings that something states, with their value and what states them. */
-async function listStated({ edgewise }: Workspace, line: string): Promise<Readonly<Record<string, string>>> {
+async function listSetSettings({ edgewise }: Workspace, line: string): Promise<Readonly<Record<string, string>>> {
   const { exitCode, stdout, stderr } = await edgewise(`explain settings ${line} --format json`);
   expect(stderr).toBe('');
   expect(exitCode).toBe(0);
@@ -86,11 +86,11 @@ describe('Defaults', () => {
       'guard.max_deletes': '4 Defaults defaults.yaml:7',
       'guard.max_delete_share': '0.5 Defaults live/defaults.json:6',
     };
-    expect(await listStated(workspace, 'live/s00')).toMatchObject(stated);
-    expect(await listStated(workspace, 'live/s00/edgewise.yaml live/s00/edges')).toMatchObject(stated);
+    expect(await listSetSettings(workspace, 'live/s00')).toMatchObject(stated);
+    expect(await listSetSettings(workspace, 'live/s00/edgewise.yaml live/s00/edges')).toMatchObject(stated);
     const cwd = join(workspace.folder, 'live/s00');
     const inside = { ...workspace, edgewise: (line: string) => workspace.edgewise(line, { cwd }) };
-    expect(await listStated(inside, '.')).toMatchObject({
+    expect(await listSetSettings(inside, '.')).toMatchObject({
       owner_label: 'team Defaults ../../defaults.yaml:5',
       'guard.max_delete_share': '0.5 Defaults ../defaults.json:6',
     });
@@ -144,7 +144,7 @@ describe('Defaults', () => {
       'shared.yaml': `${toStack('other')}---\n${toEdge('b', 20002)}---\n${toDefaults({ owner_label: 'team' })}---\nkind: Broken\n`,
       'tool.yaml': 'apiVersion: tool/v1\nkind: Defaults\nspec: { owner_label: wrong }\n',
     });
-    expect(await listStated(workspace, 'a')).toMatchObject({ owner_label: 'team Defaults shared.yaml:15' });
+    expect(await listSetSettings(workspace, 'a')).toMatchObject({ owner_label: 'team Defaults shared.yaml:15' });
     const { changes } = JSON.parse((await workspace.edgewise('plan a --format json')).stdout);
     expect(changes.map(({ address }: { readonly address: string }) => address)).toEqual(['TCPEdge/a']);
   });

@@ -8,7 +8,7 @@ import { toRepository } from './tree.ts';
 const SHARDS = [1, 2, 3];
 
 /** A repository in which one stack cannot be planned, one has something to do, and the others have not. */
-async function createMixed(): Promise<Workspace> {
+async function createMixedRepository(): Promise<Workspace> {
   const workspace = await createWorkspace(toRepository(6));
   await workspace.edgewise('apply -R live --yes');
   await workspace.write({
@@ -45,7 +45,7 @@ function listMetrics(text: string): readonly string[] {
 
 describe('the joined report', () => {
   it('of drifts has the metrics of one run, and of plans has none', async () => {
-    const { edgewise } = await createMixed();
+    const { edgewise } = await createMixedRepository();
     const whole = await edgewise('drift -R live --format metrics');
     for (const shard of SHARDS) await edgewise(`drift -R live --shard ${shard}/3 --report json=${shard}.json`);
     const joined = await edgewise('join 1.json 2.json 3.json --format metrics');
@@ -59,7 +59,7 @@ describe('the joined report', () => {
   it.each(['plan -R live', 'validate -R live', 'drift -R live'])(
     'of the shards of %s is that of one run',
     async (line) => {
-      const { edgewise } = await createMixed();
+      const { edgewise } = await createMixedRepository();
       const whole = await edgewise(line);
       for (const shard of SHARDS) await edgewise(`${line} --shard ${shard}/3 --report json=${shard}.json`);
       const files = SHARDS.map((shard) => `${shard}.json`).join(' ');
@@ -72,7 +72,7 @@ describe('the joined report', () => {
   );
 
   it('contains the applies of shards', async () => {
-    const { edgewise } = await createMixed();
+    const { edgewise } = await createMixedRepository();
     const ends = [];
     for (const shard of SHARDS)
       ends.push((await edgewise(`apply -R live --yes --shard ${shard}/3 --report json=${shard}.json`)).stdout);
@@ -83,7 +83,7 @@ describe('the joined report', () => {
   });
 
   it('contains results of single stacks', async () => {
-    const { edgewise } = await createMixed();
+    const { edgewise } = await createMixedRepository();
     await edgewise('plan live/s00 --report json=a.json');
     await edgewise('plan live/s01 --report json=b.json');
     await edgewise('plan live/s04 --report json=c.json');
@@ -104,7 +104,7 @@ describe('the joined report', () => {
     ['apply live/s01 --yes', 0],
     ['plan live/s03', 5],
   ])('exits as the only result does: %s', async (line, expected) => {
-    const workspace = await createMixed();
+    const workspace = await createMixedRepository();
     rmSync(join(workspace.folder, 'live/s03/edges/edge.yaml'));
     await changeByHand(workspace);
     const { exitCode } = await workspace.edgewise(`${line} --report json=one.json`);
@@ -113,7 +113,7 @@ describe('the joined report', () => {
   });
 
   it('is found again by its comment, however many results there are', async () => {
-    const { edgewise } = await createMixed();
+    const { edgewise } = await createMixedRepository();
     await edgewise('plan live/s00 --report json=a.json');
     await edgewise('plan live/s01 --report json=b.json');
     const first = async (line: string) => (await edgewise(line)).stdout.split('\n')[0];

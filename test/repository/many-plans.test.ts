@@ -8,7 +8,7 @@ import { commitAll, toRepository, toStack } from './tree.ts';
 const listPaths = ({ recorder }: Workspace): string[] => recorder.take().map(({ path }) => path);
 
 /** A repository of which some stacks are applied, some changed since, and one is wrong. */
-async function createMixed(): Promise<Workspace> {
+async function createMixedRepository(): Promise<Workspace> {
   const workspace = await createWorkspace(toRepository(5));
   for (const name of ['s00', 's01', 's02']) await workspace.edgewise(`apply live/${name} --yes`);
   await workspace.write({
@@ -85,7 +85,7 @@ describe('plans of many stacks', () => {
   });
 
   it('have one report: each stack, a line for each, and the worst exit code', async () => {
-    const { edgewise } = await createMixed();
+    const { edgewise } = await createMixedRepository();
     await expect(toTranscript(await edgewise('plan -R live'))).toMatchFileSnapshot('goldens/plan.txt');
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(3);
     expect((await edgewise('plan -R live --detailed-exitcode --stack s01')).exitCode).toBe(2);
@@ -127,12 +127,12 @@ describe('plans of many stacks', () => {
   );
 
   it.each(['markdown', 'json-lines', 'github', 'sarif', 'junit'])('are %s as a whole', async (form) => {
-    const { edgewise } = await createMixed();
+    const { edgewise } = await createMixedRepository();
     await expect((await edgewise(`plan -R live --format ${form}`)).stdout).toMatchFileSnapshot(`goldens/plan.${form}`);
   });
 
   it('are one page with a section for each stack, the worst first, one filter, and no requests', async () => {
-    const { edgewise } = await createMixed();
+    const { edgewise } = await createMixedRepository();
     const { stdout } = await edgewise('plan -R live --format html');
     const { elements } = readPage(stdout);
     const find = (name: string, value?: string) =>
@@ -208,7 +208,7 @@ describe('plans of many stacks', () => {
 
 describe('checks of many stacks', () => {
   it('validate each, and send nothing', async () => {
-    const workspace = await createMixed();
+    const workspace = await createMixedRepository();
     await expect(toTranscript(await workspace.edgewise('validate --recursive live'))).toMatchFileSnapshot(
       'goldens/validate.txt',
     );
@@ -216,7 +216,7 @@ describe('checks of many stacks', () => {
   });
 
   it('compare each with what is live, with the metrics of each, and of the account once', async () => {
-    const workspace = await createMixed();
+    const workspace = await createMixedRepository();
     const { stdout, exitCode } = await workspace.edgewise('drift -R live --format metrics');
     expect(exitCode).toBe(3);
     expect(stdout.match(/^# TYPE edgewise_run_success gauge$/gm)).toHaveLength(1);

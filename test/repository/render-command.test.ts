@@ -56,11 +56,11 @@ describe('a command of spec.render', () => {
     const render = createRenderCommandRunner({ cwd, env: process.env }, { timeoutMs: 300 });
     const words = ['sh', '-c', 'sleep 600 & echo $! > child; wait'];
     expect(await render({ words, folder: '.' })).toEqual({ finding: 'was stopped after 0.3 s' });
-    await expectGone(Number(readFileSync(join(cwd, 'child'), 'utf8')));
+    await expectEndedProcess(Number(readFileSync(join(cwd, 'child'), 'utf8')));
     // What holds the output open after the command has ended counts as the command.
     const left = ['sh', '-c', 'sleep 600 & echo $! > left'];
     expect(await render({ words: left, folder: '.' })).toEqual({ finding: 'was stopped after 0.3 s' });
-    await expectGone(Number(readFileSync(join(cwd, 'left'), 'utf8')));
+    await expectEndedProcess(Number(readFileSync(join(cwd, 'left'), 'utf8')));
   });
 
   it('is ended by an interrupt, and nothing is planned', async () => {
@@ -74,7 +74,7 @@ describe('a command of spec.render', () => {
         },
       });
       expect(await running).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Interrupted.') });
-      await expectGone(Number(readFileSync(join(folder, 'web/pid'), 'utf8')));
+      await expectEndedProcess(Number(readFileSync(join(folder, 'web/pid'), 'utf8')));
     }
     expect(recorder.take()).toEqual([]);
   });
@@ -85,7 +85,7 @@ async function waitForFile(file: string): Promise<void> {
 }
 
 /** A process that was killed is there until its parent has noticed. */
-async function expectGone(pid: number): Promise<void> {
+async function expectEndedProcess(pid: number): Promise<void> {
   const isThere = (): boolean => {
     try {
       process.kill(pid, 0);

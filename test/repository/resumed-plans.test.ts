@@ -71,7 +71,7 @@ interface Point {
 }
 
 /** A transport that is dead from a write on. */
-function dieAt({ write, when }: Point, transport: Transport): Transport {
+function createDyingTransport({ write, when }: Point, transport: Transport): Transport {
   let [count, isDead] = [0, false];
   return async (request) => {
     const isPoint = request.method !== 'GET' && count++ === write;
@@ -95,7 +95,9 @@ describe('a folder of plans is applied again after an interruption if its stacks
       ]);
       for (const point of points.flat()) {
         const { edgewise, recorder } = await planChange(live, next);
-        expect((await edgewise(APPLY, { transport: dieAt(point, recorder.transport) })).exitCode).not.toBe(0);
+        expect(
+          (await edgewise(APPLY, { transport: createDyingTransport(point, recorder.transport) })).exitCode,
+        ).not.toBe(0);
         expect(await edgewise(APPLY), JSON.stringify(point)).toMatchObject({ exitCode: 0 });
         expect(await edgewise('plan -R live --detailed-exitcode')).toMatchObject({ exitCode: 0 });
       }

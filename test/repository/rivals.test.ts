@@ -4,7 +4,7 @@ import { createWorkspace, toCredential, toEdge, toManifest, toTranscript, type W
 import { listWrites, toStack } from './tree.ts';
 
 /** Two stacks that claim one hostport, and one that claims another. */
-function createRivals(): Promise<Workspace> {
+function createStacksWithOneHostport(): Promise<Workspace> {
   return createWorkspace({
     'live/a/edgewise.yaml': toStack('a'),
     'live/a/edge.yaml': toEdge('shop', 20_001),
@@ -15,7 +15,7 @@ function createRivals(): Promise<Workspace> {
 
 describe('a claim of two stacks in one run', () => {
   it('is an error of both, at both places, and the others continue', async () => {
-    const workspace = await createRivals();
+    const workspace = await createStacksWithOneHostport();
     await expect(toTranscript(await workspace.edgewise('apply -R live --yes'))).toMatchFileSnapshot(
       'goldens/rivals.txt',
     );
@@ -23,7 +23,7 @@ describe('a claim of two stacks in one run', () => {
   });
 
   it('is found without a request, and by commands that compare with what is live', async () => {
-    const workspace = await createRivals();
+    const workspace = await createStacksWithOneHostport();
     const message = 'and so does TCPEdge/pay of the stack b (live/b/edgewise.yaml:8)';
     for (const command of ['validate', 'plan', 'drift']) {
       const { stdout, exitCode } = await workspace.edgewise(`${command} -R live`);
@@ -38,7 +38,7 @@ describe('a claim of two stacks in one run', () => {
   });
 
   it('leaves no plan file of either', async () => {
-    const { edgewise, write, folder } = await createRivals();
+    const { edgewise, write, folder } = await createStacksWithOneHostport();
     await write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('pay', 20_002)}` });
     await edgewise('plan -R live -o plans');
     expect(readdirSync(`${folder}/plans`)).toEqual(['_index.json', 'a.json', 'b.json', 'c.json']);
@@ -48,7 +48,7 @@ describe('a claim of two stacks in one run', () => {
   });
 
   it('is no error if resources are only shown or deleted', async () => {
-    const { edgewise, write } = await createRivals();
+    const { edgewise, write } = await createStacksWithOneHostport();
     await edgewise('apply live/a --yes');
     expect((await edgewise('get -R live')).exitCode).toBe(0);
     expect((await edgewise('destroy -R live --stack a --stack b --yes')).exitCode).toBe(0);
@@ -57,7 +57,7 @@ describe('a claim of two stacks in one run', () => {
   });
 
   it('is found by a plan of one stack if the other one is applied', async () => {
-    const { edgewise } = await createRivals();
+    const { edgewise } = await createStacksWithOneHostport();
     await edgewise('apply live/a --yes');
     const { stdout, exitCode } = await edgewise('plan live/b');
     expect(exitCode).toBe(5);

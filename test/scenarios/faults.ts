@@ -30,7 +30,7 @@ export interface Fault {
 export function withFaults(transport: Transport, faults: readonly Fault[], interrupt: () => void): Transport {
   const left = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
   return async (request) => {
-    const fault = faults.find((one) => (left.get(one) ?? 0) > 0 && isMeant(one, request));
+    const fault = faults.find((one) => (left.get(one) ?? 0) > 0 && matchesRequest(one, request));
     if (fault === undefined) return transport(request);
     left.set(fault, (left.get(fault) ?? 0) - 1);
     if (fault.interrupt) interrupt();
@@ -39,7 +39,7 @@ export function withFaults(transport: Transport, faults: readonly Fault[], inter
 }
 
 /** A service that leaves out what is empty, null or false. */
-export function leavingOut(transport: Transport): Transport {
+export function createOmittingService(transport: Transport): Transport {
   return async (request) => {
     const response = await transport(request);
     const text = await response.text();
@@ -53,7 +53,8 @@ export function leavingOut(transport: Transport): Transport {
 }
 
 async function answer(transport: Transport, request: Request, fault: Fault): Promise<Response> {
-  if (fault.answer === undefined && !fault.lost) return twist(await transport(await without(request, fault)), fault);
+  if (fault.answer === undefined && !fault.lost)
+    return changeResponse(await transport(await without(request, fault)), fault);
   if (fault.after) await transport(request);
   if (fault.lost) throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) });
   const { status = 500, headers = {}, body } = fault.answer ?? {};
@@ -72,13 +73,13 @@ function toInit({ method, headers }: Request): RequestInit {
   return { method, headers };
 }
 
-async function twist(response: Response, { change }: Fault): Promise<Response> {
+async function changeResponse(response: Response, { change }: Fault): Promise<Response> {
   if (change === undefined) return response;
   const body: JsonObject = JSON.parse(await response.text());
   return Response.json({ ...body, ...change }, { status: response.status });
 }
 
-function isMeant({ on }: Fault, { method, url }: Request): boolean {
+function matchesRequest({ on }: Fault, { method, url }: Request): boolean {
   const { pathname, search } = new URL(url);
   const pattern = on.split('*').map((part) => part.replace(/[.?+^$()[\]{}|\\]/g, '\\$&'));
   return new RegExp(`^${pattern.join('.*')}$`).test(`${method} ${pathname}${search}`);

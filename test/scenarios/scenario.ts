@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
-import { type Fault, leavingOut, withFaults } from './faults.ts';
+import { createOmittingService, type Fault, withFaults } from './faults.ts';
 import { createService, type Service } from './service.ts';
 import { readSetup, type Setup, type Step, toSubjects } from './setup.ts';
 import { type SentRequest, Wire } from './wire.ts';
@@ -189,7 +189,7 @@ class Stage {
   ): Promise<Act> {
     const { service } = this;
     let interrupt = () => {};
-    const usual = this.#setup.leavesOut ? leavingOut(service.transport) : service.transport;
+    const usual = this.#setup.leavesOut ? createOmittingService(service.transport) : service.transport;
     const faulty = withFaults(usual, faults, () => interrupt());
     const env = { EDGEWISE_API_KEY: service.key, ...this.#setup.env };
     const result = await runCommand(argv, {

@@ -5,7 +5,7 @@ import { createCaller } from './caller.ts';
 const TAKEN = 'one.example.net:443';
 
 /** Two edges that another service let have the same hostport. */
-function createLiberal() {
+function createServerWithSharedHostport() {
   const existing = ['a', 'b'].map((letter) => ({
     kind: 'TCPEdge',
     id: `edgtcp_${letter.repeat(27)}`,
@@ -25,7 +25,7 @@ function createLiberal() {
 }
 
 it('an update that does not name a value which is held twice is taken, one that names it is refused', async () => {
-  const { call, first } = createLiberal();
+  const { call, first } = createServerWithSharedHostport();
   expect((await call('PATCH', first, { body: { description: 'Mine' } })).status).toBe(200);
   expect((await call('PATCH', first, { body: { hostports: [TAKEN] } })).status).toBe(409);
 });
@@ -33,7 +33,7 @@ it('an update that does not name a value which is held twice is taken, one that 
 it.each(['first', 'second'] as const)(
   'a value is free when the %s of two and then the other let it go',
   async (which) => {
-    const { call, first, second } = createLiberal();
+    const { call, first, second } = createServerWithSharedHostport();
     expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(409);
     const [one, other] = which === 'first' ? [first, second] : [second, first];
     expect((await call('PATCH', one, { body: { hostports: [] } })).status).toBe(200);

@@ -37,7 +37,7 @@ const overSocket: Reach = async (server, headersTimeoutMs) => {
 /** What a busy machine takes for an answer at worst. */
 const PATIENCE_MS = 20_000;
 
-async function createTrouble(reach: Reach, text: string, patienceMs = PATIENCE_MS): Promise<Trouble> {
+async function createFaultyServer(reach: Reach, text: string, patienceMs = PATIENCE_MS): Promise<Trouble> {
   const { server, call } = createTestServer();
   const [slept, faults]: [number[], FaultLogEntry[]] = [[], []];
   const faulty = withFaults(server, parseServerFaults(text), {
@@ -59,7 +59,7 @@ describe.each([
   ['over a socket', overSocket],
 ])('faults %s', (_, reach) => {
   it('respond with 429, with the time to wait if a rule has one', async () => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       '{ rules: [{ on: "*", nth: 1, fault: throttle }, { on: "*", nth: 2, fault: throttle, retry_after: 7 }] }',
     );
@@ -72,7 +72,7 @@ describe.each([
   });
 
   it.each([500, 502, 503, 504])('respond with %i before or after a write took effect', async (code) => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       `{ rules: [{ on: "POST *", nth: 1, fault: status, code: ${code} }, { on: "POST *", fault: status, code: ${code}, when: after }] }`,
     );
@@ -83,7 +83,7 @@ describe.each([
   });
 
   it('reset the connection before or after a write took effect', async () => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       '{ rules: [{ on: "POST *", nth: 1, fault: reset }, { on: "POST *", fault: reset, when: after }] }',
     );
@@ -94,14 +94,14 @@ describe.each([
   });
 
   it('cut a response in the middle of its body, after the write took effect', async () => {
-    const trouble = await createTrouble(reach, '{ rules: [{ on: "*", fault: cut }] }');
+    const trouble = await createFaultyServer(reach, '{ rules: [{ on: "*", fault: cut }] }');
     const answer = trouble.send('POST', '/edges/tcp', '{}').then((response) => response.text());
     await expect(answer).rejects.toThrow(/was lost/);
     expect(await countEdges(trouble)).toBe(1);
   });
 
   it('never respond, before or after a write took effect, until the client gives up', async () => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       '{ rules: [{ on: "POST *", nth: 1, fault: hang }, { on: "POST *", fault: hang, when: after, ms: 60000 }] }',
       1000,
@@ -114,7 +114,7 @@ describe.each([
   });
 
   it('respond with half of a JSON text, as if it were whole', async () => {
-    const trouble = await createTrouble(reach, '{ rules: [{ on: "*", fault: broken_json }] }');
+    const trouble = await createFaultyServer(reach, '{ rules: [{ on: "*", fault: broken_json }] }');
     const response = await trouble.send('GET', '/edges/tcp');
     expect(response.status).toBe(200);
     await expect(response.json()).rejects.toThrow(SyntaxError);
@@ -123,7 +123,7 @@ describe.each([
   });
 
   it('respond with an HTML page before or after a write took effect', async () => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       '{ rules: [{ on: "POST *", nth: 1, fault: content_type }, { on: "POST *", fault: content_type, when: after }] }',
     );
@@ -136,7 +136,7 @@ describe.each([
   });
 
   it('leave resources out of a page that claims to be complete', async () => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       '{ rules: [{ on: GET /edges/tcp, nth: 1, fault: missing }, { on: GET /edges/tcp, fault: missing, resources: 2 }] }',
     );
@@ -146,7 +146,7 @@ describe.each([
   });
 
   it.each([400, 404])('refuse with %i to continue a list at a deleted resource', async (code) => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       `{ rules: [{ on: GET /edges/tcp, fault: gone_cursor, code: ${code} }] }`,
     );
@@ -162,14 +162,14 @@ describe.each([
   });
 
   it('lose the link to the next page', async () => {
-    const trouble = await createTrouble(reach, '{ rules: [{ on: "GET *", nth: 2, fault: no_next }] }');
+    const trouble = await createFaultyServer(reach, '{ rules: [{ on: "GET *", nth: 2, fault: no_next }] }');
     for (const _ of [1, 2, 3]) await trouble.call('POST', '/edges/tcp', { body: {} });
     expect((await read(trouble, '/edges/tcp?limit=2')).next).not.toBe(null);
     expect(await read(trouble, '/edges/tcp?limit=2')).toMatchObject({ edges: 2, next: null });
   });
 
   it('count a removed use for a while, and reject what conflicts with it', async () => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       '{ rules: [{ on: "DELETE /edges/tcp/{id}", fault: late_release, ms: 400 }] }',
     );
@@ -186,7 +186,7 @@ describe.each([
   });
 
   it('list the state of some changes ago', async () => {
-    const trouble = await createTrouble(
+    const trouble = await createFaultyServer(
       reach,
       '{ rules: [{ on: GET /edges/tcp, nth: 1, fault: stale, changes: 2 }, { on: GET /edges/tcp, nth: 2, fault: stale }] }',
     );
@@ -201,7 +201,7 @@ describe.each([
   });
 
   it('list the state of some requests ago, with changed and deleted resources', async () => {
-    const trouble = await createTrouble(reach, '{ rules: [{ on: GET /edges/tcp, fault: stale, requests: 2 }] }');
+    const trouble = await createFaultyServer(reach, '{ rules: [{ on: GET /edges/tcp, fault: stale, requests: 2 }] }');
     const created = objectOf(
       JSON.parse(await (await trouble.send('POST', '/edges/tcp', '{"description":"first"}')).text()),
     );
@@ -229,7 +229,7 @@ async function read(trouble: Trouble, path: string) {
 
 describe('a faults document', () => {
   const choose = async (text: string, requests: readonly (readonly [method: string, path: string])[]) => {
-    const trouble = await createTrouble(inMemory, text);
+    const trouble = await createFaultyServer(inMemory, text);
     const statuses = [];
     for (const [method, path] of requests) statuses.push((await trouble.send(method, path)).status);
     return { ...trouble, statuses };

@@ -15,7 +15,7 @@ const MISSING = 'ssh-keygen is missing, so what it would say is not tested: inst
 if (isMissing) process.stderr.write(`${MISSING}\n`);
 
 /** What ssh-keygen says about a certificate. */
-function inspect(certificate: string, context: TestContext): string {
+function readWithSshKeygen(certificate: string, context: TestContext): string {
   context.skip(isMissing, MISSING);
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-certificate-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -44,7 +44,7 @@ describe('a signed certificate', () => {
   it('is valid for whole seconds, in the response as in itself', async (context) => {
     const body = await sign({ valid_after: '2026-01-31T12:00:00.9Z', valid_until: '2026-01-31T13:00:00.1+00:00' });
     expect(body).toMatchObject({ valid_after: '2026-01-31T12:00:00Z', valid_until: '2026-01-31T13:00:00Z' });
-    const said = inspect(textOf(body['certificate']), context);
+    const said = readWithSshKeygen(textOf(body['certificate']), context);
     expect(said).toContain('Valid: from 2026-01-31T12:00:00 to 2026-01-31T13:00:00');
   });
 
@@ -64,7 +64,7 @@ describe('a signed certificate', () => {
       valid_after: '2026-01-31T14:00:00+02:00',
       valid_until: '2026-03-01T00:00:00Z',
     });
-    expect(inspect(textOf(certificate), context)).toMatchInlineSnapshot(`
+    expect(readWithSshKeygen(textOf(certificate), context)).toMatchInlineSnapshot(`
       "key-cert.pub:
               Type: ssh-ed25519-cert-v01@openssh.com user certificate
               Public key: ED25519-CERT SHA256:SNrDw53ne8f/jdZCge5P05MWSsW4gmogdOXs1DwXZrM
@@ -87,7 +87,7 @@ describe('a signed certificate', () => {
 
   it('has no principals if none are requested, and the defaults of a certificate', async (context) => {
     const { certificate } = await sign({});
-    expect(inspect(textOf(certificate), context)).toMatchInlineSnapshot(`
+    expect(readWithSshKeygen(textOf(certificate), context)).toMatchInlineSnapshot(`
       "key-cert.pub:
               Type: ssh-ed25519-cert-v01@openssh.com user certificate
               Public key: ED25519-CERT SHA256:SNrDw53ne8f/jdZCge5P05MWSsW4gmogdOXs1DwXZrM
@@ -106,7 +106,7 @@ describe('a signed certificate', () => {
 
   it('has nothing that was not requested', async (context) => {
     const { certificate } = await sign({ extensions: {} });
-    const shown = inspect(textOf(certificate), context);
+    const shown = readWithSshKeygen(textOf(certificate), context);
     expect(shown).toContain('Critical Options: (none)');
     expect(shown).toContain('Extensions: (none)');
   });
@@ -116,7 +116,7 @@ describe('a signed certificate', () => {
       critical_options: { 'force-command': '' },
       extensions: { 'login@example.com': 'alice' },
     });
-    const shown = inspect(textOf(certificate), context);
+    const shown = readWithSshKeygen(textOf(certificate), context);
     expect(shown).toMatch(/Critical Options: \n +force-command *\n/);
     expect(shown).toContain(`login@example.com UNKNOWN OPTION: 00000005${Buffer.from('alice').toString('hex')}`);
   });
@@ -137,7 +137,7 @@ describe('a signed certificate', () => {
     'has a signature that ssh-keygen accepts: %s',
     async (key, context) => {
       const { certificate, id } = await sign({ public_key: key });
-      const shown = inspect(textOf(certificate), context);
+      const shown = readWithSshKeygen(textOf(certificate), context);
       expect(shown).toContain(`Key ID: "${textOf(id)}"`);
       expect(shown).toContain('(using ssh-ed25519)');
     },
@@ -195,7 +195,7 @@ describe('a certificate authority', () => {
     const { body } = await call('POST', '/ssh_user_certificates', { body: asked });
     const authority = server.certificateAuthorityKey('sshca_1');
     const fingerprint = spawnSync('ssh-keygen', ['-l', '-f', '-'], { encoding: 'utf8', input: authority });
-    const shown = inspect(textOf(body['certificate']), context);
+    const shown = readWithSshKeygen(textOf(body['certificate']), context);
     expect(shown).toContain(`Signing CA: ED25519 ${fingerprint.stdout.split(' ')[1]} (using ssh-ed25519)`);
   });
 

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
  * Holds which stacks count as changed since a commit against what really differs: those with other text, and those that refer to them. No service is asked
  * and no time passes. The files are not those that runs see, which ask git nothing.
  */
-export async function judgeChange(
+export async function checkChange(
   { folder, ledger, tell }: World,
   before: Repository,
   after: Repository,

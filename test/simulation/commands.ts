@@ -1,7 +1,7 @@
 import type { TestStack } from '../laws/stack.ts';
 import { chooseFaults } from './faults.ts';
 import type { Owns } from './ledger.ts';
-import { judgeRun } from './oracle.ts';
+import { checkRun } from './oracle.ts';
 import type { Chance } from './random.ts';
 import { type Fate, finishRuns, type Run, startRun } from './run-edgewise.ts';
 import { chooseApi, toManifestText, type World } from './world.ts';
@@ -46,7 +46,7 @@ export function start(world: World, argv: readonly string[], { stack, owns, chan
 /** Waits for commands, and judges each. */
 export async function runAll(world: World, started: readonly Run[]): Promise<void> {
   await finishRuns(world, started);
-  for (const run of started) await judgeRun(world, run);
+  for (const run of started) await checkRun(world, run);
   world.time.clear();
 }
 

@@ -76,9 +76,9 @@ export class Ledger {
   /** A request of somebody else, who may do anything. */
   async callByOthers(request: Request): Promise<Response> {
     const { server } = this.#options;
-    const before = listHeld(server);
+    const before = mapLiveResources(server);
     const response = await server.handle(request);
-    this.#noteLost(before, listHeld(server));
+    this.#noteLost(before, mapLiveResources(server));
     return response;
   }
 
@@ -89,7 +89,7 @@ export class Ledger {
       const act = { suspect, method: request.method, path: new URL(request.url).pathname };
       if (act.method === 'GET') this.#unseen.delete(toPlace(act));
       if (act.method === 'POST') this.#verifyCreation(act, decodeBodyText(request.body ?? ''));
-      const before = act.method === 'GET' ? undefined : listHeld(server);
+      const before = act.method === 'GET' ? undefined : mapLiveResources(server);
       const response = await send(request);
       if (before !== undefined) this.#judge(act, before);
       if (act.method === 'POST' && isSuccess(response)) this.#noteCreation(act, decodeBodyText(response.body));
@@ -114,7 +114,7 @@ export class Ledger {
   }
 
   #judge(act: Act, before: ReadonlyMap<string, Held>): void {
-    const after = listHeld(this.#options.server);
+    const after = mapLiveResources(this.#options.server);
     for (const [id, held] of before) {
       if (after.get(id)?.text === held.text) continue;
       if (!this.#mayTouch(act.suspect, id, held))
@@ -204,7 +204,7 @@ function isModuleHolder({ kind }: Held): boolean {
 }
 
 /** Everything that the service holds, by id. */
-export function listHeld(server: Server): ReadonlyMap<string, Held> {
+export function mapLiveResources(server: Server): ReadonlyMap<string, Held> {
   const { resources } = server.snapshot();
   return new Map(
     KINDS.flatMap(({ name: kind }) =>

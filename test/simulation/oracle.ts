@@ -8,13 +8,13 @@ import { toAddress } from '../../src/model/address.ts';
 import { parseRateLimit } from '../../src/model/stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { toCause } from './foretelling.ts';
-import { findOurMark, listHeld } from './ledger.ts';
+import { findOurMark, mapLiveResources } from './ledger.ts';
 import type { Repository } from './repository.ts';
 import type { Fate, Run } from './run-edgewise.ts';
 import { API_KEY, type World } from './world.ts';
 
 /** Holds a run that is over against what always holds. */
-export async function judgeRun(world: World, run: Run): Promise<void> {
+export async function checkRun(world: World, run: Run): Promise<void> {
   const { name, result, isDead } = run;
   const accuse = (violation: string): void => world.ledger.accuse(`${name}: ${violation}`);
   const shown = run.shown();
@@ -38,7 +38,7 @@ const UNREAD = /the check for a concurrent apply failed|Not all live resources c
 const FORETOLD = /\[(?:rehearsal-failed|rejected-write)\]/;
 
 /** Holds what a rehearsal said against what happened: a plan whose rehearsal is clean does not fail where nothing else happens. */
-export async function judgeRehearsal(
+export async function checkRehearsal(
   world: World,
   { plan, apply, fate }: { readonly plan: Run; readonly apply: Run; readonly fate: Fate },
 ): Promise<void> {
@@ -64,7 +64,7 @@ function isOverBudget({ sentMs, rateLimit }: Run): boolean {
 
 /** What a run made twice, and left so. The next apply would prune it: a run that is told the truth need not come to that. */
 function listTwice({ server }: World, { created }: Run): readonly string[] {
-  const made = [...listHeld(server)].filter(([id]) => created.has(id));
+  const made = [...mapLiveResources(server)].filter(([id]) => created.has(id));
   const addresses = made.flatMap(([, { kind, resource }]) => {
     const mark = findOurMark(resource);
     return mark === undefined ? [] : [`${mark.stack}: ${toAddress(kind, mark.name)}`];
@@ -80,22 +80,22 @@ export interface End {
 }
 
 /** Holds what is there in the end against what the manifests ask for. */
-export async function judgeEnd(world: World, end: End): Promise<void> {
+export async function checkEnd(world: World, end: End): Promise<void> {
   const { ledger } = world;
   const [apply, plan] = [await end.apply.result, await end.plan.result];
   if (apply.exitCode !== 0) ledger.accuse(`the last apply exits with ${apply.exitCode}:\n${end.apply.shown()}`);
   if (plan.exitCode !== 0) ledger.accuse(`after the last apply something is left to do:\n${end.plan.shown()}`);
-  judgeHeld(world, end);
-  judgeFiles(world);
+  checkMarks(world, end);
+  checkFiles(world);
 }
 
 /** Holds what bears our marks against what there has to be: each once, and the token of each credential where it belongs. `spared` does not count. */
-export function judgeHeld(
+export function checkMarks(
   world: World,
   { wanted, spared = [] }: Pick<End, 'wanted'> & { readonly spared?: readonly string[] },
 ): void {
   const { ledger } = world;
-  const owned = [...listHeld(world.server)].flatMap(([id, { kind, resource }]) => {
+  const owned = [...mapLiveResources(world.server)].flatMap(([id, { kind, resource }]) => {
     const mark = findOurMark(resource);
     return mark === undefined ? [] : [{ id, mark, address: toAddress(kind, mark.name) }];
   });
@@ -114,7 +114,7 @@ export function judgeHeld(
 }
 
 /** Holds a plan of a service that shows everything against the end of a walk: nothing is left to do that a service with habits hid. */
-export async function judgeFrank({ ledger }: World, plan: Run): Promise<void> {
+export async function checkPlanOfFullService({ ledger }: World, plan: Run): Promise<void> {
   if ((await plan.result).exitCode !== 0)
     ledger.accuse(`what the service left out hid what is left to do:\n${plan.shown()}`);
 }
@@ -128,7 +128,7 @@ export const COUNTED = ['--report', `json=${COUNTS}`];
  * Holds what a plan says that it took against what the service saw. Of several stacks that are read together, each says what it would take alone: a
  * page of each kind at least, and no more than all of them.
  */
-export function judgeCounts({ folder, ledger }: World, { name, sentMs }: Run): void {
+export function checkCounts({ folder, ledger }: World, { name, sentMs }: Run): void {
   const report: CountingReport = JSON.parse(readFileSync(join(folder, COUNTS), 'utf8'));
   const least = report.stacks === undefined ? sentMs.length : OWNED_KINDS.length;
   for (const { requests } of report.stacks?.map((stack) => stack.report) ?? [report]) {
@@ -145,8 +145,8 @@ interface CountingReport {
 }
 
 /** Holds what stacks say of each other's resources against what is live: each id is that of what bears the mark. */
-export function judgeReferences({ server, ledger }: World, repository: Repository): void {
-  const held = [...listHeld(server)].flatMap(([id, { kind, resource }]) => {
+export function checkReferences({ server, ledger }: World, repository: Repository): void {
+  const held = [...mapLiveResources(server)].flatMap(([id, { kind, resource }]) => {
     const mark = findOurMark(resource);
     return mark === undefined ? [] : [{ id, resource, mark, address: toAddress(kind, mark.name) }];
   });
@@ -168,7 +168,7 @@ export function listWanted(stack: TestStack, name: string): readonly string[] {
 }
 
 /** No file has the key, and none but those for tokens a token. */
-function judgeFiles({ folder, ledger }: World): void {
+function checkFiles({ folder, ledger }: World): void {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   for (const { name, parentPath } of files) {
     const text = readFileSync(join(parentPath, name), 'utf8');

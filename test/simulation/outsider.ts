@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
-import { changeField, createBehind, listChangeable, type SharedService } from '../laws/behind-the-back.ts';
+import { changeField, createOutsideResource, listChangeable, type SharedService } from '../laws/behind-the-back.ts';
 import { STACK_NAME, type TestResource, type TestStack } from '../laws/stack.ts';
 import { listWitnesses, WITNESS } from './habits.ts';
 import { findOurMark } from './ledger.ts';
@@ -25,7 +25,7 @@ export interface Others {
 }
 
 /** Does one thing, and says what. What the service refuses does not happen. */
-export async function meddle({ service, stacks, chance }: Others): Promise<string> {
+export async function changeAsOutsider({ service, stacks, chance }: Others): Promise<string> {
   const resource = chance.pickAny(stacks.flat());
   const [name, act] = chance.pick<readonly [string, () => Promise<unknown>]>([
     ['changes', () => change(service, stacks, resource, chance)],
@@ -106,7 +106,7 @@ export async function deleteOurs(service: SharedService, id: string): Promise<st
 }
 
 /** Others make something that refers to a resource of ours, which then cannot be deleted. Gives its address, if there is one. */
-export async function useOurs({ service, chance }: Omit<Others, 'stacks'>): Promise<string | undefined> {
+export async function createForeignUser({ service, chance }: Omit<Others, 'stacks'>): Promise<string | undefined> {
   const found = chance.pickAny(listOurs(service).filter(({ kind }) => isReferable(kind)));
   const mark = found && findOurMark(found.resource);
   if (found === undefined || mark === undefined) return undefined;
@@ -139,7 +139,7 @@ async function create(service: SharedService, resource: TestResource | undefined
   const { fields } = getKind(resource.kind);
   const spec = Object.fromEntries(Object.entries(resource.spec).filter(([name]) => !fields[name]?.unique));
   const metadata = chance.pick(METADATA);
-  await createBehind(service, { ...resource, spec }, (user) =>
+  await createOutsideResource(service, { ...resource, spec }, (user) =>
     metadata(typeof user === 'string' || isJsonObject(user) ? user : ''),
   );
 }

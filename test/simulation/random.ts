@@ -16,7 +16,7 @@ export interface Chance {
   readonly fork: (purpose: string) => Chance;
 }
 
-export function createChance(seed: string): Chance {
+export function createRandom(seed: string): Chance {
   let state = Number.parseInt(hash('sha256', seed).slice(0, 8), 16) | 1;
   const next = (): number => {
     state ^= state << 13;
@@ -36,6 +36,6 @@ export function createChance(seed: string): Chance {
         .map((member) => ({ member, rank: next() }))
         .sort((left, right) => left.rank - right.rank)
         .map(({ member }) => member),
-    fork: (purpose) => createChance(`${seed} ${purpose}`),
+    fork: (purpose) => createRandom(`${seed} ${purpose}`),
   };
 }

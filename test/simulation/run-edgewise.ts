@@ -16,7 +16,7 @@ import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { isDeceitful } from './faults.ts';
 import { withHabits } from './habits.ts';
 import type { Owns, Suspect } from './ledger.ts';
-import { deleteOurs, meddle } from './outsider.ts';
+import { changeAsOutsider, deleteOurs } from './outsider.ts';
 import type { Chance } from './random.ts';
 import { API_KEY, type World } from './world.ts';
 
@@ -88,7 +88,7 @@ export function startRun(world: World, options: RunOptions): Run {
   const sentMs: number[] = [];
   const process: Process = { suspect, chance, sentMs, fate, die, isDead: () => isDead, interrupt: () => interrupt() };
   world.runs.push(suspect);
-  world.tell(`${name}: edgewise ${argv.join(' ')} ${describeFate(fate)}`);
+  world.tell(`${name}: edgewise ${argv.join(' ')} ${describeFault(fate)}`);
   const result = runCommand(argv, {
     cwd: world.folder,
     stdin,
@@ -161,13 +161,13 @@ function createTransport(world: World, process: Process): Transport {
     const what = `${suspect.name}: #${number} ${request.method} ${pathname}${search}`;
     sentMs.push(world.time.nowMs());
     if (fate.interrupt?.request === number) interruptRun(world, process);
-    if (fate.death?.request === number && fate.death.when === 'before') dieNow(world, process);
+    if (fate.death?.request === number && fate.death.when === 'before') killProcess(world, process);
     if (process.isDead()) return NEVER;
     return new Promise((resolve, reject) => {
       const answer = (settle: () => void, outcome: string): void => {
         world.time.at(chance.int(1, 40), () => {
           world.tell(`${what} -> ${outcome}`);
-          if (fate.death?.request === number) dieNow(world, process);
+          if (fate.death?.request === number) killProcess(world, process);
           if (!process.isDead()) settle();
         });
       };
@@ -187,12 +187,14 @@ function createTransport(world: World, process: Process): Transport {
 
 /** What happens when a request arrives, before it takes effect. */
 async function befall(world: World, { fate, chance }: Process, number: number): Promise<void> {
-  if (fate.lostSink?.request === number) loseSink(world, fate.lostSink.isRescueLost);
+  if (fate.lostSink?.request === number) blockTokenFolder(world, fate.lostSink.isRescueLost);
   if (!fate.meddling.has(number)) return;
-  world.tell(await meddle({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${number}`) }));
+  world.tell(
+    await changeAsOutsider({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${number}`) }),
+  );
 }
 
-function dieNow(world: World, { suspect, die }: Process): void {
+function killProcess(world: World, { suspect, die }: Process): void {
   world.tell(`${suspect.name}: dies`);
   die();
 }
@@ -204,7 +206,7 @@ function interruptRun(world: World, { suspect, fate, interrupt }: Process): void
 }
 
 /** A file stands where the folder was: nothing can be written into it. */
-function loseSink({ folder, tell }: World, isRescueLost: boolean): void {
+function blockTokenFolder({ folder, tell }: World, isRescueLost: boolean): void {
   tell(`the folder for tokens is lost${isRescueLost ? ', and so is the place to rescue them' : ''}`);
   for (const name of isRescueLost ? ['tokens', 'rescue'] : ['tokens']) {
     const path = join(folder, name);
@@ -225,7 +227,7 @@ function restoreSink({ folder }: World): void {
   }
 }
 
-function describeFate({ faults, death, interrupt, lostSink, meddling, lostCursors }: Fate): string {
+function describeFault({ faults, death, interrupt, lostSink, meddling, lostCursors }: Fate): string {
   const parts = [
     ...faults.rules.map((rule) => JSON.stringify(rule)),
     ...(death === undefined ? [] : [`dies ${death.when} #${death.request}`]),

@@ -4,7 +4,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
 import { toChanges } from './planned-changes.ts';
-import { createChance } from './random.ts';
+import { createRandom } from './random.ts';
 import { listClaimKeys, type Repository, toRepositories } from './repository.ts';
 import { renderFailure } from './share.ts';
 import { simulate } from './simulate.ts';
@@ -43,7 +43,7 @@ describe('a generated repository', () => {
       const options = { kinds: [getKind('TCPEdge')], minResources: 3, maxResources: 6 };
       const [first, second] = fc.sample(arbitraryHistory(1, options), { seed, numRuns: 1 }).flat();
       const history = [first ?? [], second ?? []];
-      return listSwapped(toRepositories(history, createChance(String(seed)), { moving: 0.9 }));
+      return listSwapped(toRepositories(history, createRandom(String(seed)), { moving: 0.9 }));
     });
     expect(swapped).toEqual([]);
   });

@@ -6,11 +6,19 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { Mark } from '../../src/model/mark.ts';
 import { selectShard } from '../../src/repository/select-stacks.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
-import { judgeChange } from './changes.ts';
+import { checkChange } from './changes.ts';
 import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
-import { findOurMark, listHeld, type Owns } from './ledger.ts';
-import { COUNTED, judgeCounts, judgeEnd, judgeFrank, judgeHeld, judgeReferences, listWanted } from './oracle.ts';
-import { clearTheWay, meddle, useOurs } from './outsider.ts';
+import { findOurMark, mapLiveResources, type Owns } from './ledger.ts';
+import {
+  COUNTED,
+  checkCounts,
+  checkEnd,
+  checkMarks,
+  checkPlanOfFullService,
+  checkReferences,
+  listWanted,
+} from './oracle.ts';
+import { changeAsOutsider, clearTheWay, createForeignUser } from './outsider.ts';
 import type { Chance } from './random.ts';
 import { forgetHandOvers, type Repository, toFolder, writeCircle, writeRepository } from './repository.ts';
 import { KIND_FATE, type Run } from './run-edgewise.ts';
@@ -26,44 +34,46 @@ const APPLY = ['--yes', '--allow-deletes'];
 
 /** A walk with several stacks of one account, which refer to each other and hand resources over. */
 export async function walkRepository(world: World, repositories: readonly Repository[], chance: Chance): Promise<void> {
-  await judgeChanges(world, repositories);
+  await checkChangedStacks(world, repositories);
   for (const [index, repository] of repositories.entries()) {
     changeRepository(world, repository);
     for (let count = chance.int(1, 2); count > 0; count -= 1)
       await takeStep({ world, repository, chance: chance.fork(`${index} ${count}`) });
   }
-  await settle(world, repositories.at(-1) ?? []);
+  await applyAllWithoutFaults(world, repositories.at(-1) ?? []);
 }
 
 /** A walk in which most resources are handed over at once: what is there when they are is applied, and at times without all of its tokens. */
 export async function walkHandOver(world: World, repositories: readonly Repository[], chance: Chance): Promise<void> {
-  await judgeChanges(world, repositories);
+  await checkChangedStacks(world, repositories);
   const [first = [], ...rest] = repositories;
   changeRepository(world, first);
   const lostSink = { request: chance.int(6, 30), isRescueLost: false };
   const fate = { ...KIND_FATE, ...(chance.isLucky(0.6) && { lostSink }) };
-  await runAll(world, [start(world, ['apply', '-R', ROOT, ...APPLY], { owns: toOwns(first), chance, fate })]);
+  await runAll(world, [
+    start(world, ['apply', '-R', ROOT, ...APPLY], { owns: createOwnershipCheck(first), chance, fate }),
+  ]);
   for (const [index, repository] of rest.entries()) {
     changeRepository(world, repository);
     const slip = chance.fork(`slip ${index}`);
     if (slip.isLucky(0.3)) await applyWithSlip({ world, repository, chance: slip });
     if (chance.isLucky(0.4)) await takeStep({ world, repository, chance: chance.fork(String(index)) });
   }
-  await settle(world, repositories.at(-1) ?? []);
+  await applyAllWithoutFaults(world, repositories.at(-1) ?? []);
 }
 
 /** In some walks, which stacks count as changed, each time that git has others. */
-async function judgeChanges(world: World, repositories: readonly Repository[]): Promise<void> {
+async function checkChangedStacks(world: World, repositories: readonly Repository[]): Promise<void> {
   if (!world.chance.fork('changes').isLucky(0.3)) return;
   for (const [index, after] of repositories.entries()) {
     const before = repositories[index - 1];
-    if (before !== undefined) await judgeChange(world, before, after);
+    if (before !== undefined) await checkChange(world, before, after);
   }
 }
 
 function changeRepository(world: World, repository: Repository): void {
   write(world, repository);
-  tellOfRepository(world, repository);
+  describeRepositoryWalk(world, repository);
 }
 
 function write(world: World, repository: Repository): void {
@@ -75,7 +85,7 @@ function toApi({ chance }: World): JsonObject {
   return chooseApi(chance.fork('api'));
 }
 
-function tellOfRepository({ tell }: World, repository: Repository): void {
+function describeRepositoryWalk({ tell }: World, repository: Repository): void {
   for (const { name, members, handedOver } of repository) {
     const list = members.map(({ kind, name: own, lifecycle: { takenFrom } }) =>
       [toAddress(kind, own), ...(takenFrom === undefined ? [] : [`from ${takenFrom.stack}`])].join(' '),
@@ -105,7 +115,7 @@ async function takeStep(place: Place): Promise<void> {
     applyWithSlip,
     applyAround,
     applyBesideCircle,
-    meddleOnly,
+    takeOutsideStep,
   ]);
   await step(place);
 }
@@ -113,7 +123,9 @@ async function takeStep(place: Place): Promise<void> {
 async function applyAll({ world, repository, chance }: Place): Promise<void> {
   const quickly = chance.isLucky(0.6) ? QUICKLY : [];
   const argv = ['apply', '-R', ROOT, ...APPLY, ...quickly];
-  await runAll(world, [start(world, argv, { owns: toOwns(repository), chance, fate: chooseFate(chance) })]);
+  await runAll(world, [
+    start(world, argv, { owns: createOwnershipCheck(repository), chance, fate: chooseFate(chance) }),
+  ]);
 }
 
 /** Each stack by a command of its own, in any order. */
@@ -129,12 +141,12 @@ async function applyOne({ world, repository, chance }: Place, name: string): Pro
   const paths = isAlone ? [join(ROOT, toFolder(name))] : ['-R', ROOT, '--stack', name];
   const argv = ['apply', ...paths, ...APPLY, ...QUICKLY];
   const fate = chance.isLucky(0.5) ? chooseFate(chance) : KIND_FATE;
-  await runAll(world, [start(world, argv, { owns: toOwns(repository, [name]), chance, fate })]);
+  await runAll(world, [start(world, argv, { owns: createOwnershipCheck(repository, [name]), chance, fate })]);
 }
 
 function hasToWait({ server }: World, repository: Repository, name: string): boolean {
   const handedOver = repository.find((stack) => stack.name === name)?.handedOver ?? [];
-  return [...listHeld(server).values()].some(({ kind, resource }) => {
+  return [...mapLiveResources(server).values()].some(({ kind, resource }) => {
     const mark = findOurMark(resource);
     if (mark?.stack !== name) return false;
     return findTaker(repository, mark, kind) !== undefined && !handedOver.includes(toAddress(kind, mark.name));
@@ -148,7 +160,7 @@ async function applyShards({ world, repository, chance }: Place): Promise<void> 
     const own = chance.fork(`shard ${index}`);
     const argv = ['apply', '-R', ROOT, '--shard', `${index}/2`, ...APPLY, ...QUICKLY];
     const fate = own.isLucky(0.5) ? chooseFate(own) : KIND_FATE;
-    return start(world, argv, { owns: toOwns(repository, names), chance: own, fate });
+    return start(world, argv, { owns: createOwnershipCheck(repository, names), chance: own, fate });
   });
   await runAll(world, started);
 }
@@ -170,10 +182,10 @@ function toShardMember({ name }: Repository[number]) {
 /** Plans that are saved, and applied when other things have happened. */
 async function applyLate(place: Place): Promise<void> {
   const { world, repository, chance } = place;
-  const owns = toOwns(repository);
+  const owns = createOwnershipCheck(repository);
   const plan = ['plan', '-R', ROOT, '-o', 'plans', '--allow-deletes', ...QUICKLY];
   await runAll(world, [start(world, plan, { owns, chance: chance.fork('plan'), fate: KIND_FATE })]);
-  if (chance.isLucky(0.4)) await meddleOnly(place);
+  if (chance.isLucky(0.4)) await takeOutsideStep(place);
   if (chance.isLucky(0.3)) await applyAll({ ...place, chance: chance.fork('between') });
   const again = chance.fork('again');
   const isAgain = again.isLucky(0.3);
@@ -216,7 +228,9 @@ async function applyWithSlip(place: Place): Promise<void> {
   world.tell(`git: ${unread.name} ${'keyEnv' in slip ? 'names a variable that is not set' : 'is no valid YAML'}`);
   const names = repository.filter((stack) => stack !== unread).map(({ name }) => name);
   const argv = ['apply', '-R', ROOT, ...APPLY];
-  await runAll(world, [start(world, argv, { owns: toOwns(repository, names), chance, fate: chooseFate(chance) })]);
+  await runAll(world, [
+    start(world, argv, { owns: createOwnershipCheck(repository, names), chance, fate: chooseFate(chance) }),
+  ]);
   write(world, repository);
   world.tell(`git: ${unread.name} is right again`);
 }
@@ -226,12 +240,12 @@ async function applyAround(place: Place): Promise<void> {
   const { world, repository, chance } = place;
   const apply = async (name: string, owner: Repository, flags: readonly string[]): Promise<Run> => {
     const argv = ['apply', '-R', ROOT, ...APPLY, ...flags];
-    const run = start(world, argv, { owns: toOwns(owner), chance: chance.fork(name), fate: KIND_FATE });
+    const run = start(world, argv, { owns: createOwnershipCheck(owner), chance: chance.fork(name), fate: KIND_FATE });
     await runAll(world, [run]);
     return run;
   };
   await apply('before', repository, []);
-  const used = await useOurs({ service: world.shared, chance });
+  const used = await createForeignUser({ service: world.shared, chance });
   const rest = repository.map((stack) => ({ ...stack, members: stack.members.filter((one) => toKey(one) !== used) }));
   if (used === undefined || JSON.stringify(rest).includes(`"${used}"`)) return;
   world.tell(`others: refer to ${used}, which leaves the manifests`);
@@ -251,20 +265,25 @@ async function applyBesideCircle({ world, repository, chance }: Place): Promise<
   writeCircle(join(world.folder, ROOT), toApi(world));
   world.tell('git: two more stacks refer to each other');
   const argv = ['apply', '-R', ROOT, ...APPLY, ...QUICKLY];
-  const run = start(world, argv, { owns: toOwns(repository), chance, fate: KIND_FATE });
+  const run = start(world, argv, { owns: createOwnershipCheck(repository), chance, fate: KIND_FATE });
   await runAll(world, [run]);
   if (run.sentMs.length === 0) world.ledger.accuse(`a circle of others stops every stack:\n${run.shown()}`);
   write(world, repository);
   world.tell('git: they are gone again');
 }
 
-async function meddleOnly({ world, chance }: Place): Promise<void> {
+async function takeOutsideStep({ world, chance }: Place): Promise<void> {
   for (let count = chance.int(1, 2); count > 0; count -= 1)
-    world.tell(await meddle({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }));
+    world.tell(
+      await changeAsOutsider({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }),
+    );
 }
 
 /** Whose resources a run of some stacks may touch; by default of all. What has been taken over once leaves copies that are the old stack's. */
-function toOwns(repository: Repository, names: readonly string[] = repository.map(({ name }) => name)): Owns {
+function createOwnershipCheck(
+  repository: Repository,
+  names: readonly string[] = repository.map(({ name }) => name),
+): Owns {
   return (mark, kind, hasHad) => {
     const taker = findTaker(repository, mark, kind);
     const isOpen = taker !== undefined && !hasHad({ stack: taker, name: mark.name }, kind);
@@ -289,28 +308,28 @@ function isTaken({ lifecycle }: Repository[number]['members'][number]): boolean 
 }
 
 /** All is well again: applies of all stacks make it right, and nothing is left when git says nothing of hand-overs any more. */
-async function settle(world: World, repository: Repository): Promise<void> {
+async function applyAllWithoutFaults(world: World, repository: Repository): Promise<void> {
   world.tell('all is well from here on');
   await clearTheWay(world.shared);
   const final = forgetHandOvers(repository);
   if (repository.some(({ members }) => members.some(isTaken))) {
     await applyUntilDone(world, repository, 'handing over');
-    judgeHeld(world, { wanted: toWanted(repository), spared: toReleased(repository) });
+    checkMarks(world, { wanted: listWantedResources(repository), spared: toReleased(repository) });
     write(world, final);
     world.tell('git: no stack says what it takes or gives away any more');
   }
   const last = await applyUntilDone(world, final, 'handed over');
   const argv = ['plan', '-R', ROOT, '--detailed-exitcode', ...QUICKLY, ...COUNTED];
   const fate = { ...KIND_FATE, isFrank: true };
-  const frank = start(world, argv, { owns: toOwns(final), chance: world.chance.fork('frank'), fate });
+  const frank = start(world, argv, { owns: createOwnershipCheck(final), chance: world.chance.fork('frank'), fate });
   await runAll(world, [frank]);
-  await judgeFrank(world, frank);
-  judgeCounts(world, frank);
-  await judgeEnd(world, { ...last, wanted: toWanted(final) });
-  judgeReferences(world, final);
+  await checkPlanOfFullService(world, frank);
+  checkCounts(world, frank);
+  await checkEnd(world, { ...last, wanted: listWantedResources(final) });
+  checkReferences(world, final);
 }
 
-function toWanted(repository: Repository): readonly string[] {
+function listWantedResources(repository: Repository): readonly string[] {
   return repository.flatMap(({ name, members }) => listWanted(members, name));
 }
 
@@ -326,7 +345,11 @@ async function applyUntilDone(
 ): Promise<{ readonly apply: Run; readonly plan: Run }> {
   const chance = world.chance.fork(name);
   const run = async (argv: readonly string[], purpose: string): Promise<Run> => {
-    const started = start(world, argv, { owns: toOwns(repository), chance: chance.fork(purpose), fate: KIND_FATE });
+    const started = start(world, argv, {
+      owns: createOwnershipCheck(repository),
+      chance: chance.fork(purpose),
+      fate: KIND_FATE,
+    });
     await runAll(world, [started]);
     return started;
   };

@@ -12,10 +12,10 @@ import { STACK_NAME, type TestStack } from '../laws/stack.ts';
 import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
 import { chooseFaults } from './faults.ts';
 import type { Foretelling } from './foretelling.ts';
-import { COUNTED, judgeCounts, judgeEnd, judgeFrank, judgeRehearsal, listWanted } from './oracle.ts';
-import { clearTheWay, createWitnesses, meddle, useOurs } from './outsider.ts';
+import { COUNTED, checkCounts, checkEnd, checkPlanOfFullService, checkRehearsal, listWanted } from './oracle.ts';
+import { changeAsOutsider, clearTheWay, createForeignUser, createWitnesses } from './outsider.ts';
 import { toChanges } from './planned-changes.ts';
-import { type Chance, createChance } from './random.ts';
+import { type Chance, createRandom } from './random.ts';
 import { dropModules, LINKED_KINDS, type Repository, toRepositories } from './repository.ts';
 import { KIND_FATE } from './run-edgewise.ts';
 import { walkHandOver, walkRepository } from './walk-repository.ts';
@@ -40,7 +40,7 @@ export const REPOSITORIES = 6;
  * interrupted, meet others and each other. In the end everything is well again, and one apply has to make it right.
  */
 export async function walk(seed: number, mutant: Mutant = (inner) => inner): Promise<Walked> {
-  const chance = createChance(`plan ${seed}`);
+  const chance = createRandom(`plan ${seed}`);
   if (seed % REPOSITORIES > 0) {
     const stacks = sampleHistory(seed, chance.int(1, 3), { maxResources: chance.int(1, 7) });
     return walkWorld(createWorld({ seed, stacks, mutant }), (world) => walkStack(world, stacks, chance));
@@ -95,7 +95,7 @@ async function walkStack(world: World, stacks: readonly TestStack[], chance: Cha
   for (const [index, stack] of stacks.entries())
     for (let count = chance.int(1, 2); count > 0; count -= 1)
       await takeStep(world, stack, chance.fork(`${index} ${count}`));
-  await settle(world, stacks.at(-1) ?? []);
+  await applyWithoutFaults(world, stacks.at(-1) ?? []);
 }
 
 async function takeStep(world: World, stack: TestStack, chance: Chance): Promise<void> {
@@ -109,7 +109,7 @@ async function takeStep(world: World, stack: TestStack, chance: Chance): Promise
     applyTwiceAtOnce,
     applyLate,
     planOnly,
-    meddleOnly,
+    takeOutsideStep,
   ]);
   await step(world, stack, chance);
 }
@@ -125,7 +125,7 @@ async function applyOnce(world: World, stack: TestStack, chance: Chance): Promis
 
 /** A plan that was rehearsed, and right after it the same as an apply without a rehearsal: what the rehearsal said is held against what happens. */
 async function applyRehearsed(world: World, whole: TestStack, chance: Chance): Promise<void> {
-  const used = chance.isLucky(0.5) ? await useOurs({ service: world.shared, chance }) : undefined;
+  const used = chance.isLucky(0.5) ? await createForeignUser({ service: world.shared, chance }) : undefined;
   if (used !== undefined) world.tell(`others: refer to ${used}, which leaves the manifests`);
   const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
   const flags = chooseFlags(stack, chance);
@@ -134,13 +134,13 @@ async function applyRehearsed(world: World, whole: TestStack, chance: Chance): P
   const fate = chance.isLucky(0.5) ? KIND_FATE : chooseFate(chance);
   const apply = start(world, ['apply', '-', '--yes', ...QUICKLY, ...flags], { stack, chance, fate });
   await runAll(world, [apply]);
-  if (!apply.isDead()) await judgeRehearsal(world, { plan, apply, fate });
+  if (!apply.isDead()) await checkRehearsal(world, { plan, apply, fate });
 }
 
 /** Others use what has left the manifests, so that its delete is rejected: everything else is applied. */
 async function applyAround(world: World, whole: TestStack, chance: Chance): Promise<void> {
   await applyInPeace(world, whole, chance.fork('before'));
-  const used = await useOurs({ service: world.shared, chance });
+  const used = await createForeignUser({ service: world.shared, chance });
   if (used === undefined) return;
   world.tell(`others: refer to ${used}, which leaves the manifests`);
   const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
@@ -207,7 +207,7 @@ async function applyLate(world: World, stack: TestStack, chance: Chance): Promis
     start(world, argv, { stack, chance: chance.fork('plan'), fate: chooseFate(chance, { meddling: 0 }) }),
   ]);
   if (!existsSync(join(world.folder, 'plan.json'))) return;
-  if (chance.isLucky(0.4)) await meddleOnly(world, stack, chance);
+  if (chance.isLucky(0.4)) await takeOutsideStep(world, stack, chance);
   if (chance.isLucky(0.3)) await applyOnce(world, chance.pickAny(world.stacks) ?? stack, chance.fork('between'));
   for (const round of chance.pick([['only'], ['first', 'second']])) {
     const apply = ['apply', 'plan.json', '--yes', '--allow-deletes', '--token-directory', 'tokens'];
@@ -232,9 +232,11 @@ async function planOnly(world: World, stack: TestStack, chance: Chance): Promise
     world.ledger.accuse(`a plan of faulty answers: ${faulty}, instead of: ${truth}`);
 }
 
-async function meddleOnly(world: World, _stack: TestStack, chance: Chance): Promise<void> {
+async function takeOutsideStep(world: World, _stack: TestStack, chance: Chance): Promise<void> {
   for (let count = chance.int(1, 3); count > 0; count -= 1)
-    world.tell(await meddle({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }));
+    world.tell(
+      await changeAsOutsider({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }),
+    );
 }
 
 function chooseFlags(stack: TestStack, chance: Chance): readonly string[] {
@@ -250,7 +252,7 @@ function chooseFlags(stack: TestStack, chance: Chance): readonly string[] {
 }
 
 /** All is well again: what one apply does must be all that is left to do. */
-async function settle(world: World, stack: TestStack): Promise<void> {
+async function applyWithoutFaults(world: World, stack: TestStack): Promise<void> {
   world.tell('all is well from here on');
   await clearTheWay(world.shared);
   const consent = consentToAll(world);
@@ -269,7 +271,7 @@ async function settle(world: World, stack: TestStack): Promise<void> {
     fate: { ...KIND_FATE, isFrank: true },
   });
   await runAll(world, [frank]);
-  await judgeFrank(world, frank);
-  judgeCounts(world, frank);
-  await judgeEnd(world, { wanted: listWanted(stack, STACK_NAME), apply, plan });
+  await checkPlanOfFullService(world, frank);
+  checkCounts(world, frank);
+  await checkEnd(world, { wanted: listWanted(stack, STACK_NAME), apply, plan });
 }

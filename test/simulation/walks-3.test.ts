@@ -1,3 +1,3 @@
-import { describeShare } from './share.ts';
+import { describeWalks } from './share.ts';
 
-describeShare(2);
+describeWalks(2);

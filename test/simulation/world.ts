@@ -15,7 +15,7 @@ import { closeLeftFiles } from './file-work.ts';
 import type { Foretelling } from './foretelling.ts';
 import { chooseHabits, type Habits } from './habits.ts';
 import { Ledger, type Suspect, toTarget } from './ledger.ts';
-import { type Chance, createChance } from './random.ts';
+import { type Chance, createRandom } from './random.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 export const API_KEY = 'simulated-key-7f3a';
@@ -56,7 +56,7 @@ interface WorldOptions {
 const START_MS = Date.UTC(2026, 2, 1);
 
 export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
-  const chance = createChance(`walk ${seed}`);
+  const chance = createRandom(`walk ${seed}`);
   const time = createVirtualTime(START_MS, chance.fork('time'));
   const server = createServer({
     now: () => new Date(time.nowMs()),

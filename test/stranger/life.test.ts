@@ -25,7 +25,7 @@ interface Coast extends Workspace {
 }
 
 /** The stranger's manifests in front of a service, and a clock in the hands of the test. */
-async function createCoast(manifest = MANIFEST): Promise<Coast> {
+async function createStrangerWorkspace(manifest = MANIFEST): Promise<Coast> {
   let time = NOW.getTime();
   const now = (): Date => new Date(time);
   const workspace = await createWorkspace({ 'stranger.yaml': manifest, 'door.pub': DOOR }, { now, seed: SEED });
@@ -65,7 +65,7 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is created as planned, reverted after a change by others, renewed in time, and deleted', async () => {
-    const { show, change, wait, folder } = await createCoast();
+    const { show, change, wait, folder } = await createStrangerWorkspace();
     await expect(await show('validate', 'apply --yes', 'plan --detailed-exitcode')).toMatchFileSnapshot(
       'goldens/made.txt',
     );
@@ -78,7 +78,7 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is linted', async () => {
-    const { edgewise, server } = await createCoast();
+    const { edgewise, server } = await createStrangerWorkspace();
     await edgewise('apply --yes');
     const transport = async (request: Request): Promise<Response> => {
       const answer = await server.handle(request);
@@ -90,7 +90,7 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is shown with computed values and without secrets', async () => {
-    const { edgewise, show, folder } = await createCoast();
+    const { edgewise, show, folder } = await createStrangerWorkspace();
     await edgewise('apply --yes');
     const shown = await show(
       'get',
@@ -105,7 +105,7 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is exported to manifests that adopt it and change nothing', async () => {
-    const first = await createCoast();
+    const first = await createStrangerWorkspace();
     await first.edgewise('apply --yes');
     const { resources } = first.server.snapshot();
     const free = Object.entries(resources).map(([kind, members]) => [
@@ -129,18 +129,20 @@ describe('a resource of an invented kind', () => {
       .replace('{ Flag: blue }', '{ Flag: blue, flag: red }')
       .replace('valid_for: 12h', 'valid_for: a while')
       .replace('file: door.pub', 'file: stranger.yaml');
-    await expect(await (await createCoast(wrong)).show('validate')).toMatchFileSnapshot('goldens/wrong.txt');
+    await expect(await (await createStrangerWorkspace(wrong)).show('validate')).toMatchFileSnapshot(
+      'goldens/wrong.txt',
+    );
     const odd = MANIFEST.replace('is_lit: true', 'is_lit: false')
       .replace('volume: 7', 'volume: 0')
       .replace('meaning: danger', 'meaning: dangr')
       .replace('ship.flag', 'ship.flags')
       .replace('External/generator: 100', 'External/generator: 0')
       .replace('crew: [agnes, john]', 'crew: [agnes, agnes]');
-    await expect(await (await createCoast(odd)).show('validate')).toMatchFileSnapshot('goldens/odd.txt');
+    await expect(await (await createStrangerWorkspace(odd)).show('validate')).toMatchFileSnapshot('goldens/odd.txt');
   });
 
   it('is explained', async () => {
-    const { show } = await createCoast();
+    const { show } = await createStrangerWorkspace();
     const topics = [
       'Lighthouse',
       'Lighthouse.fog_horn.signals',
@@ -151,7 +153,7 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is submitted, read and waited for by a command of its own', async () => {
-    const { edgewise, server, show, wait } = await createCoast();
+    const { edgewise, server, show, wait } = await createStrangerWorkspace();
     await expect(await show('sighting --help', 'sighting submit --help')).toMatchFileSnapshot('goldens/submitting.txt');
     const { stdout, stderr } = await edgewise('sighting submit whale serpent --seen-by agnes');
     expect(stdout, stderr).toContain(': open, 0 of 2 creatures decided\n');

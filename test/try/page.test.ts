@@ -15,7 +15,7 @@ import { readExample } from '../../.ci/run-example.ts';
 import { findCodeSection } from '../../src/explain/code-section.ts';
 import { DIAGNOSTIC_CODES, type Diagnostic } from '../../src/index.ts';
 import { ARTIFACTS, CHROMIUM } from '../browsers/browser.ts';
-import { thinOut } from '../laws/properties.ts';
+import { selectEvenly } from '../laws/properties.ts';
 import { text as hostileText, TRICKS } from '../report/hostile-values.ts';
 import { findProgram } from '../ssh/openssh.ts';
 
@@ -115,7 +115,7 @@ for (const { browser: name, path, args } of BROWSERS) {
     }
 
     /** What edgewise computes is the same in both browsers: where there are few tries, the second shows a part of it. */
-    const thinInFirefox = <const T>(cases: readonly T[]) => (name === 'firefox' ? thinOut(cases) : cases);
+    const thinInFirefox = <const T>(cases: readonly T[]) => (name === 'firefox' ? selectEvenly(cases) : cases);
     const eachThinned = <const T extends readonly unknown[]>(cases: readonly T[]) => it.each(thinInFirefox(cases));
 
     async function read(selector: string): Promise<string> {

@@ -35,7 +35,7 @@ export function listWanted({ resources }: DesiredState): readonly string[] {
 }
 
 /** What others have in the account, by their description. */
-export function listTheirs(resources: Resources): readonly JsonObject[] {
+export function mapForeignResources(resources: Resources): readonly JsonObject[] {
   return Object.values(resources)
     .flat()
     .filter(({ description }) => description === THEIRS);

@@ -10,16 +10,16 @@ import { validateManifests } from '../../src/manifest/validate.ts';
 import { assertDefined, NetworkError } from '../../src/model/errors.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
-import { type Death, dieAt } from '../laws/dying-transport.ts';
-import { holds, LONG, thinOut } from '../laws/properties.ts';
+import { createDyingTransport, type Death } from '../laws/dying-transport.ts';
+import { holds, LONG, selectEvenly } from '../laws/properties.ts';
 import { listTouched, loadStack, World, type WorldOptions } from '../laws/world.ts';
-import { listOwned, listTheirs, listWanted, THEIR_CALLS } from './account.ts';
+import { listOwned, listWanted, mapForeignResources, THEIR_CALLS } from './account.ts';
 
 const WHEN = ['before', 'after'] as const;
 
 /** The requests that a run dies at. */
 function listPoints(requests: number): readonly number[] {
-  return thinOut(Array.from({ length: requests }, (_, request) => request));
+  return selectEvenly(Array.from({ length: requests }, (_, request) => request));
 }
 
 describe('a run that is killed', () => {
@@ -37,7 +37,7 @@ describe('a run that is killed', () => {
     expect(requests).toBeGreaterThan(20);
     for (const request of listPoints(requests)) {
       const world = await createWorld({ tokenDirectory: folder, concurrency: 1 });
-      await dieOnTheWay(world, everything, { request, when });
+      await crashBetweenChanges(world, everything, { request, when });
       await expectConvergence(world, everything, folder);
     }
   });
@@ -55,7 +55,7 @@ describe('a run that is killed', () => {
       for (const request of listPoints(requests)) {
         const world = await createWorld({ tokenDirectory: folder, concurrency: 1 });
         await world.migrate(everything);
-        await dieOnTheWay(world, changed, { request, when });
+        await crashBetweenChanges(world, changed, { request, when });
         await expectConvergence(world, changed, folder);
       }
     },
@@ -68,7 +68,8 @@ describe('a run that is killed', () => {
     });
     const property = fc.asyncProperty(arbitraryHistory(2), deaths, async (stacks, crashes) => {
       const world = await createWorld({ tokenDirectory: folder });
-      for (const stack of stacks) for (const death of crashes) await dieOnTheWay(world, loadStack(stack), death);
+      for (const stack of stacks)
+        for (const death of crashes) await crashBetweenChanges(world, loadStack(stack), death);
       await expectConvergence(world, loadStack(stacks.at(-1) ?? []), folder);
     });
     await holds(property, 25);
@@ -102,8 +103,8 @@ async function countRequests(states: readonly DesiredState[]): Promise<number> {
   return world.takeRequests().length;
 }
 
-async function dieOnTheWay(world: World, state: DesiredState, death: Death): Promise<void> {
-  world.interpose(dieAt(death));
+async function crashBetweenChanges(world: World, state: DesiredState, death: Death): Promise<void> {
+  world.interpose(createDyingTransport(death));
   try {
     await world.apply(await world.plan(state));
   } catch (error) {
@@ -114,10 +115,10 @@ async function dieOnTheWay(world: World, state: DesiredState, death: Death): Pro
 }
 
 async function expectConvergence(world: World, state: DesiredState, folder: string): Promise<void> {
-  const theirs = listTheirs(world.resources());
+  const theirs = mapForeignResources(world.resources());
   await world.migrate(state);
   expect(listTouched(await world.plan(state))).toEqual([]);
-  expect(listTheirs(world.resources())).toEqual(theirs);
+  expect(mapForeignResources(world.resources())).toEqual(theirs);
   expect(theirs).toHaveLength(THEIR_CALLS.length);
   const owned = listOwned(world.resources(), state.stack.name);
   expect(owned.map(({ address }) => address).sort()).toEqual(listWanted(state));

@@ -230,7 +230,7 @@ function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentC
   });
 }
 
-/** Reports a `renamed_from` that is still the name of a document. */
+/** Reports a `renamed_from` that is still the name of a document, even of one that is renamed too. */
 export function listRenamedFromInUseFindings(
   documents: readonly ManifestDocument[],
   index: DocumentsByAddress,
@@ -239,21 +239,28 @@ export function listRenamedFromInUseFindings(
     const before = findRenamedFrom(document);
     const holder = before === undefined ? undefined : index.get(before);
     if (before === undefined || holder === undefined) return [];
-    if (holder !== document && findRenamedFrom(holder) !== undefined) return [];
-    const message =
-      holder === document
-        ? 'lifecycle.renamed_from is its current name'
-        : `lifecycle.renamed_from names ${before}, which another document still describes`;
+    const isOwn = holder === document;
     const finding = {
       code: 'duplicate-claim',
-      message,
-      remedy: 'Remove the line or the other document. If that one was renamed too, add lifecycle.renamed_from to it.',
+      message: isOwn
+        ? 'lifecycle.renamed_from is its current name'
+        : `lifecycle.renamed_from names ${before}, which another document still describes`,
+      remedy: isOwn ? 'Remove the line.' : describeRenameInSteps(document, holder),
       path: ['lifecycle', 'renamed_from'],
       target: 'value',
-      related: holder === document ? [] : [{ message: 'described here', place: toNamePlace(holder) }],
+      related: isOwn ? [] : [{ message: 'described here', place: toNamePlace(holder) }],
     } as const;
     return [{ document, finding }];
   });
+}
+
+/** Names move in steps, because after an interrupted apply two resources would have the same name in their marks. */
+function describeRenameInSteps({ address }: ManifestDocument, holder: ManifestDocument): string {
+  const former = findRenamedFrom(holder);
+  if (former === undefined) return 'Remove the line or the other document.';
+  return former === address
+    ? 'Names cannot be swapped in one apply. Use a third name in between.'
+    : `Rename in two steps: call the other document ${former} again, apply, and then rename it.`;
 }
 
 function findRenamedFrom({ value, kind }: ManifestDocument): Address | undefined {

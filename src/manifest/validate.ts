@@ -516,7 +516,6 @@ function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) 
     protect: lifecycle.protect,
     delivered: hasToken(kind),
     ...createLongestMarkIds(kind),
-    ...(lifecycle.renamedFrom !== undefined && { previousName: lifecycle.renamedFrom }),
     fields: Object.fromEntries(fields),
   };
 }

@@ -109,8 +109,6 @@ export interface Change {
   readonly validForMs?: number | undefined;
   /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. */
   readonly protect?: boolean;
-  /** The former name of the resource. The mark will record it. */
-  readonly previousName?: string;
   /**
    * The owner of the resource, from the label or annotation that the Stack names. If there is no manifest, the owner
    * comes from the mark, or else from the metadata. The mark records the owner unless the text is too long.

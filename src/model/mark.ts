@@ -30,11 +30,6 @@ export interface Mark {
   /** Only for credentials: the id of the credential that this one replaced, until the mark is written again. */
   readonly replaces?: string;
   /**
-   * The former name. Set only in a chain of renames, where `name` is the former name of another resource, to distinguish
-   * the two until the other resource gets its new name. In the mark, its key is `was`: metadata has little room.
-   */
-  readonly previousName?: string;
-  /**
    * The owner when the mark was last written, so that reports can name the owner if the manifest was removed. Absent if no
    * owner was set, or if the text was too long.
    */
@@ -112,7 +107,6 @@ export interface MarkDraft {
   readonly protect: boolean;
   readonly delivered: boolean;
   readonly replaces?: string;
-  readonly previousName?: string;
   readonly owner?: string;
   /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
@@ -172,7 +166,6 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     ...(mark.delivered && { delivered: true }),
     id: mark.id,
     replaces: mark.replaces,
-    was: mark.previousName,
     owner: mark.owner,
     by: mark.by,
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
@@ -245,7 +238,6 @@ function parseMark(value: Json): Mark | string {
     delivered = false,
     id,
     replaces,
-    was,
     owner,
     by,
   } = value;
@@ -259,7 +251,6 @@ function parseMark(value: Json): Mark | string {
     delivered: delivered === true,
     ...(typeof id === 'string' && { id }),
     ...(typeof replaces === 'string' && { replaces }),
-    ...(typeof was === 'string' && isResourceName(was) && { previousName: was }),
     ...(typeof owner === 'string' && { owner }),
     ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),

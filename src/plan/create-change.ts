@@ -26,7 +26,7 @@ export function createChange(
   { token, ownerLabel }: ChangeFacts = {},
 ): Change {
   const { pair, action, differences, reason } = decision;
-  const { address, duplicateOf, kind, desired, live, previousName } = pair;
+  const { address, duplicateOf, kind, desired, live } = pair;
   const isTouched = action !== 'no-op';
   const owner = isTouched && ownerLabel !== undefined ? findOwner(pair, ownerLabel) : undefined;
   return {
@@ -44,7 +44,6 @@ export function createChange(
     ...(live !== undefined && { live: createStart(live, isTouched || kind.role === 'attached') }),
     ...(isTouched && pickDesired(decision)),
     ...(desired?.lifecycle.protect === true && { protect: true }),
-    ...(isTouched && previousName !== undefined && { previousName }),
     ...(owner !== undefined && { owner }),
     ...(isTouched && desired !== undefined && pickManifestFacts(desired)),
   };

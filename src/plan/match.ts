@@ -25,8 +25,6 @@ export interface ResourcePair {
   readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
   /** The former name, if the live mark still has it because only the manifest was renamed so far. */
   readonly formerName?: string | undefined;
-  /** The former name to record in the new mark. Absent if none needs to be recorded. */
-  readonly previousName?: string | undefined;
   /** Whether it is unknown if the token of the live resource or that of a duplicate was delivered last. */
   readonly isTokenInDoubt?: boolean;
   /** Only for a duplicate: whether it may be the protected original, which needs consent. */
@@ -48,54 +46,62 @@ export function matchResources(
   live: LiveState,
   { takeOver, isLeft }: { readonly takeOver: readonly string[]; readonly isLeft: (address: Address) => boolean },
 ): Matched {
-  const owned = groupOwned(desired, live);
-  const renames = new Renames(desired, owned);
+  const owned = groupByAddress(listOwned(live, desired.stack.name));
   const ownership: Ownership = { stack: desired.stack.name, takeOver };
   const adoptions = new Adoptions(live, ownership);
-  const diagnostics: Diagnostic[] = listMarkErrors(live);
-  const pairs: ResourcePair[] = [];
-  for (const resource of desired.resources.values()) {
-    const kind = getKind(resource.kind);
-    const marked = renames.selectMarked(resource);
-    if (kind.role === 'attached') {
-      pairs.push({
-        address: resource.address,
-        kind,
-        desired: resource,
-        live: live.attachments.get(resource.address),
-        by: 'attachment',
-      });
-      continue;
-    }
-    const subject = {
-      address: resource.address,
-      kind,
-      desired: resource,
-      previousName: renames.findNameToRecord(resource),
-    };
-    const adoption = marked.live.length === 0 ? adoptions.find(resource) : undefined;
-    if (adoption !== undefined && 'code' in adoption) diagnostics.push(adoption);
-    if (adoption !== undefined && !('code' in adoption))
-      pairs.push({
-        ...subject,
-        live: adoption,
-        by: 'adopt',
-        isTokenInDoubt: adoptions.isTokenInDoubt(resource, adoption),
-      });
-    else if (adoption?.severity !== 'error') pairs.push(...pairMarked(subject, marked));
-  }
-  for (const [address, marked] of owned) {
+  const matches = Array.from(desired.resources.values(), (resource) =>
+    matchManifest(resource, { owned, adoptions, live }),
+  );
+  const described = matches.flatMap(({ pairs }) => pairs);
+  const gone = listGonePairs(owned, (address) => desired.resources.has(address) || isLeft(address), described);
+  const pairs = [...described, ...gone];
+  const diagnostics = [...listMarkErrors(live), ...matches.flatMap(({ diagnostic }) => diagnostic ?? [])];
+  const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
+  const idle = hasErrors(diagnostics) ? [] : listIdleTakeOvers(adopted, live, ownership);
+  const duplicates = pairs.filter(isDuplicate).map(createDuplicateWarning);
+  return { pairs: sortPairs(pairs), diagnostics: sortDiagnostics([...diagnostics, ...idle, ...duplicates]) };
+}
+
+interface MatchContext {
+  readonly owned: Owned;
+  readonly adoptions: Adoptions;
+  readonly live: LiveState;
+}
+
+/** The pairs of one manifest: none if it must not have the resource that it names. */
+interface ManifestMatch {
+  readonly pairs: readonly ResourcePair[];
+  readonly diagnostic?: Diagnostic;
+}
+
+function matchManifest(resource: DesiredResource, { owned, adoptions, live }: MatchContext): ManifestMatch {
+  const { address } = resource;
+  const subject = { address, kind: getKind(resource.kind), desired: resource };
+  if (subject.kind.role === 'attached')
+    return { pairs: [{ ...subject, live: live.attachments.get(address), by: 'attachment' }] };
+  const marked = selectMarked(resource, owned);
+  const adoption = marked.live.length === 0 ? adoptions.find(resource) : undefined;
+  if (adoption === undefined) return { pairs: pairMarked(subject, marked) };
+  if ('code' in adoption)
+    return { pairs: adoption.severity === 'error' ? [] : pairMarked(subject, marked), diagnostic: adoption };
+  const isTokenInDoubt = adoptions.isTokenInDoubt(resource, adoption);
+  return { pairs: [{ ...subject, live: adoption, by: 'adopt', isTokenInDoubt }] };
+}
+
+/** Pairs the owned resources that no manifest describes, also not under a new name. */
+function listGonePairs(
+  owned: Owned,
+  isKept: (address: Address) => boolean,
+  described: readonly ResourcePair[],
+): readonly ResourcePair[] {
+  const renamed = new Set(
+    described.flatMap(({ kind, formerName }) => (formerName === undefined ? [] : toAddress(kind.name, formerName))),
+  );
+  return [...owned].flatMap(([address, marked]) => {
     const [first] = marked;
-    const isGone = !desired.resources.has(address) && !renames.isTaken(address) && !isLeft(address);
-    if (first !== undefined && isGone)
-      pairs.push(...pairMarked({ address, kind: getKind(first.kind), desired: undefined }, { live: marked }));
-  }
-  const adopted = pairs.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
-  if (!hasErrors(diagnostics)) diagnostics.push(...listIdleTakeOvers(adopted, live, ownership));
-  return {
-    pairs: sortPairs(pairs),
-    diagnostics: sortDiagnostics([...diagnostics, ...pairs.filter(isDuplicate).map(createDuplicateWarning)]),
-  };
+    if (first === undefined || isKept(address) || renamed.has(address)) return [];
+    return pairMarked({ address, kind: getKind(first.kind), desired: undefined }, { live: marked });
+  });
 }
 
 /** Sorts by message, so that the result does not depend on the order of reading. */
@@ -108,10 +114,6 @@ function sortPairs(pairs: readonly ResourcePair[]): readonly ResourcePair[] {
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ pair }) => pair);
 }
 
-function groupOwned(desired: DesiredState, live: LiveState): Owned {
-  return groupByAddress(listOwned(live, desired.stack.name));
-}
-
 function groupByAddress(marked: readonly MarkedResource[]): ReadonlyMap<Address, readonly LiveResource[]> {
   const groups = Map.groupBy(marked, ({ address }) => address);
   return new Map([...groups].map(([address, members]) => [address, members.map(({ live }) => live)]));
@@ -119,7 +121,7 @@ function groupByAddress(marked: readonly MarkedResource[]): ReadonlyMap<Address,
 
 /** Creates a pair for the live resource that is kept, and one for each of its duplicates. */
 function pairMarked(
-  subject: Pick<ResourcePair, 'address' | 'kind' | 'desired' | 'previousName'>,
+  subject: Pick<ResourcePair, 'address' | 'kind' | 'desired'>,
   { live: marked, formerName }: MarkedResources,
 ): readonly ResourcePair[] {
   const { address, kind, desired } = subject;
@@ -385,93 +387,12 @@ interface MarkedResources {
   readonly formerName?: string;
 }
 
-/**
- * Finds the live resources of a manifest: those with its name or, if there are none, those with the name from which it
- * was renamed. If a name passes from one resource to another, marks also record the former name, because otherwise a
- * completed rename would look like a pending one.
- */
-class Renames {
-  readonly #desired: DesiredState;
-  readonly #owned: Owned;
-  readonly #successors: ReadonlyMap<Address, DesiredResource>;
-
-  constructor(desired: DesiredState, owned: Owned) {
-    this.#desired = desired;
-    this.#owned = owned;
-    const renamed = [...desired.resources.values()].flatMap((resource) => {
-      const before = findFormerAddress(resource);
-      return before === undefined ? [] : [[before, resource] as const];
-    });
-    this.#successors = new Map(renamed);
-  }
-
-  selectMarked(resource: DesiredResource): MarkedResources {
-    const formerName = resource.lifecycle.renamedFrom;
-    const settled = this.#settled(resource);
-    if (formerName !== undefined && this.#takes(resource)) return { live: this.#offered(resource), formerName };
-    const successor = this.#successors.get(resource.address);
-    const isTaken = successor !== undefined && this.#takes(successor);
-    return { live: isTaken ? settled : this.#listMarked(resource.address) };
-  }
-
-  /** Whether a renamed manifest takes the live resources that still have this address in their mark. */
-  isTaken(address: Address): boolean {
-    const successor = this.#successors.get(address);
-    return successor !== undefined && this.#takes(successor);
-  }
-
-  /** The former name to record in the mark. It is needed only if another manifest was renamed from the present name. */
-  findNameToRecord(resource: DesiredResource): string | undefined {
-    return this.#successors.has(resource.address) ? resource.lifecycle.renamedFrom : undefined;
-  }
-
-  #takes(resource: DesiredResource): boolean {
-    return this.#settled(resource).length === 0 && this.#offered(resource).length > 0;
-  }
-
-  /**
-   * The live resources that have the name of a manifest and belong to it. If the name passes to another manifest, these
-   * are only the resources whose mark records the former name of this manifest.
-   */
-  #settled(resource: DesiredResource): readonly LiveResource[] {
-    const marked = this.#listMarked(resource.address);
-    const successor = this.#successors.get(resource.address);
-    const isGivenAway = successor !== undefined && (this.#isInCircle(resource) || this.#takes(successor));
-    return isGivenAway ? marked.filter((live) => isRenamed(resource, live)) : marked;
-  }
-
-  /**
-   * The live resources with the former name of a manifest. Omits resources that were already renamed to this name for
-   * another manifest.
-   */
-  #offered(resource: DesiredResource): readonly LiveResource[] {
-    const before = findFormerAddress(resource);
-    if (before === undefined) return [];
-    const holder = this.#desired.resources.get(before);
-    return this.#listMarked(before).filter((live) => holder === undefined || !isRenamed(holder, live));
-  }
-
-  #isInCircle({ address }: DesiredResource): boolean {
-    const seen = new Set<Address>();
-    let next = this.#successors.get(address);
-    while (next !== undefined && next.address !== address && !seen.has(next.address)) {
-      seen.add(next.address);
-      next = this.#successors.get(next.address);
-    }
-    return next?.address === address;
-  }
-
-  #listMarked(address: Address): readonly LiveResource[] {
-    return this.#owned.get(address) ?? [];
-  }
-}
-
-function isRenamed({ lifecycle }: DesiredResource, { mark }: LiveResource): boolean {
-  return lifecycle.renamedFrom !== undefined && mark?.previousName === lifecycle.renamedFrom;
-}
-
-function findFormerAddress({ kind, lifecycle }: DesiredResource): Address | undefined {
-  return lifecycle.renamedFrom === undefined ? undefined : toAddress(kind, lifecycle.renamedFrom);
+/** Selects the live resources of a manifest: those with its name or, if there are none, those with its former name. */
+function selectMarked({ address, kind, lifecycle: { renamedFrom } }: DesiredResource, owned: Owned): MarkedResources {
+  const live = owned.get(address) ?? [];
+  if (live.length > 0 || renamedFrom === undefined) return { live };
+  const former = owned.get(toAddress(kind, renamedFrom)) ?? [];
+  return former.length === 0 ? { live } : { live: former, formerName: renamedFrom };
 }
 
 function isReplaced({

@@ -266,14 +266,13 @@ function findWrittenValue(name: string, field: Field, { written, normal }: Desir
 
 /** The mark that a change sets, before the token of a new credential is delivered. */
 function createMarkDraft(change: Change, stack: string): MarkDraft {
-  const { address, desired = {}, live, ignored = [], kept = [], protect = false, previousName } = change;
+  const { address, desired = {}, live, ignored = [], kept = [], protect = false } = change;
   const kind = getKind(change.kind);
   const user = desired['metadata'];
   const draft: MarkDraft = {
     stack,
     name: getAddressName(address),
     protect,
-    ...(previousName !== undefined && { previousName }),
     delivered: isDelivered(kind, change),
     user: typeof user === 'string' || isJsonObject(user) ? user : '',
     ...computeMarkDigests(kind, desired, {
@@ -342,7 +341,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 
 /** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
 export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
-  const { stack, name, protect, delivered, replaces, previousName, owner, stored, refused } = draft;
+  const { stack, name, protect, delivered, replaces, owner, stored, refused } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -352,7 +351,6 @@ export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: Created
     protect,
     delivered,
     ...(replaces !== undefined && { replaces }),
-    ...(previousName !== undefined && { previousName }),
     ...(owner !== undefined && { owner }),
     fields,
     ...(stored !== undefined && { stored }),

@@ -118,7 +118,6 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   sent: { rule: 'free', because: 'it is another form of the value in `desired`' },
   leftToOthers: FOR_READERS,
   kept: { rule: 'free', because: 'what is not reverted is not in the differences' },
-  previousName: DERIVED,
   reason: FOR_READERS,
   notes: FOR_READERS,
   labels: FOR_READERS,

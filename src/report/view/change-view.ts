@@ -258,17 +258,15 @@ function formatWarningNote(diagnostic: Diagnostic): string {
  * itself, so that an edit of the plan file cannot remove them.
  */
 function listChangeNotes(change: Change, names: ResourceNames): readonly string[] {
-  const { action, live, token, notes = [], validForMs, ignored = [], previousName, dangers = [] } = change;
+  const { action, token, notes = [], validForMs, ignored = [], dangers = [] } = change;
   const isMade = action === 'create' || action === 'replace';
   // The `token` danger, if there is one, already names the token sink.
   const isTokenSaid = dangers.some(({ danger, to }) => danger === 'token' && to !== undefined);
-  const isNameKnown = previousName === undefined || [live?.mark?.name, live?.mark?.previousName].includes(previousName);
   return [
     ...(token === undefined || isTokenSaid ? [] : [formatTokenNote(token)]),
     ...notes,
     ...(isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : []),
     ...listLeftNotes(change, names, ignored),
-    ...(isNameKnown ? [] : [`its mark still has its former name, ${previousName}`]),
   ].map(toPrintable);
 }
 

@@ -28,7 +28,7 @@ const AREAS: Readonly<Record<string, string>> = {
   approval: 'src/{stack/approval,plan/compare/*,cli/reconcile/approvals}.ts',
   duplicates: 'src/{plan/duplicates,kinds/precedence,model/ownership}.ts',
   settings: 'src/settings/**/*.ts',
-  prompts: 'src/cli/{commands/init,context,program,reconcile/apply-stacks,reconcile/apply-command}.ts',
+  prompts: 'src/cli/{commands/init,program,reconcile/apply-stacks}.ts',
 };
 
 /** One broken place in a source. */

@@ -1,7 +1,9 @@
 import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { renderDriftMetrics } from '../../src/report/machine/metrics.ts';
 import { describeWith, runTool } from '../pipelines/tools.ts';
+import { makeDrift, makeDrifted } from '../report/sample-reports.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
 const CERTIFICATE = `---
@@ -148,6 +150,15 @@ describe('metrics', () => {
       `edgewise_certificate_end_timestamp_seconds{stack="a",address="SSHUserCertificate/alice"} ${end}`,
     );
   });
+});
+
+it('metrics state the earliest end of the certificates that have one address', () => {
+  const ends = ['2027-03-01T00:00:00Z', '2027-01-01T00:00:00Z', '2027-02-01T00:00:00Z'];
+  const changes = ends.map((validUntil) => makeDrifted('alice', 'in-sync', { validUntil }));
+  const text = renderDriftMetrics({ about: 'drift', drift: makeDrift(changes) }, {});
+  expect(listSeries(text).filter((line) => line.includes('certificate_end'))).toEqual([
+    expect.stringMatching(new RegExp(` ${Date.parse('2027-01-01T00:00:00Z') / 1000}$`)),
+  ]);
 });
 
 describeWith(['promtool'], 'metrics, read by Prometheus', () => {

@@ -58,6 +58,18 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
     expect(forge.comments[0]?.body).toContain('Nothing to do');
   });
 
+  it('updates the newest comment if the token has written several', async () => {
+    const { edgewise } = await createReports();
+    const marker = '<!-- edgewise:plan stack=test -->';
+    forge.comments.push(
+      { id: 1, author, body: `${marker}\nolder`, state: 'open' },
+      { id: 2, author, body: `${marker}\nnewer`, state: 'open' },
+    );
+    const { stdout } = await edgewise('post plan.md', { env: toEnv() });
+    expect(stdout).toMatch(/^Updated the comment/);
+    expect(forge.comments.map(({ body }) => body.split('\n')[1])).toEqual(['older', '']);
+  });
+
   it('leaves comments of others, and of other stacks and commands, alone on every page', async () => {
     const { edgewise } = await createReports();
     const env = toEnv();

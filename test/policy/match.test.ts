@@ -49,6 +49,14 @@ describe('a policy', () => {
     expect(actions.filter((action) => asks({}, { action }, require))).toEqual(expected);
   });
 
+  it.each(['delete', 'release'] as const)(
+    'with match.labels does not apply to a %s, which has no manifest',
+    (action) => {
+      expect(asks({ labels: { owner: 'data' } }, { action, labels: {} })).toBe(false);
+      expect(asks({ labels: { owner: ['data', ''] }, actions: [action] }, { action, labels: {} })).toBe(false);
+    },
+  );
+
   it('without kinds is about those that have its fields', () => {
     expect([...toPolicy('size(after.acl) > 0', { match: {} }).kinds]).toEqual(['Credential']);
     expect([...toPolicy('after.backend == null', { match: {} }).kinds]).toEqual(['TCPEdge']);

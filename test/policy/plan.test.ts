@@ -72,12 +72,16 @@ describe('a policy among the manifests', () => {
     expect(countWrites(workspace)).toBe(1);
   });
 
-  it('of severity warning is shown, and refuses nothing', async () => {
+  it('with severity warning shows one warning, and does not stop the apply', async () => {
     const policy = toPolicyText('owned', { require: '"team" in labels', message: 'Whose is it?', severity: 'warning' });
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
     const { exitCode, stdout } = await workspace.edgewise('apply --yes');
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('warning[policy-violated]: TCPEdge/a: Whose is it? (policy owned)');
+    expect(stdout.match(/^ *warning\[policy-violated\].*/gm)).toEqual([
+      'warning[policy-violated]: TCPEdge/a: Whose is it? (policy owned)',
+    ]);
+    const saved = JSON.parse((await workspace.edgewise('plan --format json')).stdout);
+    expect(saved.diagnostics.map(({ code }: { readonly code: string }) => code)).not.toContain('policy-violated');
   });
 
   it('is about changes, and not about unchanged resources', async () => {

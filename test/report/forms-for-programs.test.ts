@@ -199,6 +199,21 @@ describe('sarif', () => {
     expect(rules).toEqual(['protect', 'mark-invalid', 'delete', 'replace', 'drift']);
   });
 
+  it.each([
+    [0, true],
+    [1, false],
+    [2, true],
+    [3, true],
+    [4, false],
+    [5, true],
+    [6, false],
+    [70, false],
+    [130, false],
+  ])('states for exit code %i whether the run succeeded: %s', (exitCode, succeeded) => {
+    const [run] = read(PLAN, { exitCode }).runs;
+    expect(run.invocations).toMatchObject([{ executionSuccessful: succeeded, exitCode }]);
+  });
+
   it('reports a failure without a place as a notification', () => {
     const [run] = read(FAILURE, { exitCode: 4 }).runs;
     expect(run.results).toEqual([]);

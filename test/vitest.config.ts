@@ -18,7 +18,7 @@ const LONG = {
   /** Each attack of docs/security.md. */
   attacks: ['hostile'],
   /** Processes over HTTP that are interrupted and killed, and large accounts and documents. */
-  journeys: ['end-to-end', 'load', 'questions'],
+  journeys: ['end-to-end', 'load', 'surroundings'],
   /** Programs that npm does not install: browsers, shells, sshd, pipelines, generators. And editors. */
   tools: ['browsers', 'editor', 'openapi', 'pipelines', 'shells', 'ssh', 'try'],
   /** Tests of the tests: each breaks Edgewise and looks for a failure. */

@@ -7,7 +7,7 @@ import { createPlace, runAtTerminal } from './place.ts';
 import { ANSWERS, describeQuestions, ENV } from './questions.ts';
 import { describeAtTerminal } from './requirements.ts';
 
-/** One question gets every answer, the others a yes and a Ctrl-D. `test/questions` has the rest. */
+/** One question gets every answer, the others a yes and a Ctrl-D. `test/surroundings` has the rest. */
 const BRIEF = new Set(['yes', 'Ctrl-D']);
 describeQuestions((line) => (line === 'edgewise apply one' ? ANSWERS : ANSWERS.filter(({ name }) => BRIEF.has(name))));
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { toEdge } from '../cli/workspace.ts';
-import { toStack } from '../repository/tree.ts';
 import {
   asOwner,
   copyProgram,
@@ -19,8 +18,9 @@ import {
   runLine,
   type StartOptions,
   type Step,
-} from './place.ts';
-import { describeAtTerminal, selectPossible } from './requirements.ts';
+} from '../installed/place.ts';
+import { describeAtTerminal, selectPossible } from '../installed/requirements.ts';
+import { toStack } from '../repository/tree.ts';
 
 /** The installed program in the homes, file systems and terminals that people have: it does the same in each of them. */
 

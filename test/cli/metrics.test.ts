@@ -2,7 +2,6 @@ import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderDriftMetrics } from '../../src/report/machine/metrics.ts';
-import { describeWith, runTool } from '../pipelines/tools.ts';
 import { makeDrift, makeDrifted } from '../report/sample-reports.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
@@ -159,14 +158,4 @@ it('metrics state the earliest end of the certificates that have one address', (
   expect(listSeries(text).filter((line) => line.includes('certificate_end'))).toEqual([
     expect.stringMatching(new RegExp(` ${Date.parse('2027-01-01T00:00:00Z') / 1000}$`)),
   ]);
-});
-
-describeWith(['promtool'], 'metrics, read by Prometheus', () => {
-  it('satisfy the checker of Prometheus', async () => {
-    const { edgewise, folder } = await createWorkspace({ 'a.yaml': toStack('a', toEdge('a', 20001), CERTIFICATE) });
-    await edgewise('apply a.yaml --yes');
-    await edgewise('drift a.yaml --report metrics=a.prom');
-    const checked = await runTool('sh', ['-c', `promtool check metrics < ${join(folder, 'a.prom')}`]);
-    expect(checked).toEqual({ status: 0, output: '' });
-  });
 });

@@ -52,6 +52,17 @@ describe('the alerts and the dashboard', () => {
   });
 });
 
+describeWith(['promtool'], 'metrics', () => {
+  it('pass promtool check metrics', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'edgewise-metrics-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'stack.prom');
+    await writeFile(file, (await sampleMetrics()).ending);
+    const checked = await runTool('sh', ['-c', `promtool check metrics < ${file}`]);
+    expect(checked).toEqual({ status: 0, output: '' });
+  });
+});
+
 describeWith(['promtool'], 'the alerts', () => {
   it.each([`check rules ${RULES}`, `test rules ${RULE_TESTS}`, `check config ${EXAMPLE}/prometheus.yaml`])(
     'pass promtool %s',

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStack } from '../../src/index.ts';
 import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
-import { describeWith } from '../pipelines/tools.ts';
 import { toRendered, WEB } from './rendered.ts';
 import { toStack } from './tree.ts';
 
@@ -183,28 +182,5 @@ describe('the library', () => {
     await expect(openStack(options)).rejects.toMatchObject({ diagnostics: [{ code: 'render-failed' }] });
     await using stack = await openStack({ ...options, render: true });
     expect([...stack.desired.resources.keys()]).toEqual(['TCPEdge/shop']);
-  });
-});
-
-describeWith(['kustomize'], 'kustomize', () => {
-  it('prints a stack from a base outside of it, with the file of each resource', async () => {
-    const { edgewise } = await createWorkspace({
-      'base/kustomization.yaml': 'resources: [edge.yaml]\n',
-      'base/edge.yaml': toEdge('shop', 20001),
-      'live/web/edgewise.yaml': toStack('web', { render: ['kustomize', 'build', '.'], inputs: ['../../base/**'] }),
-      'live/web/kustomization.yaml': [
-        'resources: [../../base, edgewise.yaml]',
-        'patches: [{ path: patch.yaml }]',
-        'buildMetadata: [originAnnotations]',
-        '',
-      ].join('\n'),
-      'live/web/patch.yaml': toEdge('shop', 20002),
-    });
-    const env = { PATH: process.env['PATH'] ?? '' };
-    const { stdout, exitCode } = await edgewise('plan -R live --render', { env });
-    expect(stdout).toContain('1.tcp.example.net:20002');
-    expect(exitCode).toBe(0);
-    const annotated = await edgewise('plan live/web --render --format github', { env });
-    expect(annotated.stdout).toContain('::warning file=base/edge.yaml,line=1');
   });
 });

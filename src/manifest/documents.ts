@@ -31,6 +31,7 @@ import {
   type ManifestFinding,
   toManifestFinding,
 } from './finding.ts';
+import { hasOneHeader, isApiVersionOfOthers, isDocumentOfOthers } from './foreign.ts';
 import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
 import { findRunSecretInDocument, withRefusalOfSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
@@ -42,6 +43,8 @@ export interface ReadDocuments {
   readonly diagnostics: readonly Diagnostic[];
   /** Whether a document that could not be read may be a `Stack`. */
   readonly mayHideStack: boolean;
+  /** The number of documents that belong to other tools, which are skipped. */
+  readonly ofOthers: number;
 }
 
 export interface ReadContext {
@@ -63,16 +66,19 @@ export function readDocuments(
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;
+  let ofOthers = 0;
   for (const parsed of parseDocuments(source.text, env, context.allowance)) {
-    const candidates = unfold(parsed, { source, span: parsed.span, tree: parsed.tree, base: [] }, parsed.value);
+    const all = unfold(parsed, { source, span: parsed.span, tree: parsed.tree, base: [] }, parsed.value);
+    const candidates = all.filter((candidate) => !isOfOthers(candidate));
     const meant = onlyDefaults ? candidates.filter(mayBeDefaults) : candidates;
-    if (onlyDefaults && meant.length === 0) continue;
+    ofOthers += all.length - candidates.length;
+    if (meant.length === 0 && (onlyDefaults || all.length > 0)) continue;
     const read = meant.map((candidate) => inspectDocument(candidate, context));
     for (const { document } of read) if (document !== undefined) documents.push(document);
     diagnostics.push(...listDiagnostics(parsed, read, { source, counter: context.counter }));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
   }
-  return { documents, diagnostics, mayHideStack };
+  return { documents, diagnostics, mayHideStack, ofOthers };
 }
 
 /** Omits findings at the position of a syntax error, because the syntax error causes them. */
@@ -126,6 +132,12 @@ function unfold(parsed: ParsedDocument, position: DocumentPosition, value: Json)
     unfold(parsed, { ...position, base: [...position.base, 'items', index] }, item),
   );
   return [{ ...candidate, value: { ...value, items: [] } }, ...members];
+}
+
+/** Whether a document certainly belongs to another tool. What is wrong in it is then not reported. */
+function isOfOthers({ position: { tree, base }, value, isBroken }: Candidate): boolean {
+  const isClear = base.length > 0 || (tree !== undefined && hasOneHeader(tree));
+  return !isBroken && isClear && isDocumentOfOthers(value);
 }
 
 /** Whether a document is a `Defaults`, or is broken and may be one. Ignores a `Defaults` of another tool. */
@@ -190,6 +202,9 @@ function inspectKind(
     return { subject: { position, kind, address: document.address }, document, findings: [], maybeStack: false };
   }
   const header = findHeaderFinding(value);
+  // A Stack of another tool is not the Stack of these manifests.
+  if (header !== undefined && (kind === 'Stack' || kind === 'Defaults') && isApiVersionOfOthers(value['apiVersion']))
+    return { subject: { position, kind }, findings: [header], maybeStack: false };
   const readFile = withRefusalOfSecretFiles(context.readFile, context.secrets);
   const filled = fillInFiles(kind, withoutOptionalNulls(kind, value), (path) => readFile(position.source.file, path));
   const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position })];

@@ -134,6 +134,8 @@ export interface UnreadableInput {
   /** The folder as it is shown. `''` for standard input, which has no folder. */
   readonly folder: string;
   readonly diagnostic: Diagnostic;
+  /** The link that is not followed, as it is shown. Absent: the finding is not about a link. */
+  readonly link?: string;
 }
 
 /** The files that were read, and a diagnostic for each file or folder that could not be read. */
@@ -308,7 +310,8 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
   const path = { shown: joinShown(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
   const place = entry.isSymbolicLink() ? resolvePathWithin(path.real, walk.roots) : path;
   if ('finding' in place) {
-    walk.findings.push({ folder: folder.shown, diagnostic: createOutsideDiagnostic(path.shown, place) });
+    const diagnostic = createOutsideDiagnostic(path.shown, place);
+    walk.findings.push({ folder: folder.shown, diagnostic, link: path.shown });
     return 1;
   }
   let isNeeded = isManifestName(entry.name) || entry.isDirectory();

@@ -2,6 +2,7 @@ import { toBuffer } from '../files/read-input.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { type ManifestEnvironment, NO_ENVIRONMENT } from './environment.ts';
+import { isApiVersionOfOthers } from './foreign.ts';
 import { parseDocuments } from './parse.ts';
 
 /** A manifest file below a folder that the user named. */
@@ -71,7 +72,12 @@ export function mayContainDefaultsDocument(bytes: Uint8Array): boolean {
 }
 
 export function hasStackDocument(bytes: Uint8Array): boolean {
-  return listReadableDocuments(bytes, NO_ENVIRONMENT).some(({ kind }) => kind === 'Stack');
+  return listReadableDocuments(bytes, NO_ENVIRONMENT).some((document) => isOfOwnKind(document, 'Stack'));
+}
+
+/** Whether a document has this kind and is not that of another tool, such as a `Stack` of Pulumi. */
+export function isOfOwnKind({ kind, apiVersion }: JsonObject, wanted: 'Stack' | 'Defaults'): boolean {
+  return kind === wanted && !isApiVersionOfOthers(apiVersion);
 }
 
 /** Returns the mapping itself, or the mappings in a `List`. Empty for any other value. */

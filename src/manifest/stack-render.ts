@@ -5,6 +5,7 @@ import type { FieldPath } from '../model/state.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import type { ManifestEnvironment } from './environment.ts';
 import { locateSource } from './finding.ts';
+import { isApiVersionOfOthers } from './foreign.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
@@ -27,32 +28,54 @@ export function findRenderInFile(
   env: ManifestEnvironment,
   kind: 'Stack' | 'Defaults',
 ): LocatedRenderCommand | undefined {
+  const found = findSpecMemberInFile('render', source, { env, kind });
+  if (found === undefined) return undefined;
+  const { value, isClear, locate } = found;
+  return { file: source.file, words: isClear ? parseCommand(value) : undefined, place: locate([], 'key') };
+}
+
+/** A member of the `spec` of a `Stack` or `Defaults`, which is not checked. */
+export interface FoundSpecMember {
+  readonly value: Json;
+  /** Whether the document has no syntax finding. */
+  readonly isClear: boolean;
+  /** Returns the position of a path below the member. */
+  readonly locate: (path: FieldPath, target: 'key' | 'value') => SourcePlace;
+}
+
+/** Returns the first `spec` member of a name in the Stack or Defaults documents of a file, as `kind` says. */
+export function findSpecMemberInFile(
+  name: string,
+  source: ManifestBytes,
+  { env, kind }: { readonly env: ManifestEnvironment; readonly kind: 'Stack' | 'Defaults' },
+): FoundSpecMember | undefined {
   if (!(kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument)(source.bytes)) return undefined;
   const text = decodeManifestSource(source);
   if ('code' in text) return undefined;
   for (const { value, span, tree, findings } of parseDocuments(text.text, env, createYamlBudget())) {
-    const [first] = listRenders(value, kind, []);
+    const [first] = listSpecMembers(value, { kind, name }, []);
     if (first === undefined) continue;
     const position = { source: text, span, tree, base: first.base };
-    const place = locateSource({ position, path: ['spec', 'render'], target: 'key' });
-    return { file: source.file, words: findings.length === 0 ? parseCommand(first.render) : undefined, place };
+    const locate: FoundSpecMember['locate'] = (path, target) =>
+      locateSource({ position, path: ['spec', name, ...path], target });
+    return { value: first.value, isClear: findings.length === 0, locate };
   }
   return undefined;
 }
 
-interface FoundRender {
-  readonly base: FieldPath;
-  readonly render: Json;
-}
-
-/** Lists the `spec.render` of a document, or of each member of a `List`. */
-function listRenders(value: Json, wanted: string, base: FieldPath): readonly FoundRender[] {
+/** Lists a `spec` member of a document, or of each member of a `List`. */
+function listSpecMembers(
+  value: Json,
+  wanted: { readonly kind: string; readonly name: string },
+  base: FieldPath,
+): readonly { readonly base: FieldPath; readonly value: Json }[] {
   if (!isJsonObject(value)) return [];
-  const { kind, items, spec } = value;
+  const { kind, items, spec, apiVersion } = value;
   if (kind === 'List' && items !== undefined && isJsonArray(items))
-    return items.flatMap((item, index) => listRenders(item, wanted, [...base, 'items', index]));
-  const render = kind === wanted && spec !== undefined && isJsonObject(spec) ? spec['render'] : undefined;
-  return render === undefined ? [] : [{ base, render }];
+    return items.flatMap((item, index) => listSpecMembers(item, wanted, [...base, 'items', index]));
+  if (kind !== wanted.kind || isApiVersionOfOthers(apiVersion)) return [];
+  const member = spec !== undefined && isJsonObject(spec) ? spec[wanted.name] : undefined;
+  return member === undefined ? [] : [{ base, value: member }];
 }
 
 /** Returns the program and its arguments, or `undefined` if the value is not a valid command. */

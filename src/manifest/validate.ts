@@ -57,6 +57,7 @@ import {
   type DocumentFinding,
   type DocumentPosition,
   findSpan,
+  getDocumentFolder,
   locateDiagnostic,
   locateSource,
   type ManifestDocument,
@@ -65,6 +66,7 @@ import {
 import { encodeSource, type ManifestBytes, type ManifestContent } from './load.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 import { redactSource } from './secrets.ts';
+import { suggestSkipPattern } from './skip-files.ts';
 import type { Span } from './source-text.ts';
 import { decodeManifestSource } from './stack-render.ts';
 import { addDefaultsToStack, locateSetting, readStackSettings } from './stack-settings.ts';
@@ -95,6 +97,8 @@ export interface ValidatedManifests {
   readonly stack?: FoundStack;
   /** The policies and policy tests whose own fields are valid, even if other documents are invalid. */
   readonly rules: PolicyDocuments;
+  /** The number of documents that belong to other tools, which are skipped. */
+  readonly ofOthers: number;
 }
 
 /** The readable parts of a `Stack`, which may be invalid. */
@@ -111,10 +115,16 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
   const counter = createDiagnosticLimiter();
-  const { documents: written, diagnostics, mayHideStack } = readAllDocuments(sources, options, { counter, handed });
+  const {
+    documents: written,
+    diagnostics,
+    mayHideStack,
+    ofOthers,
+  } = readAllDocuments(sources, options, { counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findStacksInSeveralFoldersError(stacks);
-  if (several !== undefined) return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([]) };
+  if (several !== undefined)
+    return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([]), ofOthers };
   const concealed = concealDocuments(written, { secrets: NO_OP_SECRET_REDACTOR, ...options });
   const documents = addDefaultsToStack(concealed.documents);
   const [stack] = documents.filter(({ kind }) => kind === 'Stack');
@@ -147,6 +157,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     state,
     diagnostics: sortDiagnosticsInSourceOrder(all, sources),
     rules: parsePolicyDocuments(documents),
+    ofOthers,
     ...(stack !== undefined && { stack: toFoundStack(stack) }),
   };
 }
@@ -171,6 +182,15 @@ function limitFindingsOfRun(findings: readonly DocumentFinding[]): readonly Docu
   });
 }
 
+/** What was read of one file. */
+interface ReadFile extends ReadDocuments {
+  readonly file: string;
+  /** Whether its diagnostics may be shown. */
+  readonly isQuoted: boolean;
+  /** The diagnostic of a secret in the file. */
+  readonly held?: Diagnostic | undefined;
+}
+
 function readAllDocuments(
   sources: readonly ManifestBytes[],
   options: ValidateOptions,
@@ -178,19 +198,27 @@ function readAllDocuments(
 ): ReadDocuments {
   const { env, secrets = NO_OP_SECRET_REDACTOR, readFile = REFUSE_FIELD_FILES } = options;
   const context = { env, secrets, readFile, allowance: createYamlBudget(), counter };
-  const files = sources.map((source): ReadDocuments => {
+  const files = sources.map((source): ReadFile => {
+    const { file } = source;
     const decoded = decodeManifestSource(source);
-    if ('code' in decoded) return { documents: [], diagnostics: [withoutExcerpt(decoded, source)], mayHideStack: true };
+    if ('code' in decoded) {
+      const diagnostics = [withoutExcerpt(decoded, source)];
+      return { file, documents: [], diagnostics, mayHideStack: true, ofOthers: 0, isQuoted: true };
+    }
     const { text, held } = redactSource(decoded, secrets);
-    const { diagnostics, ...read } = readDocuments(text, context, source);
-    const isShown = handed.has(text.file) || isQuotable(text);
-    const shown = isShown ? diagnostics : describeUnquoted(text.file, diagnostics);
-    return { ...read, diagnostics: held === undefined ? shown : [held, ...shown] };
+    const isQuoted = handed.has(file) || isQuotable(text);
+    return { file, ...readDocuments(text, context, source), isQuoted, held };
   });
+  const [stack] = files.flatMap(({ documents }) => documents.filter(({ kind }) => kind === 'Stack'));
+  const manifests = files.filter(({ isQuoted }) => isQuoted).map(({ file }) => file);
   return {
     documents: files.flatMap(({ documents }) => documents),
-    diagnostics: files.flatMap(({ diagnostics }) => diagnostics),
+    diagnostics: files.flatMap(({ file, diagnostics, isQuoted, held }) => [
+      ...(held === undefined ? [] : [held]),
+      ...(isQuoted ? diagnostics : describeUnquoted(file, diagnostics, { stack, manifests })),
+    ]),
     mayHideStack: files.some(({ mayHideStack }) => mayHideStack),
+    ofOthers: files.reduce((count, { ofOthers }) => count + ofOthers, 0),
   };
 }
 
@@ -435,16 +463,27 @@ function isQuotable({ file, text }: { readonly file: string; readonly text: stri
   return DECLARATION.test(text) && !text.includes('\0');
 }
 
+/** The Stack of the manifests, and the files that are certainly manifests. */
+interface Surroundings {
+  readonly stack: ManifestDocument | undefined;
+  readonly manifests: readonly string[];
+}
+
 /** Describes the error of a file that may not be quoted, without revealing its content. */
-function describeUnquoted(file: string, [first]: readonly Diagnostic[]): readonly Diagnostic[] {
+function describeUnquoted(
+  file: string,
+  [first]: readonly Diagnostic[],
+  { stack, manifests }: Surroundings,
+): readonly Diagnostic[] {
   if (first === undefined) return [];
+  const pattern = stack === undefined ? undefined : suggestSkipPattern(file, getDocumentFolder(stack), manifests);
   const { code, severity, place } = first;
   return [
     {
       code,
       severity,
       message: `${file} is not a manifest: nothing in it declares \`apiVersion: ${MANIFEST_API_VERSION}\``,
-      remedy: `Add \`apiVersion: ${MANIFEST_API_VERSION}\` to its documents, or name another file. What is in it is not shown, because it may be a secret.`,
+      remedy: `Add \`apiVersion: ${MANIFEST_API_VERSION}\` to its documents. ${pattern === undefined ? 'Or name another file.' : `If it belongs to another tool, write \`skip_files: [${JSON.stringify(pattern)}]\` in the spec of the Stack.`} What is in it is not shown, because it may be a secret.`,
       ...(place !== undefined && { place: { file, line: place.line, column: 1, excerpt: '' } }),
     },
   ];

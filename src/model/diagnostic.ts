@@ -34,6 +34,7 @@ export const DIAGNOSTIC_CODES = {
   'path-refused':
     'A manifest names a path outside of the repository, inside of .git, or behind a symbolic link that leads there.',
   'manifest-not-read': 'Files look like manifests and are not read, because of their ending or their folder.',
+  'skip-refused': '`spec.skip_files` leaves out a document of edgewise.',
   'render-failed': 'The command that prints the manifests of a stack failed, or the run may not start it.',
   'yaml-syntax': 'A file is not UTF-8 text, or a YAML or JSON document cannot be parsed.',
   'env-reference':

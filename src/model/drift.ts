@@ -82,6 +82,7 @@ type DriftedPlan = Pick<
   | 'exclusions'
   | 'externals'
   | 'crossStackReferences'
+  | 'skipped'
   | 'ownerLabel'
   | 'files'
   | 'diagnostics'

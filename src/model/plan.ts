@@ -4,7 +4,7 @@ import type { Danger } from './danger.ts';
 import type { Diagnostic, SourcePlace } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { GuardSettings } from './stack.ts';
-import type { CrossStackReference, ManifestFileDigest } from './state.ts';
+import type { CrossStackReference, DesiredState, ManifestFileDigest } from './state.ts';
 import type { Write } from './write.ts';
 
 export const PLAN_FORMAT = 5;
@@ -106,6 +106,20 @@ export interface DoneChanges {
   readonly files: readonly string[];
 }
 
+/** The numbers of documents and files among the manifests that belong to other tools. */
+export interface SkippedCounts {
+  /** Documents with the `apiVersion` and kind of another tool. */
+  readonly documents: number;
+  /** Files that `spec.skip_files` names. */
+  readonly files: number;
+}
+
+/** Counts what is skipped. `undefined` if there is nothing. */
+export function countSkipped({ skipped }: Pick<DesiredState, 'skipped'>): SkippedCounts | undefined {
+  const { documents = 0, files = [] } = skipped ?? {};
+  return documents + files.length === 0 ? undefined : { documents, files: files.length };
+}
+
 /** When and from which commit a plan was created. For readers only: no run checks or applies it. */
 interface PlanOrigin {
   /** The time of creation, RFC 3339. */
@@ -137,6 +151,8 @@ export interface Plan {
   /** Names of other stacks whose resources the plan may take over. */
   readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestFileDigest[];
+  /** What is among the manifests and belongs to other tools. For readers. Absent if there is nothing. */
+  readonly skipped?: SkippedCounts | undefined;
   /** The manifest paths, as the user gave them. An apply uses them by default. Absent: the manifests were not files. */
   readonly manifests?: readonly string[] | undefined;
   /** Maps the address of an `External` to the id that it names. For readers of the plan. */

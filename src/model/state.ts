@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { LintCode, ManifestStart, SourcePlace, TextRange } from './diagnostic.ts';
+import type { LintCode, ManifestStart, SourceLocation, SourcePlace, TextRange } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { StackSettings } from './stack.ts';
@@ -68,6 +68,25 @@ export interface DesiredState {
   readonly paths?: readonly string[];
   /** The files that the manifests were read from. */
   readonly inputs: readonly ManifestFileDigest[];
+  /** What is among the manifests and is not read as one. Absent if there is nothing. */
+  readonly skipped?: SkippedInput | undefined;
+}
+
+/** What is among the manifests and belongs to other tools. */
+export interface SkippedInput {
+  /** The number of documents whose `apiVersion` and kind are those of another tool. */
+  readonly documents: number;
+  /** The files that `spec.skip_files` names. */
+  readonly files: readonly SkippedFile[];
+}
+
+/** A file that `spec.skip_files` names. No document of edgewise was found in it. */
+export interface SkippedFile {
+  readonly file: string;
+  /** The position of the pattern. */
+  readonly pattern: SourceLocation;
+  /** Whether the file may describe a resource nevertheless: its text has the name, or cannot be read. */
+  readonly mayDescribe: (name: string) => boolean;
 }
 
 /** A reference to a resource of another stack. Edgewise finds the id of the resource by its mark. */

@@ -25,7 +25,7 @@ export interface DriftInput {
  */
 export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Drift {
   const { stack, baseUrl, made, targets, exclusions, externals, crossStackReferences, ownerLabel } = plan;
-  const { files, diagnostics, violations, requests } = plan;
+  const { files, diagnostics, violations, requests, skipped } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const findBeside = createBesideSearch(plan, live);
   const listDangers = createDriftDangerList(stack, live);
@@ -57,6 +57,7 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     exclusions,
     externals,
     crossStackReferences,
+    skipped,
     ownerLabel,
     changes,
     kinds: [...live.resources.keys()],

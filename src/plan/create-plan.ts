@@ -2,7 +2,7 @@ import { findApiTypeOfSshKey, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { isOwnedBy } from '../model/ownership.ts';
-import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import { countSkipped, PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STATE_MS } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isDelete, type Write } from '../model/write.ts';
@@ -57,6 +57,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
     manifests: desired.paths,
     inputs: listInputs(desired),
+    skipped: countSkipped(desired),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { crossStackReferences: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     ownerLabel: desired.stack.ownerLabel,
@@ -149,10 +150,27 @@ function countCertainReads(readAgain: number, { requests, windowMs }: RateLimit)
 }
 
 /** Notes on a change for the user who approves it. An unchanged resource has notes only if it is due for renewal. */
-function listPlanNotes(decision: ChangeDecision, { desired }: PlanInput): readonly string[] {
+function listPlanNotes(decision: ChangeDecision, { desired, mode }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
   if (decision.action === 'release') return listReleaseDespiteManifestNotes(decision, desired);
-  return [...listExistingTokenNotes(decision), ...describeKeys(decision), ...decision.notes];
+  const skipped = mode === 'apply' ? describeSkippedFiles(decision, desired) : [];
+  return [...listExistingTokenNotes(decision), ...describeKeys(decision), ...decision.notes, ...skipped];
+}
+
+/** A note names at most this many files. */
+const MAX_SKIPPED_FILES = 3;
+
+/** Names the lines of `spec.skip_files` that may be the cause of a delete. */
+function describeSkippedFiles({ action, pair }: ChangeDecision, { skipped }: DesiredState): readonly string[] {
+  const name = pair.live?.mark?.name;
+  if (action !== 'delete' || pair.desired !== undefined || name === undefined) return [];
+  const files = (skipped?.files ?? []).filter(({ mayDescribe }) => mayDescribe(name));
+  const byLine = Map.groupBy(files, ({ pattern }) => `${pattern.file}:${pattern.line}`);
+  return Array.from(byLine, ([line, found]) => {
+    const named = found.slice(0, MAX_SKIPPED_FILES).map(({ file }) => file);
+    const more = found.length - named.length;
+    return `may be described in a file that spec.skip_files leaves out (${line}): ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  });
 }
 
 /** Describes the public keys of a resource, as in `for an ed25519 key, alice@example.com`. */

@@ -2,7 +2,7 @@ import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { Drift, UnownedResource } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { CiJobLinks } from '../model/pipeline.ts';
-import type { Plan, PlanComparison, SafetyViolation } from '../model/plan.ts';
+import type { Plan, PlanComparison, SafetyViolation, SkippedCounts } from '../model/plan.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 
 /** The result of a command, independent of the format. */
@@ -63,6 +63,8 @@ export interface Validation {
   /** The name of the stack. Absent if it cannot be read. */
   readonly stack?: string;
   readonly diagnostics: readonly Diagnostic[];
+  /** What is among the manifests and belongs to other tools. Absent if there is nothing. */
+  readonly skipped?: SkippedCounts | undefined;
 }
 
 /** The known facts about a command that did not complete. */

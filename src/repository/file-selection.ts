@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { isManifestName } from '../manifest/load.ts';
-import { isAtOrBelow } from './input-pattern.ts';
+import { isAtOrBelow } from '../manifest/path-pattern.ts';
 
 /** Files that a comparison with a commit needs. Paths are relative to the root of the repository, and have slashes. */
 export interface WantedFiles {

@@ -4,6 +4,7 @@ import { findRepository, isBelow } from '../files/boundary.ts';
 import { readInput } from '../files/read-input.ts';
 import { findStats, resolveLinks } from '../files/real-path.ts';
 import { visitManifestFiles } from '../manifest/load.ts';
+import { isAtOrBelow } from '../manifest/path-pattern.ts';
 import { hasStackDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import type { MissingManifests } from '../model/plan.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
@@ -11,7 +12,6 @@ import type { DesiredState } from '../model/state.ts';
 import type { ListMissingManifests } from '../stack/host.ts';
 import { isReadPath } from './file-selection.ts';
 import { GitError, type GitHost, openGitRepository } from './git.ts';
-import { isAtOrBelow } from './input-pattern.ts';
 
 /**
  * Lists files in and below the folders of a stack that git has, but did not write: those that a sparse checkout leaves

@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } fr
 import { readInput } from '../files/read-input.ts';
 import { resolveLinks } from '../files/real-path.ts';
 import { isFileOfOtherTool } from '../manifest/load.ts';
+import { compileInputPattern, type InputPattern, isAtOrBelow } from '../manifest/path-pattern.ts';
 import {
   type ChangedStack,
   createNearestFolderSearch,
@@ -16,7 +17,6 @@ import { readManifests } from '../stack/read-manifests.ts';
 import { type CommitCheckout, openCommitCheckout } from './commit-checkout.ts';
 import { isReadPath, type WantedFiles } from './file-selection.ts';
 import { type GitRepository, openGitRepository, resolveCommit } from './git.ts';
-import { compileInputPattern, type InputPattern, isAtOrBelow } from './input-pattern.ts';
 import {
   type Contents,
   listContentDifferences,

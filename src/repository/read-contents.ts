@@ -5,10 +5,10 @@ import { createReadBudget, InputBudgetError, type ReadBudget, readInput, toBuffe
 import { findStats } from '../files/real-path.ts';
 import { visitManifestFiles } from '../manifest/load.ts';
 import { readDefaultsUpward } from '../manifest/load-upward.ts';
+import { isAtOrBelow } from '../manifest/path-pattern.ts';
 import { hasStackDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import { hashSha256 } from '../model/json.ts';
 import { StackError } from '../stack/host.ts';
-import { isAtOrBelow } from './input-pattern.ts';
 
 /**
  * What edgewise reads in a folder that is the root of a repository, or of the checkout of a commit. Both sides of a

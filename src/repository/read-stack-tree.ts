@@ -1,9 +1,12 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { createManifestEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
+import { isApiVersionOfOthers, isDocumentOfOthers, mayBeOwnDocument } from '../manifest/foreign.ts';
 import { type ManifestBytes, visitManifestFiles } from '../manifest/load.ts';
 import { readDefaultsUpward } from '../manifest/load-upward.ts';
+import { compileSkipPatterns } from '../manifest/skip-files.ts';
 import {
   type FoundManifest,
+  isOfOwnKind,
   listReadableDocuments,
   mayContainStackDocument,
   parseReadableFileDocuments,
@@ -38,12 +41,12 @@ type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root' | 'budg
 };
 
 export function readStackTree(root: string, context: FindContext): StackTree {
-  const files: FoundFile[] = [];
-  const findings = visitManifestFiles(root, context, (manifest) => files.push(inspectFile(manifest, context)));
-  const known = files.map(({ file }) => file);
-  const defaults = [...files.flatMap((file) => file.defaults), ...readDefaultsAbove(root, context, known)];
-  const own = new Map<string, FoundFile>();
-  for (const file of files) if (file.stack !== undefined && !own.has(file.folder)) own.set(file.folder, file);
+  const all: FoundFile[] = [];
+  const findings = visitManifestFiles(root, context, (manifest) => all.push(inspectFile(manifest, context)));
+  const known = all.map(({ file }) => file);
+  const defaults = [...all.flatMap((file) => file.defaults), ...readDefaultsAbove(root, context, known)];
+  const files = withoutSkippedFiles(all, defaults);
+  const own = indexStackFiles(files);
   const findOwner = createNearestFolderSearch(own.keys());
   const members = Map.groupBy(files, (file) => findOwner(file.folder));
   const unreadable = Map.groupBy(findings, (finding) => findOwner(finding.folder));
@@ -65,6 +68,36 @@ export function readStackTree(root: string, context: FindContext): StackTree {
   };
 }
 
+/** Maps the folder of each stack to the file with its `Stack`. */
+function indexStackFiles(files: readonly FoundFile[]): ReadonlyMap<string, FoundFile> {
+  const own = new Map<string, FoundFile>();
+  for (const file of files) if (file.stack !== undefined && !own.has(file.folder)) own.set(file.folder, file);
+  return own;
+}
+
+/** Leaves out what `spec.skip_files` of a stack or of Defaults names. A file of edgewise stays, so that it is reported. */
+function withoutSkippedFiles(files: readonly FoundFile[], defaults: readonly FoundDefaults[]): readonly FoundFile[] {
+  const layered = [...files.map(({ stack }) => toMapping(stack?.['spec'])), ...defaults.map(({ spec }) => spec)];
+  if (!layered.some((spec) => 'skip_files' in spec)) return files;
+  const stacks = indexStackFiles(files);
+  const findOwner = createNearestFolderSearch(stacks.keys());
+  const compiled = new Map<string, (file: string) => number | undefined>();
+  return files.filter(({ file, folder, hasOwnDocument }) => {
+    const owner = findOwner(folder);
+    const stack = owner === undefined ? undefined : stacks.get(owner)?.stack;
+    const layers = [
+      ...(owner === undefined ? [] : [{ folder: owner, spec: toMapping(stack?.['spec']) }]),
+      ...listDefaultsNearestFirst(owner ?? folder, defaults, (one) => one.folder),
+    ];
+    const { value, layer } = findSetting('skipFiles', { layers }) ?? {};
+    if (hasOwnDocument || layer === undefined) return true;
+    const key = JSON.stringify([layer.folder, value]);
+    const find = compiled.get(key) ?? compileSkipPatterns(listTexts(value), layer.folder);
+    compiled.set(key, find);
+    return find(file) === undefined;
+  });
+}
+
 /**
  * Reads the `Defaults` documents in a folder and above it, nearest first. Skips the files in `known`. Throws if it finds
  * Defaults of another user. Other errors are not reported here, but when a stack is read.
@@ -84,7 +117,7 @@ export function readDefaultsAbove(
 }
 
 function listFoundDefaults(file: string, documents: readonly JsonObject[]): readonly FoundDefaults[] {
-  const defaults = documents.filter(({ kind }) => kind === 'Defaults');
+  const defaults = documents.filter((document) => isOfOwnKind(document, 'Defaults'));
   return defaults.map(({ spec }) => ({ file, folder: dirname(file), spec: toMapping(spec) }));
 }
 
@@ -120,6 +153,8 @@ interface FoundFile extends StackDependencies {
   readonly standsApart: boolean;
   /** Whether the file seems to contain a `Stack` that has no valid name. */
   readonly isUnread: boolean;
+  /** Whether the file has a document that is, or may be, one of edgewise. */
+  readonly hasOwnDocument: boolean;
 }
 
 /** A `Defaults` document: settings for every stack in its folder and below it. */
@@ -135,12 +170,17 @@ interface FoundLayer {
 
 function inspectFile({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
   const raw = parseReadableFileDocuments(bytes, createManifestEnvironment(context));
-  const kinds = raw.documents.map(({ kind }) => kind);
-  const standsApart = kinds.length > 0 && !raw.isBroken && kinds.every((kind) => KINDS_APART.includes(String(kind)));
-  const stack = raw.documents.find(({ kind }) => kind === 'Stack');
-  const defaults = listFoundDefaults(file, raw.documents);
-  const isUnread = mayContainStackDocument(bytes) && !hasReadableName(stack);
-  return { file, folder, stack, defaults, standsApart, isUnread, ...collectDependencies(raw) };
+  const { documents } = raw;
+  const isApart = (document: JsonObject): boolean =>
+    KINDS_APART.includes(String(document['kind'])) || isDocumentOfOthers(document);
+  const standsApart = documents.length > 0 && !raw.isBroken && documents.every(isApart);
+  const stack = documents.find((document) => isOfOwnKind(document, 'Stack'));
+  const defaults = listFoundDefaults(file, documents);
+  const hasOwnDocument = documents.some(mayBeOwnDocument);
+  const isOfOthers =
+    !raw.isBroken && !hasOwnDocument && documents.every(({ apiVersion }) => isApiVersionOfOthers(apiVersion));
+  const isUnread = mayContainStackDocument(bytes) && !hasReadableName(stack) && !isOfOthers;
+  return { file, folder, stack, defaults, standsApart, isUnread, hasOwnDocument, ...collectDependencies(raw) };
 }
 
 /** Whether a `Stack` has a valid name, or one that variables decide. */

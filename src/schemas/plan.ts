@@ -233,6 +233,11 @@ const file = z.strictObject({
   replaces: optional(z.literal(true)).describe('Whether it replaces an existing file with other content.'),
 });
 
+export const SKIPPED_SCHEMA = z.strictObject({
+  documents: z.int().describe('Documents with the apiVersion and kind of another tool.'),
+  files: z.int().describe('Files that spec.skip_files names.'),
+});
+
 /** The members of a plan file. Drift has some of them too. */
 export const PLAN_MEMBERS = z
   .strictObject({
@@ -279,6 +284,7 @@ export const PLAN_MEMBERS = z
       'The paths of the manifests, as they were given. An apply uses them by default.',
     ),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
+    skipped: optional(SKIPPED_SCHEMA).describe('What is among the manifests and belongs to other tools.'),
     externals: z.record(z.string(), z.string()).describe('Ids, by the address of the External that names them.'),
     crossStackReferences: optional(
       z.record(address, z.strictObject({ stack: z.string(), resource: address })),

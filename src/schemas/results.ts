@@ -38,11 +38,26 @@ export const FAILURE_RESULT_SCHEMA = z.looseObject({
   error: optional(z.looseObject({ message: text, remedy: optional(text) })),
 });
 
+const {
+  made,
+  stack,
+  baseUrl,
+  targets,
+  exclusions,
+  externals,
+  crossStackReferences,
+  ownerLabel,
+  files,
+  requests,
+  skipped,
+} = PLAN_MEMBERS.shape;
+
 export const VALIDATION_RESULT_SCHEMA = z.looseObject({
   command: z.literal('validate'),
   stack: optional(text),
   files: count,
   resources: count,
+  skipped,
   diagnostics,
 });
 
@@ -62,9 +77,6 @@ const DRIFTED_CHANGE_SCHEMA = CHANGE_SCHEMA.extend({
 /** A live resource that the stack does not own. */
 const UNOWNED_SCHEMA = z.looseObject({ kind: text, id: text, description: text, stack: optional(text) });
 
-const { made, stack, baseUrl, targets, exclusions, externals, crossStackReferences, ownerLabel, files, requests } =
-  PLAN_MEMBERS.shape;
-
 export const DRIFT_RESULT_SCHEMA = z.looseObject({
   command: z.literal('drift'),
   stack,
@@ -74,6 +86,7 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   exclusions,
   externals,
   crossStackReferences,
+  skipped,
   ownerLabel,
   changes: z.array(DRIFTED_CHANGE_SCHEMA),
   kinds: z.array(text),

@@ -78,6 +78,12 @@ const OWNED_ADDRESS = defineText(
   { pattern: `^(${OWNED_KIND_NAMES.join('|')})/.+$`, examples: OWNED_KIND_NAMES.map((kind) => `${kind}/shop`) },
 );
 
+const IGNORE_PATTERN = defineText(
+  (text) => (text.trim() === '' || text.split('/').includes('..') ? undefined : text),
+  'a pattern as in .gitignore, without `..`',
+  { examples: ['charts/', '*.tpl.yaml'] },
+);
+
 const SHARD_TYPE = defineText(parseShard, SHARD_SYNTAX);
 
 const COMMAND_JSON = defineText((text): readonly string[] | undefined => {
@@ -374,6 +380,13 @@ export const SETTINGS = {
     details: 'Git patterns such as `../../base/**`, relative to the folder of this file.',
     stack: 'inputs',
     help: 'settings',
+  }),
+  skipFiles: defineSetting({
+    type: defineList(IGNORE_PATTERN, 1),
+    about: 'files of other tools among the manifests, as patterns; they are not read as manifests',
+    details:
+      'Patterns as in `.gitignore`, relative to the folder of this file. A file with a document of edgewise cannot be skipped.',
+    stack: 'skip_files',
   }),
   policies: defineSetting({
     type: defineList(PATH),

@@ -11,6 +11,7 @@ import {
   visitManifestFiles,
 } from '../manifest/load.ts';
 import { type DefaultsStart, findStackFileUpward, readDefaultsUpward } from '../manifest/load-upward.ts';
+import { findSkipRuleInFile, type SkipRule, skipFiles } from '../manifest/skip-files.ts';
 import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import { findRenderInFile, type LocatedRenderCommand } from '../manifest/stack-render.ts';
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
@@ -21,6 +22,7 @@ import {
   parseRenderCommandAndPosition,
   type RenderCommandPosition,
 } from '../model/stack.ts';
+import type { SkippedFile } from '../model/state.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type Host, InvalidManifests } from './host.ts';
 
@@ -30,6 +32,8 @@ type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 
 interface LoadedStack extends LoadedManifestSources {
   /** Whether manifests are missing because a render command did not run or failed. */
   readonly isPartial: boolean;
+  /** The files that `spec.skip_files` names. */
+  readonly skipped: readonly SkippedFile[];
 }
 
 /**
@@ -42,9 +46,12 @@ export async function loadStackManifestSources(
   context: LoadStackContext,
   { isRendered = true }: { readonly isRendered?: boolean } = {},
 ): Promise<LoadedStack> {
-  const { sources, findings } = await loadManifestsWithDiagnosticFolders(paths, context);
-  const above = readDefaultsOf(sources, paths, context);
-  const renders = listRenderedFolders([...sources, ...above.sources], createManifestEnvironment(context));
+  const env = createManifestEnvironment(context);
+  const { sources: found, findings } = await loadManifestsWithDiagnosticFolders(paths, context);
+  const above = readDefaultsOf(found, paths, context);
+  const rule = findSkipRule([...found, ...above.sources], env);
+  const { sources, skipped, diagnostics: refused } = skipFiles(found, { rule, env });
+  const renders = listRenderedFolders([...sources, ...above.sources], env);
   const named = new Set([...paths, ...renders.map(({ file }) => file)]);
   const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
@@ -57,21 +64,30 @@ export async function loadStackManifestSources(
     ...above.sources,
   ];
   const diagnostics = [
-    ...findings.filter(({ folder }) => folder === '' || isOwn(folder)).map(({ diagnostic }) => diagnostic),
+    ...findings
+      .filter(({ folder, link }) => (folder === '' || isOwn(folder)) && (link === undefined || !rule?.find(link)))
+      .map(({ diagnostic }) => diagnostic),
     ...above.diagnostics,
+    ...refused,
   ];
   const [render, second] = renders;
-  if (render === undefined || paths.includes('-')) return { sources: own, diagnostics, isPartial: false };
+  const loaded = { sources: own, diagnostics, skipped: skipped.filter(({ file }) => isRead(file)) };
+  if (render === undefined || paths.includes('-')) return { ...loaded, isPartial: false };
   const { words } = render;
   // Validation reports the error if the value is not a command, or if there is a second Stack.
-  if (!isRendered || words === undefined || second !== undefined) return { sources: own, diagnostics, isPartial: true };
+  if (!isRendered || words === undefined || second !== undefined) return { ...loaded, isPartial: true };
   const output = await runRender({ ...render, words }, context);
-  if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
+  if ('code' in output) return { ...loaded, diagnostics: [...diagnostics, output], isPartial: true };
   return {
+    ...loaded,
     sources: [...own, { file: formatRenderCommandAndPosition(words, createOutputSource(render)), bytes: output }],
-    diagnostics,
     isPartial: false,
   };
+}
+
+/** Returns the rule of the Stack or, if it has none, of the nearest Defaults. */
+function findSkipRule(all: readonly ManifestBytes[], env: ManifestEnvironment): SkipRule | undefined {
+  return findInStackOrDefaults(all, (source, kind) => findSkipRuleInFile(source, env, kind))[0]?.found;
 }
 
 /**
@@ -101,13 +117,32 @@ function readDefaultsOf(
  */
 function listRenderedFolders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly LocatedRenderCommand[] {
   const sources = all.filter(({ file }) => file !== STDIN_FILE_NAME);
-  const own = sources.flatMap((source) => findRenderInFile(source, env, 'Stack') ?? []);
+  const found = findInStackOrDefaults(sources, (source, kind) => findRenderInFile(source, env, kind));
+  return found.map((one) => ({ ...one.found, file: one.stackFile }));
+}
+
+interface FoundInStack<Found> {
+  readonly found: Found;
+  readonly stackFile: string;
+}
+
+/** Finds a setting in the files of the Stacks. If no Stack has it, in the nearest Defaults of the first. */
+function findInStackOrDefaults<Found>(
+  sources: readonly ManifestBytes[],
+  find: (source: ManifestBytes, kind: 'Stack' | 'Defaults') => Found | undefined,
+): readonly FoundInStack<Found>[] {
+  const listFound = (kind: 'Stack' | 'Defaults'): readonly FoundInStack<Found>[] =>
+    sources.flatMap((source) => {
+      const found = find(source, kind);
+      return found === undefined ? [] : [{ found, stackFile: source.file }];
+    });
+  const own = listFound('Stack');
   if (own.length > 0) return own;
-  const shared = sources.flatMap((source) => findRenderInFile(source, env, 'Defaults') ?? []);
+  const shared = listFound('Defaults');
   const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => hasStackDocument(bytes));
   if (stack === undefined) return [];
-  const [nearest] = listDefaultsNearestFirst(dirname(stack.file), shared, ({ file }) => dirname(file));
-  return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
+  const [nearest] = listDefaultsNearestFirst(dirname(stack.file), shared, ({ stackFile }) => dirname(stackFile));
+  return nearest === undefined ? [] : [{ found: nearest.found, stackFile: stack.file }];
 }
 
 /**

@@ -23,7 +23,7 @@ import {
 import { formatPath, parsePath } from '../model/field-path.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
-import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
+import type { DesiredResource, DesiredState, FieldPath, SkippedInput } from '../model/state.ts';
 import { checkManifests } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { compilePolicies } from '../policy/read-policies.ts';
@@ -39,6 +39,8 @@ interface ReadManifests {
   readonly diagnostics: readonly Diagnostic[];
   readonly policies: readonly Policy[];
   readonly files: number;
+  /** What is among the manifests and belongs to other tools. */
+  readonly skipped: SkippedInput;
   /** The stack and the positions in its manifests, as far as they could be read. */
   readonly subject: StackNameAndLocator & Required<Pick<StackNameAndLocator, 'locate'>>;
 }
@@ -82,7 +84,9 @@ export async function readManifests(
     readFile: createFieldFileReader({ cwd, uid, onInput, roots, budget }),
   });
   const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
-  const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
+  const skipped: SkippedInput = { documents: validated.ofOthers, files: found.skipped };
+  const valid = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
+  const state = valid && { ...valid, skipped };
   const subject = createSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
   const rules = await loadRunPolicies({ ...validated, state, sources: loaded.sources }, policies, context);
@@ -105,6 +109,7 @@ export async function readManifests(
     ],
     policies: rules.policies,
     files: loaded.sources.length,
+    skipped,
     subject,
   };
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
-import { compileInputPattern } from '../../src/repository/input-pattern.ts';
+import { compileInputPattern } from '../../src/manifest/path-pattern.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { makeCheckout } from './listener.ts';

@@ -119,6 +119,7 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   diagnostics: set({ diagnostics: [{ code: 'used-elsewhere', severity: 'warning', message: 'm' }] }),
   made: set({ made: { at: '2026-01-01T00:00:00Z', commit: 'c' } }),
   inputs: set({ inputs: [{ file: 'a.yaml', digest: 'x' }] }),
+  skipped: set({ skipped: { documents: 1, files: 2 } }),
   manifests: set({ manifests: ['other'] }),
   externals: set({ externals: { 'External/green': 'bkdhr_2aaa' } }),
   suppressedDeletes: set({

@@ -420,7 +420,7 @@ describe('a folder of other tools', () => {
   it('is reported in detail if a file is meant for edgewise or was named', async () => {
     const { edgewise } = await createWorkspace({ ...tree, 'k8s/edge.yaml': 'kind: TCPEdge\n', ...NETWORK });
     expect((await edgewise('plan k8s')).stderr).toContain('k8s/edge.yaml');
-    expect((await edgewise('plan k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is not a manifest');
-    expect((await edgewise('plan network k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is not a manifest');
+    expect((await edgewise('plan k8s/d0.yaml')).stderr).toContain('the manifests have no Stack document');
+    expect((await edgewise('plan network k8s/d0.yaml')).stdout).toContain('Skipped: 1 document of other tools.');
   });
 });

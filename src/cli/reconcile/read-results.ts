@@ -138,12 +138,12 @@ function parseOtherReport(document: JsonObject, file: string): Report {
   if ('unowned' in document)
     return { about: 'drift', drift: parseResultDocument(DRIFT_RESULT_SCHEMA, document, createResultRefusal(file)) };
   if (document['command'] === 'validate' && 'files' in document) {
-    const { files, resources, diagnostics, stack } = parseResultDocument(
+    const { files, resources, diagnostics, stack, skipped } = parseResultDocument(
       VALIDATION_RESULT_SCHEMA,
       document,
       createResultRefusal(file),
     );
-    const validation = { files, resources, diagnostics, ...(stack !== undefined && { stack }) };
+    const validation = { files, resources, diagnostics, skipped, ...(stack !== undefined && { stack }) };
     return { about: 'validation', command: 'validate', validation };
   }
   const { command, stack, diagnostics, error } = parseResultDocument(

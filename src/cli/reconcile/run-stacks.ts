@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
-import { isEmptyWork, isSamePlan, type Plan } from '../../model/plan.ts';
+import { countSkipped, isEmptyWork, isSamePlan, type Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listWriteToPaths } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
@@ -100,7 +100,7 @@ async function validateStack(
     report: {
       about: 'validation',
       command: 'validate',
-      validation: { diagnostics, files, resources: addresses.length, addresses, ...stack },
+      validation: { diagnostics, files, resources: addresses.length, addresses, skipped: countSkipped(read), ...stack },
     },
     exitCode: state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics),
     options: { locate: subject.locate },

@@ -7,6 +7,7 @@ import {
   formatCount,
   formatResourceAndFileCounts,
   formatSeverityCounts,
+  formatSkippedSentence,
 } from '../view/wording.ts';
 
 /** The result of a check of manifests: its diagnostics and, without errors, the number of resources. */
@@ -14,13 +15,18 @@ export function createValidationDocument({ command, validation }: ValidationRepo
   const { diagnostics, stack } = validation;
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const valid = `${formatResourceAndFileCounts(validation)}: valid`;
+  const skipped = formatSkippedSentence(validation.skipped);
   const result: Sentence = { role: 'result', text: `${valid}.` };
   return {
     command,
     subject: stack,
     headline: errors === 0 ? `✓ ${valid}` : `✗ The manifests are invalid: ${formatCount(errors, 'error')}`,
     notes: [],
-    conclusion: [...listFindingSentences(diagnostics), ...(errors === 0 ? [result] : [])],
+    conclusion: [
+      ...listFindingSentences(diagnostics),
+      ...(errors === 0 ? [result] : []),
+      ...(skipped === '' ? [] : [{ role: 'fact', text: skipped, tone: 'muted' } as const]),
+    ],
     next: [],
     blocks: diagnostics.map(toPrintableDiagnostic).map(toBlock),
   };

@@ -110,7 +110,7 @@ function renderDriftJson(drift: Drift): string {
 
 /** The result of a check of manifests. `ok`: the manifests are valid. */
 export function renderValidationJson(
-  { files, resources, diagnostics, stack }: Validation,
+  { files, resources, diagnostics, stack, skipped }: Validation,
   command = 'validate',
 ): string {
   return renderPrintableJson({
@@ -120,6 +120,7 @@ export function renderValidationJson(
     stack,
     files,
     resources,
+    skipped,
     diagnostics,
   });
 }

@@ -40,6 +40,7 @@ import {
   formatReadRequestsSentence,
   formatReportSubject,
   formatSeverityCounts,
+  formatSkippedSentence,
   type ReportedStack,
   removeZeroCountsFromText,
   shortenCommit,
@@ -73,7 +74,7 @@ export interface DriftView {
   readonly coverage: string;
   /** Sentences on unknown facts about the drift, and on what the user can do. */
   readonly hints: readonly string[];
-  /** One sentence on the number of read requests. Empty in a part of a longer report. */
+  /** Sentences on the number of read requests, except in a part of a longer report, and on what is skipped. */
   readonly requests: string;
   readonly diagnostics: readonly Diagnostic[];
   /** Such as `2 errors, 1 warning`. Empty if there are no diagnostics. */
@@ -158,7 +159,9 @@ export function createDriftView(
       ofOtherStacks: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
     hints: listHints(drift, scene),
-    requests: isPart ? '' : formatReadRequestsSentence(drift.requests.read),
+    requests: [isPart ? '' : formatReadRequestsSentence(drift.requests.read), formatSkippedSentence(drift.skipped)]
+      .filter(Boolean)
+      .join(' '),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
     found: formatSeverityCounts(drift.diagnostics),
   };

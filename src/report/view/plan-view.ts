@@ -28,7 +28,7 @@ import {
   listFileCount,
 } from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
-import { formatCount, formatSeverityCounts, formatWriteName } from './wording.ts';
+import { formatCount, formatSeverityCounts, formatSkippedSentence, formatWriteName } from './wording.ts';
 
 /**
  * A plan as printable texts in reading order, without secrets. All formats for people use it; they only style, wrap and
@@ -63,7 +63,7 @@ export interface PlanView {
   readonly totals: Totals;
   /** The totals in one sentence. */
   readonly summary: string;
-  /** Sentences on the read requests, the requests needed to apply, and the rehearsal. */
+  /** Sentences on the read requests, the requests needed to apply, the rehearsal, and what is skipped. */
   readonly requests: string;
   readonly writes: readonly WriteView[];
   /** Whether the Stack names an owner label. */
@@ -131,7 +131,11 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     found: formatSeverityCounts(diagnostics),
     totals,
     summary: formatPlanSummary({ changes, names, totals, suppressedDeletes, diagnostics, files, isEmpty }),
-    requests: [formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), formatRehearsalSentence(plan)]
+    requests: [
+      formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }),
+      formatRehearsalSentence(plan),
+      formatSkippedSentence(plan.skipped),
+    ]
       .filter(Boolean)
       .join(' '),
     writes: createWriteViews(writes),

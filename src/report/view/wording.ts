@@ -1,6 +1,6 @@
 import type { Diagnostic, Severity } from '../../model/diagnostic.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { Plan, SkippedCounts } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -92,6 +92,17 @@ export function shortenCommit(commit: string): string {
 const SHORT_COMMIT = 7;
 
 /** The number of checked resources and files, such as `5 resources in 2 files`. */
+/** Says what among the manifests is skipped, such as `Skipped: 38 documents of other tools.` Empty if nothing is. */
+export function formatSkippedSentence(skipped: SkippedCounts | undefined): string {
+  if (skipped === undefined) return '';
+  const { documents, files } = skipped;
+  const counts = [
+    documents === 0 ? '' : `${formatCount(documents, 'document')} of other tools`,
+    files === 0 ? '' : `${formatCount(files, 'file')} that spec.skip_files names`,
+  ];
+  return `Skipped: ${counts.filter(Boolean).join(', ')}.`;
+}
+
 export function formatResourceAndFileCounts({
   files,
   resources,

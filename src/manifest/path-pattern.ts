@@ -1,9 +1,10 @@
 import { compileRe2 } from '../kinds/re2.ts';
 
 /**
- * Patterns of `spec.inputs`, with the rules of git's `:(glob)`: `*` and `?` match no slash, `**` as a whole part of a
- * path matches any number of folders, `[…]` is a set of characters, and a path without wildcards selects a file or
- * everything below a folder. Matching takes time linear in the length of a path.
+ * Patterns of paths. They come from manifests, so matching takes time linear in the length of a path, which the packages
+ * for it do not promise. `*` and `?` match no slash, `**` as a whole part of a path matches any number of folders, and
+ * `[…]` is a set of characters. Patterns of `spec.inputs` have the rules of git's `:(glob)`: a path without wildcards
+ * selects a file or everything below a folder. Patterns of `spec.skip_files` have those of `.gitignore`.
  */
 
 export interface InputPattern {
@@ -29,10 +30,56 @@ export function compileInputPattern(pattern: string, folder: string): InputPatte
   if (count < 0) return { text, fixed, matches: (path) => isAtOrBelow(path, fixed) };
   const whole = toPatternPath(parts);
   const expression = parts.map((part, index) => translate(part, index === parts.length - 1)).join('');
-  const compiled = compileRe2(`(?s)^${expression}$`);
-  // Git finds nothing with a set that is never closed, or a range from high to low.
-  const isFound = 'finding' in compiled ? () => false : compiled.isFoundIn;
+  const isFound = compileWhole(expression);
   return { text, fixed, matches: (path) => isAtOrBelow(path, whole) || (isAtOrBelow(path, fixed) && isFound(path)) };
+}
+
+/** Git finds nothing with a set that is never closed, or a range from high to low. */
+function compileWhole(expression: string): (text: string) => boolean {
+  const compiled = compileRe2(`(?s)^${expression}$`);
+  return 'finding' in compiled ? () => false : compiled.isFoundIn;
+}
+
+/** A pattern as in `.gitignore`. */
+interface IgnorePattern {
+  readonly index: number;
+  /** Whether the pattern starts with `!`: what it matches is not ignored. */
+  readonly isNegated: boolean;
+  readonly isForFolders: boolean;
+  readonly matches: (path: string) => boolean;
+}
+
+/**
+ * Compiles patterns as in `.gitignore`. The result returns the index of the pattern that ignores a file, by its path
+ * relative to the folder of the patterns, with slashes. `undefined`: the file is not ignored.
+ */
+export function compileIgnorePatterns(patterns: readonly string[]): (path: string) => number | undefined {
+  const compiled = patterns.flatMap((pattern, index) => compileIgnorePattern(pattern, index) ?? []);
+  return (path) => {
+    const names = path.split('/');
+    for (const at of names.keys()) {
+      const [prefix, isFolder] = [names.slice(0, at + 1).join('/'), at < names.length - 1];
+      const found = compiled.findLast((one) => (isFolder || !one.isForFolders) && one.matches(prefix));
+      // What is below an ignored folder cannot be taken back.
+      if (found !== undefined && !found.isNegated) return found.index;
+    }
+    return undefined;
+  };
+}
+
+function compileIgnorePattern(written: string, index: number): IgnorePattern | undefined {
+  const trimmed = written.replace(/(?<!\\) +$/, '');
+  if (trimmed === '' || trimmed.startsWith('#')) return undefined;
+  const isNegated = trimmed.startsWith('!');
+  const isForFolders = trimmed.endsWith('/');
+  const path = trimmed.slice(isNegated ? 1 : 0, isForFolders ? -1 : undefined);
+  const parts = path.replace(/^\//, '').split('/');
+  const toPart = (text: string): Part => ({ text, isLiteral: false });
+  const expression = parts.map((part, at) => translate(toPart(part), at === parts.length - 1)).join('');
+  const isFound = compileWhole(expression);
+  const isAnywhere = !path.includes('/');
+  const matches = (file: string): boolean => isFound(isAnywhere ? file.slice(file.lastIndexOf('/') + 1) : file);
+  return { index, isNegated, isForFolders, matches };
 }
 
 /** Whether a path equals a folder or is below it. The root of the repository is the folder `''`. */

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { explain, validate } from './explain.ts';
+
+const OWN = `apiVersion: edgewise/v1
+kind: External
+metadata: { name: office }
+spec: { id: ipp_2k9XLN4QSRa2CXSGdTMwZDWQXjk }
+`;
+
+const OTHERS: readonly (readonly [what: string, text: string])[] = [
+  ['a Deployment of Kubernetes', 'apiVersion: apps/v1\nkind: Deployment\nspec: { x: 1 }\n'],
+  ['a ConfigMap', `apiVersion: v1\nkind: ConfigMap\ndata: { a: "\${env:NONE}" }\n`],
+  [
+    'a CRD with a number that is too large',
+    'apiVersion: apiextensions.k8s.io/v1\nkind: CRD\nmax: 9223372036854775807\n',
+  ],
+  ['a repeated key below the header', 'apiVersion: v1\nkind: Secret\ndata: { a: 1, a: 2 }\n'],
+  ['a Kustomization', 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n'],
+  ['one of a tool without a dot in its group', 'apiVersion: skaffold/v4beta11\nkind: Config\n'],
+  ['one in JSON', '{ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "a" } }'],
+  ['a list of their kind', 'apiVersion: v1\nkind: PodList\nitems: [{ apiVersion: v1, kind: Pod }]\n'],
+];
+
+const ERRORS: readonly (readonly [what: string, text: string])[] = [
+  ['no apiVersion', 'kind: Deployment\nmetadata: { name: a }\n'],
+  ['no kind', 'apiVersion: v2\nmetadata: { name: a }\n'],
+  ['a kind of edgewise under the apiVersion of Kubernetes', OWN.replace('edgewise/v1', 'v1')],
+  ['a kind of edgewise that another tool has too', 'apiVersion: kyverno.io/v1\nkind: Policy\nspec: {}\n'],
+  ['a kind of edgewise in another case', 'apiVersion: apps/v1\nkind: tcpedge\n'],
+  ...[
+    'edgewise/v2',
+    'edgewise/v1beta1',
+    'edgwise/v1',
+    'egdewise/v1',
+    'edge-wise/v1',
+    'edgewise.io/v1',
+    'Edgewise/v1',
+  ].map((apiVersion) => [`the apiVersion ${apiVersion}`, `apiVersion: ${apiVersion}\nkind: Deployment\n`] as const),
+  ...['apps', 'apps/', 'apps/1', 'apps/v1/x', '/v1', 'v1 ', 'apps /v1', 'v', '""', '1'].map(
+    (apiVersion) => [`the apiVersion ${apiVersion}`, `apiVersion: "${apiVersion}"\nkind: Deployment\n`] as const,
+  ),
+  ['a kind that is no name', 'apiVersion: v1\nkind: "a b"\n'],
+  ['two apiVersions', 'apiVersion: edgewise/v1\napiVersion: v1\nkind: Deployment\n'],
+  ['two kinds', 'apiVersion: v1\nkind: TCPEdge\nkind: Deployment\n'],
+  ['text that is cut off', 'apiVersion: v1\nkind: Deployment\nspec: {\n'],
+  ['a merge-conflict marker', 'apiVersion: v1\nkind: Deployment\n<<<<<<< HEAD\na: 1\n=======\n'],
+  [
+    'a list of another tool with a document of edgewise',
+    `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n  - { apiVersion: edgewise/v1, kind: External }\n`,
+  ],
+];
+
+describe('a document of another tool', () => {
+  it.each(OTHERS)('is skipped and counted: %s', (_, text) => {
+    const { diagnostics, ofOthers, state } = validate({ 'a.yaml': OWN, 'b.yaml': text });
+    expect({ diagnostics, ofOthers }).toEqual({ diagnostics: [], ofOthers: 1 });
+    expect(state?.externals.size).toBe(1);
+  });
+
+  it('is skipped beside documents of edgewise in one file, and in a List', () => {
+    const [[, first = ''] = [], [, second = ''] = []] = OTHERS;
+    const list = `apiVersion: v1\nkind: List\nitems:\n  - { apiVersion: v1, kind: Service }\n  - { apiVersion: edgewise/v1, kind: External, metadata: { name: b }, spec: { id: ipp_2k9XLN4QSRa2CXSGdTMwZDWQXjk } }\n`;
+    const { diagnostics, ofOthers, state } = validate([first, OWN, second, list].join('---\n'));
+    expect({ diagnostics, ofOthers }).toEqual({ diagnostics: [], ofOthers: 3 });
+    expect([...(state?.externals.keys() ?? [])]).toEqual(['External/office', 'External/b']);
+  });
+
+  it('leaves the errors of the documents beside it', () => {
+    const found = explain(`apiVersion: v1\nkind: Service\nx: [\n---\n${OWN}`);
+    expect(found[0]).toContain(' yaml-syntax: ');
+  });
+});
+
+describe('a document that may be one of edgewise is an error', () => {
+  it.each(ERRORS)('with %s', (_, text) => {
+    const { state, ofOthers, diagnostics } = validate({ 'a.yaml': OWN, 'b.yaml': text });
+    expect(diagnostics.map(({ severity }) => severity)).toContain('error');
+    expect({ state, ofOthers }).toEqual({ state: undefined, ofOthers: 0 });
+  });
+});

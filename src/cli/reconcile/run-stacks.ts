@@ -7,7 +7,8 @@ import type { CommandLine, Report, StackReportPart } from '../../report/report.t
 import { findEffectiveShard } from '../../repository/select-stacks.ts';
 import { findStackAmongOthers } from '../../run/neighbours.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
-import { hasPlanErrors } from '../../stack/plan-live.ts';
+import type { NamedPlan } from '../../stack/approval.ts';
+import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { GetOptions } from '../../stack/stack.ts';
@@ -55,107 +56,90 @@ import {
 } from './stacks-run.ts';
 
 /**
- * The runs over a list of stacks: select the stacks, read their manifests, read what is live once for each account, plan
- * and rehearse, compare with the approval, show and ask, apply, report. --recursive and its filters decide only which
- * stacks the first step returns; without them it is the one that the paths name.
+ * The runs over a list of stacks: select the stacks (`withStacks`), read their manifests, read what is live once for each
+ * account, plan, rehearse and compare with the approval (`planEach`), show and ask, apply, report (`applyStacks`).
+ * `plan`, `drift`, `get` and `validate` end earlier. --recursive and its filters decide only which stacks the first step
+ * returns; without them it is the one that the paths name.
  */
 
-interface ValidationRun {
-  readonly flags: StacksFlags & { readonly strict?: boolean };
-  /** Turns a diagnostic into the one to show. */
-  readonly toShown: (found: Diagnostic) => Diagnostic;
+interface StacksToApply {
+  readonly flags: ApplyFlags;
+  readonly mode: Plan['mode'];
+  /** The approved plans. Default: nothing has to be approved. */
+  readonly approved?: ApprovedPlans | undefined;
 }
 
-/** Validates stacks. Sends no request. */
-export async function validateStacks(
+/** Plans stacks, shows the plans, asks the user once, and applies them. */
+export async function applyStacks(
   paths: readonly string[],
-  { flags, toShown }: ValidationRun,
+  { flags, mode, approved = approveAnything }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
-  return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
-    const parts = await forEachStack(run, (folder) => validateStack(run, folder, toShown));
-    return reportStacksRun(run, await failConflictingStacks(run, parts));
+  refuseToWriteUntrusted(context);
+  return withStacks(paths, { flags, command: mode }, context, async (given) => {
+    const { run, findPlan, refuse, refuseMissing } = approved(given);
+    const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), opens: new Map() };
+    const planned = await planEach(run, {
+      options: toPlanOptions(flags, mode),
+      findApproved: findPlan,
+      describe: (folder, one) => refuse(folder, one.plan) ?? classifyPlannedStack(applying, folder, one),
+      drop: (folder) => {
+        applying.ready.delete(folder);
+        applying.planned.delete(folder);
+      },
+    });
+    refuseMissing();
+    const presenter = createPresenter(run);
+    presenter.showPlans(planned);
+    const prepared = prepareReadyStacks(applying, planned);
+    const ended = await askAndPlanAgain(applying, prepared, presenter);
+    if (ended !== undefined) return presenter.report(ended);
+    try {
+      return await presenter.report(await applyReadyStacks(applying, prepared, presenter));
+    } catch (error) {
+      return presenter.fail(error, [...applying.ready.values()]);
+    }
   });
 }
 
-async function validateStack(
+/** How the stacks of a run are planned, and what is reported of each plan. */
+interface Planning {
+  readonly options: PlanOptions;
+  readonly describe: (folder: StackFolder, planned: PlannedStack) => StackResult;
+  /** Returns the plan with which the new one is compared. Default: there is none. */
+  readonly findApproved?: (folder: StackFolder) => NamedPlan | undefined;
+  /** Called with each stack that gets errors after it was described, because it conflicts with another. */
+  readonly drop?: (folder: StackFolder) => void;
+}
+
+/**
+ * Reads the manifests of each stack and what is live, plans, rehearses, and compares with the approval. Then plans again
+ * what has to keep its prunes beside an unknown stack.
+ */
+async function planEach(
   run: StacksRun,
-  folder: StackFolder,
-  toShown: ValidationRun['toShown'],
-): Promise<StackResult> {
-  const options = { requireStack: isOfMany(run), lint: 'all', policies: run.flags.policies ?? [] } as const;
-  const read = await readManifests(listPathsOf(run, folder), createReadingContext(run), options);
-  const { state, files, subject } = read;
-  const isNamed = state !== undefined && !isOfMany(run) && subject.stack !== undefined;
-  const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;
-  if (state !== undefined) {
-    const account = createAccountKeyContainingSecret(folder, run.context);
-    recordClaims({ state, tokens: state.stack.tokens }, { folder, account }, run);
-  }
-  const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? [])].map(toShown);
-  const addresses = [...(state?.resources.keys() ?? [])];
-  const name = isOfMany(run) ? folder.name || undefined : subject.stack;
-  const stack = name === undefined ? {} : { stack: name };
-  return {
-    report: {
-      about: 'validation',
-      command: 'validate',
-      validation: { diagnostics, files, resources: addresses.length, addresses, skipped: countSkipped(read), ...stack },
-    },
-    exitCode: state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics),
-    options: { locate: subject.locate },
-  };
-}
-
-interface InventoryRun {
-  readonly flags: StacksFlags;
-  readonly query: Omit<GetOptions, 'signal'>;
-  /** Called with each stack and what it owns, while its account is open. */
-  readonly onRead: (opened: OpenedStack, inventory: StackInventory, run: StacksRun) => Promise<void>;
-  /** Shows what was read. Returns the exit code. */
-  readonly show: (run: StacksRun, parts: readonly StackReportPart[]) => ExitCode;
-}
-
-/** Reads what stacks own. Sends GET requests only. */
-export async function getFromStacks(
-  paths: readonly string[],
-  { flags, query, onRead, show }: InventoryRun,
-  context: Context,
-): Promise<ExitCode> {
-  return withStacks(paths, { flags, command: 'get' }, context, async (run) => {
-    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
-      const opened = await openStackFolder(run, folder);
-      await onRead(opened, await opened.stack.get({ ...query, signal: run.signal }), run);
-      return { report: { about: 'failure', failure: {} }, exitCode: EXIT.success };
-    });
-    return show(run, parts);
+  { options, describe, findApproved = () => undefined, drop }: Planning,
+): Promise<readonly StackReportPart[]> {
+  const { mode = 'apply' } = options;
+  const lint = mode === 'apply' ? 'for-plan' : undefined;
+  const known = new Map<StackFolder, PlannedStack>();
+  const made = await forEachStack(run, async (folder) => {
+    const opened = await openStackFolder(run, folder, { lint, listOutputs: listWriteToPaths });
+    const plan = await planOpenedStack(run, opened, { options, approved: findApproved(folder) });
+    const planned = { ...plan, opened, options };
+    known.set(folder, planned);
+    return describe(folder, planned);
   });
-}
-
-/** Compares stacks with the live state. Sends GET requests only. */
-export async function compareStacksWithLive(
-  paths: readonly string[],
-  flags: StacksFlags & { readonly target: readonly string[]; readonly exclude: readonly string[] },
-  context: Context,
-): Promise<ExitCode> {
-  return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
-    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
-      const opened = await openStackFolder(run, folder);
-      const { stack, locate, settings } = opened;
-      const drift = await stack.drift({
-        signal: run.signal,
-        targets: flags.target,
-        exclusions: flags.exclude,
-        ...createOtherStacksLookUps(run, opened),
-        onPlanned: (plan) => notePlan(run, opened, plan),
-      });
-      const report: Report = isOfMany(run)
-        ? { about: 'drift', drift }
-        : { about: 'drift', drift, keyEnv: settings.keyEnv };
-      const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
-      return { report, exitCode: isEveryTargetCompared(drift) ? differs : EXIT.invalid, options: { locate } };
-    });
-    return reportStacksRun(run, await failConflictingStacks(run, parts));
+  const checked = await failConflictingStacks(run, made, drop);
+  if (mode !== 'apply') return checked;
+  return keepPrunesBesideUnknownStacks(run, checked, async (folder, keptPrunes) => {
+    const before = known.get(folder);
+    if (before === undefined) return undefined;
+    // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
+    const isApproved = before.comparison === undefined || isSamePlan(before.comparison);
+    const approved = isApproved ? undefined : findApproved(folder);
+    const again = await planOpenedStack(run, before.opened, { options, approved, keptPrunes });
+    return describe(folder, { ...before, ...again, keptPrunes });
   });
 }
 
@@ -173,23 +157,12 @@ export async function planStacks(
 ): Promise<ExitCode> {
   const writer = await createPlanWriter(flags, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
-    const planned = new Map<StackFolder, OpenedStack>();
-    const options = toPlanOptions(flags);
-    const describe = (opened: OpenedStack, plan: Plan): StackResult => {
+    const describe = (_: StackFolder, { plan, opened }: PlannedStack): StackResult => {
       const blocking = listUnconsentedViolations(plan, flags);
       const report = { about: 'plan', plan, blocking } as const;
       return { report, exitCode: exitCodeOfPlan(plan, blocking, flags), options: { locate: opened.locate } };
     };
-    const made = await forEachStack(run, async (folder) => {
-      const opened = await openStackFolder(run, folder, { lint: 'for-plan', listOutputs: listWriteToPaths });
-      planned.set(folder, opened);
-      return describe(opened, (await planOpenedStack(run, opened, { options })).plan);
-    });
-    const checked = await failConflictingStacks(run, made);
-    const parts = await keepPrunesBesideUnknownStacks(run, checked, async (folder, keptPrunes) => {
-      const opened = planned.get(folder);
-      return opened && describe(opened, (await planOpenedStack(run, opened, { options, keptPrunes })).plan);
-    });
+    const parts = await planEach(run, { options: toPlanOptions(flags), describe });
     for (const [index, { report }] of parts.entries())
       if (report.about === 'plan') await writer.write(run.selected.stacks[index], report.plan, run);
     await writer.finish(run);
@@ -245,55 +218,101 @@ function findApplyCommand(
   return out === undefined ? createApplyManifestsCommandLine(planned) : createSavedPlanCommandLine(out, planned);
 }
 
-interface StacksToApply {
-  readonly flags: ApplyFlags;
-  readonly mode: Plan['mode'];
-  /** The approved plans. Default: nothing has to be approved. */
-  readonly approved?: ApprovedPlans | undefined;
-}
-
-/** Plans stacks, shows the plans, asks the user once, and applies them. */
-export async function applyStacks(
+/** Compares stacks with the live state. Sends GET requests only. */
+export async function compareStacksWithLive(
   paths: readonly string[],
-  { flags, mode, approved = approveAnything }: StacksToApply,
+  flags: StacksFlags & { readonly target: readonly string[]; readonly exclude: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
-  refuseToWriteUntrusted(context);
-  return withStacks(paths, { flags, command: mode }, context, async (given) => {
-    const { run, findPlan, refuse, refuseMissing } = approved(given);
-    const candidates = new Map<StackFolder, PlannedStack>();
-    const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), opens: new Map() };
-    const options = toPlanOptions(flags, mode);
-    const lint = mode === 'apply' ? 'for-plan' : undefined;
-    const made = await forEachStack(run, async (folder) => {
-      const opened = await openStackFolder(run, folder, { lint, listOutputs: listWriteToPaths });
-      const planned = await planOpenedStack(run, opened, { options, approved: findPlan(folder) });
-      candidates.set(folder, { ...planned, opened, options });
-      return refuse(folder, planned.plan) ?? classifyPlannedStack(applying, folder, { ...planned, opened, options });
+  return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
+      const opened = await openStackFolder(run, folder);
+      const { stack, locate, settings } = opened;
+      const drift = await stack.drift({
+        signal: run.signal,
+        targets: flags.target,
+        exclusions: flags.exclude,
+        ...createOtherStacksLookUps(run, opened),
+        onPlanned: (plan) => notePlan(run, opened, plan),
+      });
+      const report: Report = isOfMany(run)
+        ? { about: 'drift', drift }
+        : { about: 'drift', drift, keyEnv: settings.keyEnv };
+      const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
+      return { report, exitCode: isEveryTargetCompared(drift) ? differs : EXIT.invalid, options: { locate } };
     });
-    refuseMissing();
-    const checked = await failConflictingStacks(run, made, (folder) => {
-      applying.ready.delete(folder);
-      applying.planned.delete(folder);
-    });
-    const planned = await keepPrunesBesideUnknownStacks(run, checked, async (folder, keptPrunes) => {
-      const known = candidates.get(folder);
-      if (known === undefined || mode !== 'apply') return undefined;
-      // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
-      const isApproved = known.comparison === undefined || isSamePlan(known.comparison);
-      const approved = isApproved ? undefined : findPlan(folder);
-      const again = await planOpenedStack(run, known.opened, { options, approved, keptPrunes });
-      return classifyPlannedStack(applying, folder, { ...known, ...again, keptPrunes });
-    });
-    const presenter = createPresenter(run);
-    presenter.showPlans(planned);
-    const prepared = prepareReadyStacks(applying, planned);
-    const ended = await askAndPlanAgain(applying, prepared, presenter);
-    if (ended !== undefined) return presenter.report(ended);
-    try {
-      return await presenter.report(await applyReadyStacks(applying, prepared, presenter));
-    } catch (error) {
-      return presenter.fail(error, [...applying.ready.values()]);
-    }
+    return reportStacksRun(run, await failConflictingStacks(run, parts));
   });
+}
+
+interface InventoryRun {
+  readonly flags: StacksFlags;
+  readonly query: Omit<GetOptions, 'signal'>;
+  /** Called with each stack and what it owns, while its account is open. */
+  readonly onRead: (opened: OpenedStack, inventory: StackInventory, run: StacksRun) => Promise<void>;
+  /** Shows what was read. Returns the exit code. */
+  readonly show: (run: StacksRun, parts: readonly StackReportPart[]) => ExitCode;
+}
+
+/** Reads what stacks own. Sends GET requests only. */
+export async function getFromStacks(
+  paths: readonly string[],
+  { flags, query, onRead, show }: InventoryRun,
+  context: Context,
+): Promise<ExitCode> {
+  return withStacks(paths, { flags, command: 'get' }, context, async (run) => {
+    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
+      const opened = await openStackFolder(run, folder);
+      await onRead(opened, await opened.stack.get({ ...query, signal: run.signal }), run);
+      return { report: { about: 'failure', failure: {} }, exitCode: EXIT.success };
+    });
+    return show(run, parts);
+  });
+}
+
+interface ValidationRun {
+  readonly flags: StacksFlags & { readonly strict?: boolean };
+  /** Turns a diagnostic into the one to show. */
+  readonly toShown: (found: Diagnostic) => Diagnostic;
+}
+
+/** Validates stacks. Sends no request. */
+export async function validateStacks(
+  paths: readonly string[],
+  { flags, toShown }: ValidationRun,
+  context: Context,
+): Promise<ExitCode> {
+  return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
+    const parts = await forEachStack(run, (folder) => validateStack(run, folder, toShown));
+    return reportStacksRun(run, await failConflictingStacks(run, parts));
+  });
+}
+
+async function validateStack(
+  run: StacksRun,
+  folder: StackFolder,
+  toShown: ValidationRun['toShown'],
+): Promise<StackResult> {
+  const options = { requireStack: isOfMany(run), lint: 'all', policies: run.flags.policies ?? [] } as const;
+  const read = await readManifests(listPathsOf(run, folder), createReadingContext(run), options);
+  const { state, files, subject } = read;
+  const isNamed = state !== undefined && !isOfMany(run) && subject.stack !== undefined;
+  const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;
+  if (state !== undefined) {
+    const account = createAccountKeyContainingSecret(folder, run.context);
+    recordClaims({ state, tokens: state.stack.tokens }, { folder, account }, run);
+  }
+  const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? [])].map(toShown);
+  const addresses = [...(state?.resources.keys() ?? [])];
+  const name = isOfMany(run) ? folder.name || undefined : subject.stack;
+  const stack = name === undefined ? {} : { stack: name };
+  return {
+    report: {
+      about: 'validation',
+      command: 'validate',
+      validation: { diagnostics, files, resources: addresses.length, addresses, skipped: countSkipped(read), ...stack },
+    },
+    exitCode: state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics),
+    options: { locate: subject.locate },
+  };
 }

@@ -50,12 +50,12 @@ export interface Sentence {
   readonly role: 'result' | 'fact' | 'pointer';
   readonly text: string;
   readonly tone?: Tone | undefined;
-  readonly to?: 'violation' | 'diagnostic' | 'dangers' | undefined;
+  readonly to?: 'violations' | 'diagnostics' | 'dangers' | undefined;
 }
 
 export type Block =
-  | { readonly block: 'violation'; readonly violation: SafetyViolation }
-  | { readonly block: 'diagnostic'; readonly diagnostic: Diagnostic }
+  | ViolationsBlock
+  | DiagnosticsBlock
   | ErrorBlock
   | DangersBlock
   | MessagesBlock
@@ -64,6 +64,18 @@ export type Block =
   | ListBlock
   | TableBlock
   | PartBlock;
+
+/** The safety rules that refuse the plan. Not empty. */
+export interface ViolationsBlock {
+  readonly block: 'violations';
+  readonly violations: readonly SafetyViolation[];
+}
+
+/** Errors, warnings, or both. Not empty. */
+export interface DiagnosticsBlock {
+  readonly block: 'diagnostics';
+  readonly diagnostics: readonly Diagnostic[];
+}
 
 /** An error that is not a diagnostic: the message, then details. */
 export interface ErrorBlock {

@@ -16,6 +16,7 @@ import {
   PLAN_HEADING,
   RESULT_SECTION_HEADINGS,
 } from '../view/apply-view.ts';
+import { listDiagnosticsBlocks } from './entries.ts';
 import { createPlanDocument, formatOrigin } from './plan.ts';
 
 /** The result of an apply, then its plan. */
@@ -35,7 +36,7 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
       ...listMessagesBlocks(view),
       ...listSentenceBlocks('tokens', view.tokens.map(formatToken)),
       ...listSentenceBlocks('files', view.files.map(formatFile)),
-      ...diagnostics.map((diagnostic) => ({ block: 'diagnostic', diagnostic }) as const),
+      ...listDiagnosticsBlocks(diagnostics),
       ...(options.isPlanShown === true ? [] : [createPlanPart(plan, options)]),
     ],
     origin: formatOrigin(plan, options),

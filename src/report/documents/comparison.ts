@@ -3,7 +3,13 @@ import type { ComparisonReport, FormatOptions } from '../report.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { PLAN_LIST_HEADINGS } from '../view/plan-wording.ts';
 import { removeFinalDot } from '../view/wording.ts';
-import { BY_ACTION, createChangeEntry, createEntriesBlocks, createPlaceFinder } from './entries.ts';
+import {
+  BY_ACTION,
+  createChangeEntry,
+  createEntriesBlocks,
+  createPlaceFinder,
+  listDiagnosticsBlocks,
+} from './entries.ts';
 import { listListBlocks } from './plan.ts';
 
 /** The differences between two plans, shown like a plan. */
@@ -23,7 +29,7 @@ export function createComparisonDocument(report: ComparisonReport, options: Form
     ],
     next: [],
     blocks: [
-      ...diagnostics.map((diagnostic) => ({ block: 'diagnostic', diagnostic }) as const),
+      ...listDiagnosticsBlocks(diagnostics),
       ...listListBlocks('members', members, 'warning'),
       ...parts.flatMap(({ part, heading, changes, files }) => [
         ...createEntriesBlocks(

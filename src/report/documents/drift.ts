@@ -29,6 +29,7 @@ import {
   formatDanger,
   formatTrait,
   listDangersBlocks,
+  listDiagnosticsBlocks,
   listPointers,
   listSaid,
 } from './entries.ts';
@@ -57,7 +58,7 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
       ...(isPart ? [] : [createStateCounts(view), ...listDangersBlocks(view, { findPlace, entries })]),
       ...groups,
       ...listListBlocks('files', view.files, 'warning'),
-      ...view.diagnostics.map((diagnostic) => ({ block: 'diagnostic', diagnostic }) as const),
+      ...listDiagnosticsBlocks(view.diagnostics),
       ...listListBlocks('unchanged', view.unchanged, 'rest'),
       ...listUnmanagedBlocks(view),
       ...listHintBlocks(view),

@@ -1,9 +1,10 @@
 import { formatAction } from '../../model/change.ts';
-import type { ManifestStart } from '../../model/diagnostic.ts';
+import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
   type DangerLine,
   type DangersBlock,
+  type DiagnosticsBlock,
   type EntriesBlock,
   type Entry,
   type EntryDetails,
@@ -43,6 +44,11 @@ export function createPlaceFinder(plan: Pick<Plan, 'made'>, options: FormatOptio
 interface DangerContext {
   readonly findPlace: FindPlace;
   readonly entries: readonly Entry[];
+}
+
+/** Empty if there are no diagnostics. */
+export function listDiagnosticsBlocks(diagnostics: readonly Diagnostic[]): readonly DiagnosticsBlock[] {
+  return diagnostics.length === 0 ? [] : [{ block: 'diagnostics', diagnostics }];
 }
 
 /** Empty if there are no dangers. */
@@ -175,7 +181,7 @@ export const BY_ACTION = { by: 'Action', hasLabels: true, hasNext: false } as co
 /** Sentences that point to diagnostics and dangers. Empty texts are left out by `listSaid`. */
 export function listPointers(found: string, dangerCount: string): readonly Sentence[] {
   return [
-    { role: 'pointer', to: 'diagnostic', text: found, tone: 'warning' },
+    { role: 'pointer', to: 'diagnostics', text: found, tone: 'warning' },
     { role: 'pointer', to: 'dangers', text: dangerCount === '' ? '' : `! ${dangerCount}`, tone: 'error' },
   ];
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Block, Document, Sentence } from '../document.ts';
+import type { Document, Sentence } from '../document.ts';
 import type { FailureReport, ValidationReport } from '../report.ts';
 import { createFailureView, toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import {
@@ -9,6 +9,7 @@ import {
   formatSeverityCounts,
   formatSkippedSentence,
 } from '../view/wording.ts';
+import { listDiagnosticsBlocks } from './entries.ts';
 
 /** The result of a check of manifests: its diagnostics and, without errors, the number of resources. */
 export function createValidationDocument({ command, validation }: ValidationReport): Document {
@@ -28,7 +29,7 @@ export function createValidationDocument({ command, validation }: ValidationRepo
       ...(skipped === '' ? [] : [{ role: 'fact', text: skipped, tone: 'muted' } as const]),
     ],
     next: [],
-    blocks: diagnostics.map(toPrintableDiagnostic).map(toBlock),
+    blocks: listDiagnosticsBlocks(diagnostics.map(toPrintableDiagnostic)),
   };
 }
 
@@ -43,12 +44,11 @@ export function createFailureDocument({ failure }: FailureReport): Document {
     notes: [],
     conclusion: listFindingSentences(diagnostics),
     next: [],
-    blocks: [...diagnostics.map(toBlock), ...(error === undefined ? [] : [{ block: 'error', ...error } as const])],
+    blocks: [
+      ...listDiagnosticsBlocks(diagnostics),
+      ...(error === undefined ? [] : [{ block: 'error', ...error } as const]),
+    ],
   };
-}
-
-function toBlock(diagnostic: Diagnostic): Block {
-  return { block: 'diagnostic', diagnostic };
 }
 
 function listFindingSentences(diagnostics: readonly Diagnostic[]): readonly Sentence[] {

@@ -2,7 +2,6 @@ import { ACTIONS, listShownActions } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
-  type Block,
   type CountsBlock,
   type Document,
   type ListBlock,
@@ -30,6 +29,7 @@ import {
   createEntriesBlocks,
   createPlaceFinder,
   listDangersBlocks,
+  listDiagnosticsBlocks,
   listPointers,
   listSaid,
 } from './entries.ts';
@@ -43,7 +43,7 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
   const changes = createEntriesBlocks(parts, { ...BY_ACTION, hasOwners: view.hasOwners }, (change, number) =>
     createChangeEntry(change, change.show, { anchor: `${scope}change-${number}`, findPlace }),
   );
-  const { errors, warnings } = divideBySeverity(view);
+  const { violations, diagnostics } = view;
   const entries = changes.flatMap((block) => block.entries);
   return {
     command: 'plan',
@@ -55,14 +55,14 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
     next: [],
     blocks: [
       ...(isPart ? [] : listCountsBlocks(view)),
-      ...view.violations.map((violation) => ({ block: 'violation', violation }) as const),
-      ...errors,
+      ...(violations.length === 0 ? [] : [{ block: 'violations', violations } as const]),
+      ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'error')),
       ...(isPart ? [] : listDangersBlocks(view, { findPlace, entries })),
       ...changes,
       ...listListBlocks('files', view.files, 'warning'),
       ...listListBlocks('suppressedDeletes', view.suppressedDeletes, 'warning'),
       ...listListBlocks('done', view.done, 'warning'),
-      ...warnings,
+      ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'warning')),
       ...listListBlocks('lint', view.lint.map(formatLint), 'warning'),
       ...listListBlocks('unchanged', view.unchanged, 'rest'),
       ...listRequestTables(view.writes),
@@ -72,20 +72,12 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
   };
 }
 
-function divideBySeverity({ diagnostics }: PlanView): Readonly<Record<'errors' | 'warnings', readonly Block[]>> {
-  const blocks = diagnostics.map((diagnostic) => ({ block: 'diagnostic', diagnostic }) as const);
-  return {
-    errors: blocks.filter(({ diagnostic }) => diagnostic.severity === 'error'),
-    warnings: blocks.filter(({ diagnostic }) => diagnostic.severity === 'warning'),
-  };
-}
-
 function listSentences({ summary, requests, violations, found, dangerCount }: PlanView): readonly Sentence[] {
   const blocked = violations.length === 0 ? '' : formatBlockingRuleCount(violations.length);
   return listSaid([
     { role: 'result', text: summary, tone: 'strong' },
     { role: 'fact', text: requests, tone: 'muted' },
-    { role: 'pointer', to: 'violation', text: blocked, tone: 'error' },
+    { role: 'pointer', to: 'violations', text: blocked, tone: 'error' },
     ...listPointers(found, dangerCount),
   ]);
 }

@@ -8,6 +8,7 @@ import type {
   Document,
   EntriesBlock,
   ErrorBlock,
+  ListBlock,
   Message,
   MessagesBlock,
   PartBlock,
@@ -61,69 +62,59 @@ function createId({ scope, ids }: Page, name: string): string {
   return count === 1 ? scope + name : `${scope}${name}-${count}`;
 }
 
+/** `lead` is above the first entries or parts, or else above everything. */
 function* listBlocks({ blocks }: Document, { lead = html``, ...page }: Page): Generator<Html> {
-  const start = blocks.findIndex(({ block }) => block === 'entries' || block === 'part');
-  if (start < 0) yield lead;
-  for (const [index, block] of blocks.entries()) {
-    if (index === start) yield lead;
-    if (block.block === 'entries') yield* renderEntries(block, page);
-    else if (block.block === 'part') yield* listPart(block, page);
-    else if (block.block === 'table') yield* listTable(block, page);
-    // Adjacent messages have one heading.
-    else if (blocks[index - 1]?.block !== block.block || !isMessage(block)) {
-      const end = blocks.findIndex((one, at) => at > index && one.block !== block.block);
-      yield renderBlocks(block, blocks.slice(index, end < 0 ? blocks.length : end), page);
-    }
-  }
+  const first = blocks.findIndex(({ block }) => block === 'entries' || block === 'part');
+  const start = Math.max(0, first);
+  for (const block of blocks.slice(0, start)) yield* listBlock(block, page);
+  yield lead;
+  for (const block of blocks.slice(start)) yield* listBlock(block, page);
 }
 
-function isMessage({ block }: Block): boolean {
-  return block === 'violation' || block === 'diagnostic';
-}
-
-function renderBlocks(
-  block: Exclude<Block, EntriesBlock | PartBlock | TableBlock>,
-  adjacent: readonly Block[],
-  page: Page,
-): Html {
+function* listBlock(block: Block, page: Page): Generator<Html> {
   switch (block.block) {
-    case 'violation': {
-      const violations = adjacent.flatMap((one) => (one.block === 'violation' ? [one.violation] : []));
-      return renderSection(
-        page,
-        { name: 'violation', heading: 'Refused by safety rules' },
-        violations.map(renderViolation),
-      );
+    case 'entries':
+      return yield* listEntries(block, page);
+    case 'part':
+      return yield* listPart(block, page);
+    case 'table':
+      return yield* listTable(block, page);
+    case 'counts':
+      return yield renderCounts(block);
+    case 'violations': {
+      const head = { name: block.block, heading: 'Refused by safety rules' };
+      return yield renderSection(page, head, block.violations.map(renderViolation));
     }
-    case 'diagnostic': {
-      const diagnostics = adjacent.flatMap((one) => (one.block === 'diagnostic' ? [one.diagnostic] : []));
-      const heading = hasErrors(diagnostics) ? 'What is wrong' : 'Warnings';
-      return renderSection(page, { name: 'diagnostic', heading }, diagnostics.map(renderDiagnostic));
+    case 'diagnostics': {
+      const heading = hasErrors(block.diagnostics) ? 'What is wrong' : 'Warnings';
+      return yield renderSection(page, { name: block.block, heading }, block.diagnostics.map(renderDiagnostic));
     }
     case 'error':
-      return renderSection(page, { name: 'error', heading: 'What went wrong' }, [renderError(block)]);
-    case 'dangers':
-      return renderSection(page, { name: 'dangers', heading: block.count }, [
-        renderItems('list dangers', block.dangers.map(renderDangerLine)),
-      ]);
+      return yield renderSection(page, { name: 'error', heading: 'What went wrong' }, [renderError(block)]);
+    case 'dangers': {
+      const dangers = renderItems('list dangers', block.dangers.map(renderDangerLine));
+      return yield renderSection(page, { name: 'dangers', heading: block.count }, [dangers]);
+    }
     case 'messages': {
-      const note = block.note === undefined ? [] : [html`<p class="note">${block.note}</p>\n`];
       const messages = block.messages.map((one) => renderMessage(one, block));
-      return renderSection(page, { name: block.label, heading: block.heading }, [...messages, ...note]);
+      const head = { name: block.label, heading: block.heading };
+      return yield renderSection(page, head, [...messages, ...listNotes(block.note)]);
     }
-    case 'list': {
-      const { heading, items, note } = block;
-      if (heading === undefined) return html`${items.map((item) => html`<p class="note">${renderText(item)}</p>\n`)}`;
-      return renderSection(page, { name: 'list', heading }, [
-        renderItems('list', items.map(renderText)),
-        ...(note === undefined ? [] : [html`<p class="note">${note}</p>`]),
-      ]);
-    }
-    case 'counts':
-      return renderCounts(block);
+    case 'list':
+      return yield renderList(block, page);
     default:
       return assertNever(block);
   }
+}
+
+function renderList({ heading, items, note }: ListBlock, page: Page): Html {
+  const texts = items.map(renderText);
+  if (heading === undefined) return html`${texts.flatMap(listNotes)}`;
+  return renderSection(page, { name: 'list', heading }, [renderItems('list', texts), ...listNotes(note)]);
+}
+
+function listNotes(note: Html | string | undefined): readonly Html[] {
+  return note === undefined ? [] : [html`<p class="note">${note}</p>\n`];
 }
 
 /** The notes, the conclusion and the next steps of a document. The headline has the result. */
@@ -245,7 +236,7 @@ function renderRemedy(remedy: string | undefined): Html | undefined {
 /** If a list has more entries, the browser lays out only the visible ones: all would take noticeable time. */
 const MAX_WHOLE = 100;
 
-function* renderEntries({ heading = 'Changes', entries }: EntriesBlock, page: Page): Generator<Html> {
+function* listEntries({ heading = 'Changes', entries }: EntriesBlock, page: Page): Generator<Html> {
   const id = createId(page, 'entries');
   yield html`<section class="part" aria-labelledby="${page.within}${id}"><h2 id="${id}">${heading}</h2>
 <div class="items${entries.length > MAX_WHOLE ? ' many' : ''}">

@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { SafetyViolation } from '../../model/plan.ts';
 import {
   type Block,
@@ -85,13 +86,10 @@ function listBlockSections(
   options: PartsOptions,
 ): Iterable<Section> {
   switch (block.block) {
-    case 'violation':
-      return [createViolationSection(block.violation)];
-    case 'diagnostic': {
-      const { severity } = block.diagnostic;
-      const text = `${createDiagnosticFence(block.diagnostic)}\n\n`;
-      return [{ text, weight: severity, names: [severity, `${severity}s`] }];
-    }
+    case 'violations':
+      return block.violations.map(createViolationSection);
+    case 'diagnostics':
+      return block.diagnostics.map(createDiagnosticSection);
     case 'error':
       return [createErrorSection(block)];
     case 'dangers':
@@ -128,6 +126,12 @@ function createViolationSection({ rule, message, remedy, addresses, places = [] 
   ];
   const text = `> [!CAUTION]\n> ${paragraphs.join('\n>\n> ')}\n\n`;
   return { text, weight: 'refusal', names: ['safety rule', 'safety rules'] };
+}
+
+function createDiagnosticSection(diagnostic: Diagnostic): Section {
+  const { severity } = diagnostic;
+  const text = `${createDiagnosticFence(diagnostic)}\n\n`;
+  return { text, weight: severity, names: [severity, `${severity}s`] };
 }
 
 function createErrorSection({ lines, remedy }: ErrorBlock): Section {

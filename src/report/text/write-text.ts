@@ -42,10 +42,7 @@ function* listSections(document: Document, options: FormatOptions): Generator<re
   for (const block of document.blocks) {
     if (block.block === 'entries') yield* listEntryLines(block, layout);
     else if (block.block === 'part') yield* listPartSections(block, options);
-    else {
-      const lines = renderBlock(block, options);
-      if (lines.length > 0) yield lines;
-    }
+    else yield* listBlockSections(block, options).filter(({ length }) => length > 0);
   }
   for (const lines of [listDangerLines(document, options), listEnd(document, options), listNext(document, options)])
     if (lines.length > 0) yield lines;
@@ -60,23 +57,23 @@ function listHead({ title, notes }: Document, { color, width }: TextStyleOptions
   ];
 }
 
-function renderBlock(
+function listBlockSections(
   block: Exclude<Block, { readonly block: 'entries' | 'part' }>,
   options: FormatOptions,
-): readonly string[] {
+): readonly (readonly string[])[] {
   switch (block.block) {
-    case 'violation':
-      return renderViolation(block.violation, options);
-    case 'diagnostic':
-      return renderDiagnosticLines(block.diagnostic, options);
+    case 'violations':
+      return block.violations.map((one) => renderViolation(one, options));
+    case 'diagnostics':
+      return block.diagnostics.map((one) => renderDiagnosticLines(one, options));
     case 'error':
-      return renderError(block);
+      return [renderError(block)];
     case 'messages':
-      return renderMessages(block, options);
+      return [renderMessages(block, options)];
     case 'list':
-      return renderList(block, options);
+      return [renderList(block, options)];
     case 'table':
-      return block.isDetail && !options.verbose ? [] : renderTableBlock(block, options);
+      return block.isDetail && !options.verbose ? [] : [renderTableBlock(block, options)];
     // The conclusion has both.
     case 'dangers':
     case 'counts':

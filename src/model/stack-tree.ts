@@ -72,6 +72,14 @@ export interface ChangedStack {
   readonly through: readonly string[];
 }
 
+/** A stack that a commit has, and that is nowhere in the repository any more. What it owns stays at the service. */
+export interface RemovedStack {
+  /** Its folder is relative to the root of the repository. */
+  readonly stack: StackFolder;
+  /** The number of resources that its manifests describe. `undefined`: a command would have to print them. */
+  readonly resources: number | undefined;
+}
+
 /** The stacks that changed since a commit. */
 export interface TreeChanges {
   /** The commit, as the user gave it. */
@@ -79,6 +87,7 @@ export interface TreeChanges {
   readonly changed: readonly ChangedStack[];
   /** Changed files below the root that belong to no stack. */
   readonly filesWithoutStack: readonly string[];
+  readonly removed: readonly RemovedStack[];
 }
 
 /** One of `total` parts into which all stacks are divided, so that several machines can each run one part. */

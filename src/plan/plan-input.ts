@@ -26,6 +26,8 @@ export interface PlanInput {
   readonly settings: PlanSettings;
   readonly version: string;
   readonly mode: Plan['mode'];
+  /** Whether the limit on deletes also applies to a plan to destroy. Default: false. */
+  readonly limitsDestroy?: boolean | undefined;
   /** The configured token sinks. A plan only names them. */
   readonly tokens: TokenSettings;
   /** Addresses to which the plan is limited. Empty: the whole stack. */

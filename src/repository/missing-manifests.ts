@@ -54,6 +54,11 @@ async function listMissingIn(folder: string, search: Search): Promise<MissingMan
   }
 }
 
+/** Lists the real paths of the manifests of a repository that are not there, although they were not deleted. */
+export function listLeftOutFiles(top: string, host: GitHost): Promise<readonly string[]> {
+  return listLeftOut(top, { isRendered: false, host });
+}
+
 /** Lists the real paths of files in the index that are not there, although they were not deleted. */
 async function listLeftOut(folder: string, search: Search): Promise<readonly string[]> {
   const { top, run } = openGitRepository(folder, search.host);

@@ -27,13 +27,25 @@ import {
   readMatchingContents,
   withoutFolders,
 } from './read-contents.ts';
+import { listRemovedStacks } from './removed-stacks.ts';
+
+interface ChangesRequest {
+  /** The commit, as the user gave it. */
+  readonly since: string;
+  readonly baseUrl?: string | undefined;
+  readonly keyEnv?: string | undefined;
+}
 
 /**
  * Finds the stacks of a tree that changed since a commit, with the changed files of each stack. Compares what edgewise
  * reads now with what it would read in a checkout of the commit: the contents of files, whether git tracks, ignores or
  * overlooks them.
  */
-export async function readChangedStacks(tree: StackTree, since: string, host: Host): Promise<TreeChanges> {
+export async function readChangedStacks(
+  tree: StackTree,
+  { since, ...connection }: ChangesRequest,
+  host: Host,
+): Promise<TreeChanges> {
   const repository = openGitRepository(tree.root, host);
   const before = await openCommitCheckout(repository, await resolveCommit(repository, since), host);
   try {
@@ -44,6 +56,7 @@ export async function readChangedStacks(tree: StackTree, since: string, host: Ho
       since,
       changed: listChangedFiles(causes, comparison),
       filesWithoutStack: await listFilesWithoutStack(causes, comparison),
+      removed: await listRemovedStacks(tree, { repository, before, host, ...connection }),
     };
   } finally {
     await before.remove();

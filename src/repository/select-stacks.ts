@@ -52,11 +52,13 @@ export async function selectStacks(
   const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
   const found = readStackTree(root, { ...context, baseUrl, keyEnv });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
-  if (found.stacks.length === 0) throw createNothingFoundError(found);
+  // If every stack was removed, the comparison with the commit names them.
+  if (found.stacks.length === 0 && since === undefined) throw createNothingFoundError(found);
   const unknown = names.find((name) => !found.stacks.some((stack) => stack.name === name));
   if (unknown !== undefined && isOfPlans !== true) throw createUnknownStackError(unknown, found);
   const tree = await renderTree(found, context);
-  const changes = since === undefined ? undefined : await readChangedStacks(tree, since, context);
+  const changes = since === undefined ? undefined : await readChangedStacks(tree, { since, baseUrl, keyEnv }, context);
+  if (found.stacks.length === 0 && changes?.removed.length === 0) throw createNothingFoundError(found);
   const shard = findEffectiveShard(filter, context);
   const named = tree.stacks.filter(({ name }) => names.length === 0 || names.includes(name));
   const changed = named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true);

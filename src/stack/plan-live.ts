@@ -53,6 +53,8 @@ export interface PlanOptions {
    * changes. Default: false, so that such changes block the plan.
    */
   readonly skipRejected?: boolean | undefined;
+  /** Whether the limit on deletes also applies to a plan to destroy. Default: false. */
+  readonly limitsDestroy?: boolean | undefined;
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
   readonly findPlanned?: FindPlannedOutcome;
   /**
@@ -140,6 +142,7 @@ export async function createLivePlanWithInput(client: ReadingClient, request: Pl
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,
     skipRejected: request.skipRejected === true,
+    limitsDestroy: request.limitsDestroy,
     files: await readPlannedFiles(listWriteToPaths(desired), { cwd, uid, roots: desired.roots }),
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
+import { readApprovedPlans } from '../reconcile/approvals.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
@@ -12,11 +13,13 @@ import {
   addDetailedReportOptions,
   addExamples,
   addExitCodes,
+  addFromOption,
   addProtectedOption,
   addRecursiveOptions,
   addScopeOptions,
   addShowSecretsOption,
   addTrustOptions,
+  createAllowDeletesOption,
   EXAMPLE_ADDRESS,
   EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
@@ -28,24 +31,29 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
       'Delete everything that the stack owns, and the modules that its manifests attach. A protected resource blocks the plan.',
     )
     .argument('[paths...]', 'the manifests of the stack (default: the current folder)');
-  addRecursiveOptions(command);
-  const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
-  addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
+  addFromOption(addRecursiveOptions(command))
+    .option('--approved <plan>', 'with --from: delete only what this folder of plans approves')
+    .addOption(createAllowDeletesOption());
+  const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
+  addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
   addDetailedReportOptions(addApprovalAndJournalOptions(addScopeOptions(command)));
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
+    ['edgewise destroy --stack web --from HEAD~1', 'what a removed stack owns'],
   ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => destroy(paths, flags, context)));
 }
 
 async function destroy(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
-  if (isRecursive(flags) && (flags.stack ?? []).length === 0)
+  const recursive = isRecursive(flags);
+  if (recursive && (flags.stack ?? []).length === 0)
     throw new CommandError('destroy --recursive needs the names of the stacks.', {
       exitCode: EXIT.invalid,
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  return applyStacks(paths, { flags, mode: 'destroy' }, context);
+  const approved = await readApprovedPlans({ ...flags, recursive }, context);
+  return applyStacks(paths, { flags: { ...flags, recursive }, mode: 'destroy', approved }, context);
 }
 
 export function configureReleaseCommand(command: Command, act: CommandBodyRunner): void {

@@ -80,7 +80,7 @@ export function addShowSecretsOption(command: Command): Command {
 
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotateOption(addScopeOptions(command)))
-    .addOption(inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does')))
+    .addOption(createAllowDeletesOption())
     .addOption(
       inTopic(
         'safety',
@@ -98,6 +98,10 @@ export function addPlanOptions(command: Command): Command {
         ),
       ),
     );
+}
+
+export function createAllowDeletesOption(): Option {
+  return inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does'));
 }
 
 /** Adds the options that limit and check a plan. */
@@ -332,9 +336,19 @@ function inTopic(topic: OptionTopic, option: Option): Option {
   return option.helpGroup(topic);
 }
 
+function refuseFromWithoutNames({ stack = [], changedSince, shard }: StackFilterFlags): void {
+  if (stack.length > 0 && changedSince === undefined && shard === undefined) return;
+  throw new CommandError('--from needs the names of removed stacks, and no other filter.', {
+    exitCode: EXIT.invalid,
+    remedy: 'Name each with --stack NAME. edgewise stacks --changed-since REF lists them.',
+  });
+}
+
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
-  const all = addPlanOptions(addApprovalAndJournalOptions(addRecursiveOptions(addShowSecretsOption(new Command()))));
+  const all = addPlanOptions(
+    addApprovalAndJournalOptions(addFromOption(addRecursiveOptions(addShowSecretsOption(new Command())))),
+  );
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
@@ -347,14 +361,22 @@ export function refuseManifestsWithoutPlan({ manifests = [] }: { readonly manife
   });
 }
 
-/** Whether the command runs on many stacks (`--recursive`). If not, throws for flags that select stacks. */
-export function isRecursive({
-  recursive,
-  stack = [],
-  changedSince,
-  shard,
-}: StackFilterFlags & { readonly recursive?: boolean }): boolean {
-  if (recursive === true) return true;
+/** Adds `--from`, for commands that delete what a removed stack owns, or show that. */
+export function addFromOption(command: Command): Command {
+  const from = new Option(
+    '--from <ref>',
+    'with --stack: delete what a removed stack owns; its manifests are those of this commit',
+  );
+  return command.addOption(inTopic('many-stacks', from));
+}
+
+/**
+ * Whether the command runs on many stacks (`--recursive`), or on removed ones. If not, throws for flags that select
+ * stacks.
+ */
+export function isRecursive({ recursive, stack = [], changedSince, shard, from }: StackFilterFlags): boolean {
+  if (from !== undefined) refuseFromWithoutNames({ stack, changedSince, shard });
+  if (recursive === true || from !== undefined) return true;
   const given = [
     ...(stack.length > 0 ? ['--stack'] : []),
     ...(changedSince === undefined ? [] : ['--changed-since']),

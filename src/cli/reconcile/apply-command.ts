@@ -66,7 +66,7 @@ function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat
 /** Flags that select some of the stacks. */
 interface StackFilter {
   readonly stack?: readonly string[];
-  readonly changedSince?: string;
+  readonly changedSince?: string | undefined;
   readonly shard?: Pick<Shard, 'index' | 'total'> | undefined;
 }
 

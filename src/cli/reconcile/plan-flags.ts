@@ -47,11 +47,18 @@ export function resolveStackConnection(
 }
 
 export function toPlanOptions(
-  { target, exclude = [], rotate = [], takeOver = [], ...flags }: Partial<PlanFlags> & Pick<PlanFlags, 'target'>,
+  {
+    target,
+    exclude = [],
+    rotate = [],
+    takeOver = [],
+    ...flags
+  }: Partial<PlanFlags> & Pick<PlanFlags, 'target'> & { readonly from?: string },
   mode: Plan['mode'] = 'apply',
 ): PlanOptions {
   return {
-    mode,
+    mode: flags.from === undefined ? mode : 'destroy',
+    limitsDestroy: flags.from !== undefined,
     targets: target,
     exclusions: exclude,
     rotate,

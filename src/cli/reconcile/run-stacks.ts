@@ -205,7 +205,8 @@ function findApplyCommand(
   flags: PlanStacksFlags,
 ): CommandLine | undefined {
   const { selected, paths, context } = run;
-  const { out } = flags;
+  const { out, from } = flags;
+  if (from !== undefined) return undefined;
   const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
   if (paths === undefined) {
     const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);

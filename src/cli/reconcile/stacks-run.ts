@@ -10,6 +10,7 @@ import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../.
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
+import { type OpenedRemovedStacks, openRemovedStacks } from '../../repository/removed-stacks.ts';
 import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
 import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../run/claim-registry.ts';
 import { findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
@@ -42,8 +43,10 @@ export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'key
   readonly stack?: readonly string[];
   /** Whether the names in `stack` come from plan files, not from `--stack`. */
   readonly isOfPlans?: boolean;
-  readonly changedSince?: string;
-  readonly shard?: Shard | AutomaticShard;
+  readonly changedSince?: string | undefined;
+  readonly shard?: Shard | AutomaticShard | undefined;
+  /** A commit with stacks that are removed by now: those of `stack`. They are planned to be destroyed. */
+  readonly from?: string;
 }
 
 export function toStackFilter({
@@ -71,6 +74,8 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
+  /** Where the manifests are, if they are those of a commit. */
+  readonly manifestHost?: OpenedRemovedStacks['host'] | undefined;
   /** Effects of the plans so far on resources that other stacks refer to. Later plans take them into account. */
   readonly planned: PlannedResources;
   /** The unique values that the stacks read so far claim. */
@@ -110,7 +115,10 @@ export async function withStacks(
   const isMany = flags.recursive === true;
   const paths = named.map((path) => path || '.'); // a variable that is not set
   const context = isMany ? confineFilesToRepository(getRoot(paths), given) : given;
-  const selected = isMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths);
+  const removed = flags.from === undefined ? undefined : await openRemoved(paths, flags.from, { flags, context });
+  const selected =
+    removed?.selected ??
+    (isMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths));
   if (isMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   for (const line of listFilesWithoutStackLines(createListing(selected)))
     context.stderr.write(`${toPrintable(line)}\n`);
@@ -118,14 +126,26 @@ export async function withStacks(
   const pool = createAccountPool(context);
   const notes = { planned: createPlannedResources(), claims: new ClaimRegistry() };
   try {
-    return await task({ selected, paths: isMany ? undefined : paths, flags, command, pool, signal, context, ...notes });
+    const manifestHost = removed?.host;
+    const run = { selected, paths: isMany ? undefined : paths, flags, command, pool, signal, context, manifestHost };
+    return await task({ ...run, ...notes });
   } finally {
     try {
       await pool.close();
+      await removed?.close();
     } finally {
       stopListening();
     }
   }
+}
+
+function openRemoved(
+  paths: readonly string[],
+  from: string,
+  { flags, context }: { readonly flags: StacksFlags; readonly context: Context },
+): Promise<OpenedRemovedStacks> {
+  const { stack: names = [], baseUrl, keyEnv } = flags;
+  return openRemovedStacks(getRoot(paths), { names, from, baseUrl, keyEnv }, context);
 }
 
 /** The only stack of a run, of which nothing is known before its manifests are read. */
@@ -232,7 +252,9 @@ export async function openStackFolder(
   const policies = command === 'drift' || command === 'get' ? undefined : (flags.policies ?? []);
   const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run), { lint, policies });
   const { state, locate } = read;
-  const settings = resolveStackConnection(flags, context, state);
+  // The Stack of a commit does not decide where the key is sent.
+  const isUntrusted = context.isUntrusted === true || run.manifestHost !== undefined;
+  const settings = resolveStackConnection(flags, { ...context, isUntrusted }, state);
   const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
   await refuseOverwrittenInputs(flags, { files: listOutputs(state), settings }, context);
@@ -251,7 +273,7 @@ export function listPathsOf({ paths }: StacksRun, { folder }: StackFolder): read
 
 /** The context in which manifests are read. A failure of one of many stacks is reported in its part. */
 export function createReadingContext(run: StacksRun): Context {
-  const { onSubject, ...quiet } = run.context;
+  const { onSubject, ...quiet } = { ...run.context, ...run.manifestHost };
   return isOfMany(run) || onSubject === undefined ? quiet : { ...quiet, onSubject };
 }
 

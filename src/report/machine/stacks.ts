@@ -21,6 +21,9 @@ export function renderStacksJson(listing: StackListing): string {
     ...(changes !== undefined && { since: changes.since }),
     ...(shard !== undefined && { shard: { index: shard.index, total: shard.total, from: shard.from } }),
     stacks: stacks.map((stack) => createStackDocument(stack, listing)),
+    ...(changes !== undefined && {
+      removed: changes.removed.map(({ stack: { name, folder }, resources }) => ({ name, folder, resources })),
+    }),
     filesWithoutStack: changes?.filesWithoutStack ?? filesWithoutStack,
   });
 }

@@ -25,53 +25,76 @@ import { findUnreadablePart } from './unreadable-part.ts';
 
 /** Runs one command line (without the program name) and returns its exit code. Shows every error. */
 export async function run(argv: readonly string[], host: Context): Promise<ExitCode> {
-  const inputs = createRunInputRecorder(argv, host);
-  const budget = createReadBudget(RUN_LIMITS);
-  const { secrets, env } = readSecretsNamedInEnvironment(host);
-  const guarded = createRedactedContext({ ...host, env }, secrets);
-  const onFileInUse: Context['onFileInUse'] = (file, limitSeconds) =>
-    guarded.stderr.write(
-      `Another process uses ${toPrintable(file)}. Waiting for it, for at most ${limitSeconds} seconds.\n`,
-    );
-  const context = { ...guarded, inputs, onInput: createInputWatch(inputs, guarded), onFileInUse, budget };
+  const { context, secrets } = createRunContext(argv, host);
   let exitCode: ExitCode = EXIT.success;
-  let name = '';
+  let command = '';
   const act: CommandBodyRunner = async (flags, body) => {
-    let subject: StackNameAndLocator = {};
-    let trusting: Context = context;
-    const onSubject = (more: StackNameAndLocator): void => {
-      subject = { ...subject, ...more };
-    };
-    try {
-      if (flags.report !== undefined)
-        await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
-      trusting = { ...context, ...readManifestTrust(flags, context) };
-      if (writesFiles(flags, trusting)) await refuseOutputPaths(flags, trusting);
-      if (flags.render === true) refuseUntrustedRender(trusting);
-      if (flags.showSecrets === true) showSecrets(flags, secrets);
-      exitCode = await body({ ...trusting, onSubject, ...(flags.render === true && (await allowRender(context))) });
-    } catch (error) {
-      if (findUnreadablePart(error) !== undefined) throw error;
-      exitCode = await showFailure(error, { command: name, flags, ...subject }, trusting);
-    }
+    exitCode = await runBody({ command, flags, body }, context, secrets);
   };
-  const program = (await createProgramForArguments(argv, context, act)).hook('preAction', (_, command) => {
-    name = formatCommandName(command);
+  const program = (await createProgramForArguments(argv, context, act)).hook('preAction', (_, started) => {
+    command = formatCommandName(started);
   });
-  if (isUnknownCommand(argv, program)) {
-    return showFailure(createUnknownCommandError(argv, program), { flags: readFlags(argv) }, context);
-  }
+  const fail = (error: CommandError): Promise<ExitCode> => showFailure(error, { flags: readFlags(argv) }, context);
+  if (isUnknownCommand(argv, program)) return fail(createUnknownCommandError(argv, program));
   try {
     if (!isCompletion(argv)) refuseOneDash(argv, program);
     await program.parseAsync(addDefaultWaitToArgv(argv), { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommandError) return showFailure(error, { flags: readFlags(argv) }, context);
+    if (error instanceof CommandError) return fail(error);
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.success;
     // No command was named, and commander wrote the overview to stderr.
     if (error.code === 'commander.help') return EXIT.invalid;
-    return showFailure(createParseError(error, argv), { flags: readFlags(argv) }, context);
+    return fail(createParseError(error, argv));
+  }
+}
+
+interface RunContext {
+  readonly context: Context;
+  readonly secrets: SecretRedactor;
+}
+
+/** Creates the context of a run: its output contains no secret, and what it reads is limited and recorded. */
+function createRunContext(argv: readonly string[], host: Context): RunContext {
+  const { secrets, env } = readSecretsNamedInEnvironment(host);
+  const guarded = createRedactedContext({ ...host, env }, secrets);
+  const inputs = createRunInputRecorder(argv, host);
+  const onFileInUse: Context['onFileInUse'] = (file, limitSeconds) =>
+    guarded.stderr.write(
+      `Another process uses ${toPrintable(file)}. Waiting for it, for at most ${limitSeconds} seconds.\n`,
+    );
+  const reading = { inputs, onInput: createInputWatch(inputs, guarded), budget: createReadBudget(RUN_LIMITS) };
+  return { context: { ...guarded, ...reading, onFileInUse }, secrets };
+}
+
+interface CommandToRun {
+  readonly command: string;
+  readonly flags: RunFlags;
+  readonly body: Parameters<CommandBodyRunner>[1];
+}
+
+/** Checks the flags that every command has, and runs the body of a command. Shows its error. */
+async function runBody(
+  { command, flags, body }: CommandToRun,
+  context: Context,
+  secrets: SecretRedactor,
+): Promise<ExitCode> {
+  let subject: StackNameAndLocator = {};
+  let trusting = context;
+  try {
+    if (flags.report !== undefined) await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
+    trusting = { ...context, ...readManifestTrust(flags, context) };
+    if (writesFiles(flags, trusting)) await refuseOutputPaths(flags, trusting);
+    if (flags.render === true) refuseUntrustedRender(trusting);
+    if (flags.showSecrets === true) showSecrets(flags, secrets);
+    const onSubject = (more: StackNameAndLocator): void => {
+      subject = { ...subject, ...more };
+    };
+    return await body({ ...trusting, onSubject, ...(flags.render === true && (await allowRender(context))) });
+  } catch (error) {
+    if (findUnreadablePart(error) !== undefined) throw error;
+    return showFailure(error, { command, flags, ...subject }, trusting);
   }
 }
 

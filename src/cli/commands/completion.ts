@@ -91,25 +91,27 @@ interface WordPlace {
 }
 
 function parsePlace(program: Command, before: readonly string[]): WordPlace {
-  let command = program;
-  let option: Option | undefined;
-  let isLiteral = false;
-  const given = new Set<Option>();
-  const operands: string[] = [];
-  for (const word of before) {
-    if (option !== undefined) option = undefined;
-    else if (isLiteral || !word.startsWith('-') || word === '-') {
-      const next = operands.length === 0 && !isLiteral ? findCommand(command, word) : undefined;
-      if (next === undefined) operands.push(word);
-      else command = next;
-    } else if (word === '--') isLiteral = true;
-    else {
-      const found = findOption(command, word.split('=')[0] ?? '');
-      if (found !== undefined) given.add(found);
-      option = found !== undefined && takesValue(found) && !word.includes('=') ? found : undefined;
-    }
+  const start = { program, command: program, operands: [], given: new Set<Option>(), option: undefined };
+  return before.reduce(addWord, { ...start, isLiteral: false });
+}
+
+function addWord(place: WordPlace, word: string): WordPlace {
+  const { command, operands, given, option, isLiteral } = place;
+  if (option !== undefined) return { ...place, option: undefined };
+  if (word === '--' && !isLiteral) return { ...place, isLiteral: true };
+  if (isOptionWord(word) && !isLiteral) {
+    const found = findOption(command, word.split('=')[0] ?? '');
+    if (found === undefined) return place;
+    const needsValue = takesValue(found) && !word.includes('=');
+    return { ...place, given: new Set([...given, found]), option: needsValue ? found : undefined };
   }
-  return { program, command, option, given, operands, isLiteral };
+  const next = operands.length === 0 && !isLiteral ? findCommand(command, word) : undefined;
+  return next === undefined ? { ...place, operands: [...operands, word] } : { ...place, command: next };
+}
+
+/** A single dash is an operand: standard input. */
+function isOptionWord(word: string): boolean {
+  return word.startsWith('-') && word !== '-';
 }
 
 function findCommand({ commands }: Command, word: string): Command | undefined {
@@ -127,7 +129,7 @@ function takesValue({ required, optional }: Option): boolean {
 async function completeAt(place: WordPlace, current: string, context: Context): Promise<Completion> {
   const { command, option, isLiteral } = place;
   if (option !== undefined) return completeValue(option, { place, start: current, lead: '' }, context);
-  if (isLiteral || !current.startsWith('-') || current === '-') {
+  if (isLiteral || !isOptionWord(current)) {
     const operands = await completeOperand(place, current, context);
     if (current !== '-' || isLiteral) return operands;
     return { ...operands, candidates: [...operands.candidates, ...listOptions(place)] };

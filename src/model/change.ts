@@ -69,6 +69,16 @@ export interface LiveBeforeChange {
   readonly mark?: Mark;
 }
 
+/** When an unchanged resource is next replaced, or ends. */
+export interface DueDate {
+  /** RFC 3339. */
+  readonly at: string;
+  /** `expires`: its validity ends, and no apply replaces it before. */
+  readonly event: (typeof DUE_EVENTS)[number];
+}
+
+export const DUE_EVENTS = ['rotates', 'renews', 'expires'] as const;
+
 /** A planned change of one resource. Its writes are computed from this value alone. */
 export interface Change {
   readonly address: Address;
@@ -91,6 +101,8 @@ export interface Change {
   readonly token?: PlannedTokenSink | undefined;
   /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. */
   readonly notes?: readonly string[];
+  /** Only for a no-op: what time will do to the resource. Absent if nothing is due. */
+  readonly due?: DueDate | undefined;
   /** Live values that differ from the manifest and that `lifecycle.ignore` leaves alone. Absent if there are none. */
   readonly leftToOthers?: readonly LeftValue[];
   /** Fields that drifted and that the plan leaves as they are, because of `--no-revert-drift`. */

@@ -25,7 +25,7 @@ export function createChange(
   notes: readonly string[],
   { token, ownerLabel }: ChangeFacts = {},
 ): Change {
-  const { pair, action, differences, reason } = decision;
+  const { pair, action, differences, reason, due } = decision;
   const { address, duplicateOf, kind, desired, live } = pair;
   const isTouched = action !== 'no-op';
   const owner = isTouched && ownerLabel !== undefined ? findOwner(pair, ownerLabel) : undefined;
@@ -39,6 +39,7 @@ export function createChange(
     differences,
     token,
     ...(notes.length > 0 && { notes }),
+    due,
     ...(decision.leftToOthers.length > 0 && { leftToOthers: decision.leftToOthers }),
     ...(decision.kept.length > 0 && { kept: decision.kept }),
     ...(live !== undefined && { live: createStart(live, isTouched || kind.role === 'attached') }),

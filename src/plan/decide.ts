@@ -5,7 +5,13 @@ import { normalizeSpec } from '../kinds/normalize.ts';
 import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
-import { type Action, type Difference, isAdoptOrTakeOverAction, type LeftValue } from '../model/change.ts';
+import {
+  type Action,
+  type Difference,
+  type DueDate,
+  isAdoptOrTakeOverAction,
+  type LeftValue,
+} from '../model/change.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -41,6 +47,7 @@ export interface ChangeDecision {
   readonly differences: readonly Difference[];
   /** Notes for the user who approves the plan. */
   readonly notes: readonly string[];
+  readonly due?: DueDate | undefined;
   /** Fields that have drifted, are unchanged in the manifest, and keep their live value (`--keep-drift`). */
   readonly kept: readonly string[];
   /** Live values that differ from the manifest, and that `lifecycle.ignore` leaves to others. */
@@ -132,8 +139,9 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const differences = listFieldDifferences({ ...compared, normal: form.normal, kept });
   const renewal = decideRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);
+  const due = action === 'no-op' ? renewal.due : undefined;
   const notes = [
-    ...(action === 'replace' ? [] : renewal.notes),
+    ...(action === 'replace' || due !== undefined ? [] : renewal.notes),
     ...describeKeptField(kept),
     ...listUncomparedSecretNotes(live.spec),
     ...describeServiceChoices(pair.kind, live, form),
@@ -141,7 +149,7 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
   const leftToOthers = action === 'replace' ? [] : listLeftToOthers(pair.kind, desired, live, ids);
-  return { pair, action, reason, differences, notes, kept, leftToOthers, form };
+  return { pair, action, reason, differences, notes, due, kept, leftToOthers, form };
 }
 
 /** Replaces the addresses in `lifecycle.ignore` whose ids are known. */
@@ -314,6 +322,8 @@ interface Renewal {
   readonly reason: string | undefined;
   /** Notes on when the resource will be due. */
   readonly notes: readonly string[];
+  /** The same as a date. */
+  readonly due?: DueDate | undefined;
 }
 
 const NOT_DUE: Renewal = { reason: undefined, notes: [] };
@@ -421,12 +431,15 @@ function findExpiry({ kind, desired, live }: Subject, written: Spec, now: Date):
   const leftMs = until - now.getTime();
   const left = renderTimeSpan(leftMs);
   if (readFieldTime(written, kind.validity.until) !== undefined)
-    return leftMs > 0 ? toNote(`expires in ${left}`) : toNote(`expired ${renderTimeSpan(-leftMs)} ago`);
+    return leftMs > 0
+      ? toDue(`expires in ${left}`, { event: 'expires', at: until })
+      : toNote(`expired ${renderTimeSpan(-leftMs)} ago`);
   if (leftMs <= 0) return toReason(`it expired ${renderTimeSpan(-leftMs)} ago`);
   const renewBefore = desired.lifecycle.settings['renew_before'];
   const waitMs = leftMs - readSettingMs(desired, 'renew_before');
-  if (renewBefore === undefined) return toNote(`expires in ${left}, and is renewed then`);
-  if (waitMs > 0) return toNote(`renews in ${renderTimeSpan(waitMs)}`);
+  if (renewBefore === undefined)
+    return toDue(`expires in ${left}, and is renewed then`, { event: 'expires', at: until });
+  if (waitMs > 0) return toDue(`renews in ${renderTimeSpan(waitMs)}`, { event: 'renews', at: now.getTime() + waitMs });
   return toReason(`it expires in ${left}, and is renewed ${String(renewBefore)} before that`);
 }
 
@@ -436,7 +449,8 @@ function findAge({ desired, live }: Subject, now: Date): Renewal | undefined {
   const created = Date.parse(live.createdAt);
   if (Number.isNaN(created)) return undefined;
   const ageMs = now.getTime() - created;
-  if (ageMs < limitMs) return toNote(`rotates in ${renderTimeSpan(limitMs - ageMs)}`);
+  if (ageMs < limitMs)
+    return toDue(`rotates in ${renderTimeSpan(limitMs - ageMs)}`, { event: 'rotates', at: created + limitMs });
   return toReason(
     `it is ${renderTimeSpan(ageMs)} old, and is rotated after ${String(desired.lifecycle.settings['rotate_after'])}`,
   );
@@ -448,6 +462,11 @@ function toReason(reason: string): Renewal {
 
 function toNote(note: string): Renewal {
   return { ...NOT_DUE, notes: [note] };
+}
+
+/** `at`: in milliseconds since 1970. */
+function toDue(note: string, { event, at }: Pick<DueDate, 'event'> & { readonly at: number }): Renewal {
+  return { ...toNote(note), due: { at: new Date(at).toISOString(), event } };
 }
 
 function toLaterNote(reason: string): Renewal {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PlanFileContent, PlanFileWrite } from '../kinds/plan-file-content.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
-import { ACTIONS, CHANGE_ACTIONS, type LeftValue } from '../model/change.ts';
+import { ACTIONS, CHANGE_ACTIONS, DUE_EVENTS, type LeftValue } from '../model/change.ts';
 import { DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -157,6 +157,9 @@ export const CHANGE_SCHEMA = z.strictObject({
     'Where the token of the new credential is delivered. Absent if there is no token, or if no token sink is set.',
   ),
   notes: optional(texts),
+  due: optional(z.strictObject({ at: z.string(), event: z.enum(DUE_EVENTS) })).describe(
+    'When an unchanged resource is next replaced, or expires. For information.',
+  ),
   leftToOthers: optional(z.array(LEFT_VALUE_SCHEMA)).describe(
     'Values in lifecycle.ignore that differ from the manifest. For information.',
   ),

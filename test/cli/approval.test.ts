@@ -110,7 +110,7 @@ describe('apply --approved', () => {
     clock.now = new Date(NOW.getTime() + 7 * 86_400_000);
     const applied = await line('apply edgewise.yaml --approved plan.json --yes');
     expect(applied).toMatchObject({ exitCode: 0 });
-    expect(applied.stdout).toContain('expires in 24 hours, and is renewed then');
+    expect(applied.stdout).toContain('expires in 24 hours');
     expect(applied.stdout).toContain('1 write applied');
   });
 

@@ -91,7 +91,7 @@ describe('drift', () => {
     const failed = await edgewise('drift edgewise.yaml --format metrics');
     expect(failed).toMatchObject({
       exitCode: 3,
-      stdout: expect.stringContaining('edgewise_run_success{stack="test"} 0\n# EOF\n'),
+      stdout: expect.stringContaining('edgewise_run_success{stack="test"} 0\n'),
     });
     expect(await edgewise('plan edgewise.yaml --format metrics')).toMatchObject({ exitCode: 3 });
   });

@@ -84,6 +84,7 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   'changes.leftToOthers': change(UPDATE, {
     leftToOthers: [{ ignored: 'metadata', path: 'metadata', from: '1', to: '2' }],
   }),
+  'changes.due': change(UPDATE, { due: { at: '2026-01-01T00:00:00Z', event: 'renews' } }),
   'changes.kept': change(UPDATE, { kept: ['metadata'] }),
   'changes.reason': change(UPDATE, { reason: 'x' }),
   'changes.notes': change(UPDATE, { notes: ['x'] }),

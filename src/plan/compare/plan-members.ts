@@ -116,6 +116,7 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   protect: { rule: 'equal', name: 'lifecycle.protect', unset: false },
   owner: { rule: 'equal', name: 'mark.owner' },
   sent: { rule: 'free', because: 'it is another form of the value in `desired`' },
+  due: FOR_READERS,
   leftToOthers: FOR_READERS,
   kept: { rule: 'free', because: 'what is not reverted is not in the differences' },
   reason: FOR_READERS,

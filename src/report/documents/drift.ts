@@ -33,7 +33,7 @@ import {
   listPointers,
   listSaid,
 } from './entries.ts';
-import { formatOrigin, listListBlocks } from './plan.ts';
+import { formatOrigin, listListBlocks, listUnchangedBlocks } from './plan.ts';
 
 /** What happened at the service, by state; then what no stack manages. */
 export function createDriftDocument({ drift }: DriftReport, options: FormatOptions): Document {
@@ -59,7 +59,7 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
       ...groups,
       ...listListBlocks('files', view.files, 'warning'),
       ...listDiagnosticsBlocks(view.diagnostics),
-      ...listListBlocks('unchanged', view.unchanged, 'rest'),
+      ...listUnchangedBlocks(view, options),
       ...listUnmanagedBlocks(view),
       ...listHintBlocks(view),
     ],

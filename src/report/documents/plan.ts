@@ -2,6 +2,7 @@ import { ACTIONS, listShownActions } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
+  type Block,
   type CountsBlock,
   type Document,
   type ListBlock,
@@ -13,6 +14,7 @@ import {
   toCode,
 } from '../document.ts';
 import type { FormatOptions, PlanReport } from '../report.ts';
+import { DUE_DAYS } from '../view/due-view.ts';
 import { createPlanView, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
   ACTION_COUNT_LABELS,
@@ -22,7 +24,7 @@ import {
   PLAN_LIST_HEADINGS,
   REQUESTS_HEADING,
 } from '../view/plan-wording.ts';
-import { shortenCommit } from '../view/wording.ts';
+import { formatCount, shortenCommit } from '../view/wording.ts';
 import {
   BY_ACTION,
   createChangeEntry,
@@ -64,7 +66,7 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
       ...listListBlocks('done', view.done, 'warning'),
       ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'warning')),
       ...listListBlocks('lint', view.lint.map(formatLint), 'warning'),
-      ...listListBlocks('unchanged', view.unchanged, 'rest'),
+      ...listUnchangedBlocks(view, options),
       ...listRequestTables(view.writes),
     ],
     applyCommand: view.isApplicable ? applyCommand : undefined,
@@ -103,6 +105,39 @@ export function listListBlocks(
   weight: ListBlock['weight'],
 ): readonly ListBlock[] {
   return items.length === 0 ? [] : [{ block: 'list', heading: PLAN_LIST_HEADINGS[list], items, weight }];
+}
+
+/** Notes on resources that stay as they are, which `--compact` counts, and a table of what is due soon. */
+export function listUnchangedBlocks(
+  { unchanged, due }: Pick<PlanView, 'unchanged' | 'due'>,
+  { compact = false }: Pick<FormatOptions, 'compact'>,
+): readonly Block[] {
+  const notes = listListBlocks('unchanged', unchanged, 'rest').map((block) => ({ ...block, limit: MAX_NOTES }));
+  const count = `${formatCount(unchanged.length, 'note')} on resources that are left as they are: without --compact.`;
+  return [
+    ...(compact && unchanged.length > 0 ? [{ block: 'list', items: [count], weight: 'rest' } as const] : notes),
+    ...listDueTables(due),
+  ];
+}
+
+/** The maximum number of notes on unchanged resources that a terminal shows. */
+const MAX_NOTES = 20;
+
+function listDueTables(due: PlanView['due']): readonly TableBlock[] {
+  if (due.length === 0) return [];
+  return [
+    {
+      block: 'table',
+      heading: `Due within ${DUE_DAYS} days`,
+      layout: 'rows',
+      columns: ['Resource', 'What', 'When'],
+      size: due.length,
+      rows: due.map(({ address, said, at }) => ({ cells: [[toCode(address)], said, at] })),
+      weight: 'rest',
+      isFolded: false,
+      isDetail: false,
+    },
+  ];
 }
 
 /** Lint warnings of one rule. Positions are code, so that users can copy them. */

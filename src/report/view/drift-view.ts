@@ -23,6 +23,7 @@ import type { FormatOptions } from '../report.ts';
 import { type ChangeView, createChangeView, type SummaryClauseView } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
+import { type DueView, listDue } from './due-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
 import { createHappenedFieldView, type FieldView, formatPathWithTargetName, type ResourceNames } from './field-view.ts';
 import { formatLeftException } from './left-values.ts';
@@ -63,6 +64,7 @@ export interface DriftView {
   readonly files: readonly string[];
   /** Notes on resources that are in sync. Each sentence starts with an address. */
   readonly unchanged: readonly string[];
+  readonly due: readonly DueView[];
   /** Whether at least one resource has an owner. */
   readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
@@ -147,6 +149,7 @@ export function createDriftView(
     groups,
     unmanaged: unmanaged.map(createUnmanagedView),
     files: drift.files.map(formatPlannedFileSentence),
+    due: listDue(changes, drift.made.at),
     unchanged: changes
       .filter(({ state }) => state === 'in-sync' || state === 'file-differs')
       .flatMap((change) => listUnchangedNotes(change, scene.names)),

@@ -16,6 +16,7 @@ import type { FormatOptions } from '../report.ts';
 import { createChangeHead, createChangeView, listPlanParts, type PlanPart, type ShownChange } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
+import { type DueView, listDue } from './due-view.ts';
 import { quoteIfNeeded, toPrintableLines } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
 import { listLeftNotes } from './left-values.ts';
@@ -50,6 +51,7 @@ export interface PlanView {
   readonly parts: readonly PlanPart<ShownChange>[];
   /** Notes on resources that the plan does not change. Each sentence starts with an address. */
   readonly unchanged: readonly string[];
+  readonly due: readonly DueView[];
   /** Deletes that --no-delete suppresses. Each sentence starts with an address. */
   readonly suppressedDeletes: readonly string[];
   /** What an approved plan contains and is done already. Each sentence starts with an action, or a path. */
@@ -123,6 +125,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
         show: () => createChangeView(share, names, { warnings: caused.get(share.change.address) }),
       })),
     })),
+    due: listDue(changes, plan.made?.at),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap((one) => listUnchangedNotes(one, names)),
     suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
     done: listDone(redacted),

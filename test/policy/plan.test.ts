@@ -180,10 +180,11 @@ describe('policies outside of the manifests', () => {
   });
 
   it('are checked if the Stack names them, relative to its file', async () => {
-    const stack = `${STACK}spec: { policies: [.rules/owned.yaml] }\n`;
-    const { edgewise, folder } = await createApart({ 'edgewise.yaml': stack + EDGE }, { 'owned.yaml': OWNED });
-    expect(await edgewise('plan')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise(`plan ${folder}`, { cwd: '/' })).toMatchObject({ exitCode: 5 });
+    const stack = `${STACK}spec: { policies: [../.rules/owned.yaml] }\n`;
+    // In a folder of its own: the folders beside a stack are searched for another one of its name.
+    const { edgewise, folder } = await createApart({ 'live/edgewise.yaml': stack + EDGE }, { 'owned.yaml': OWNED });
+    expect(await edgewise('plan live')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise(`plan ${join(folder, 'live')}`, { cwd: '/' })).toMatchObject({ exitCode: 5 });
   });
 
   it('are read once, however often they are named', async () => {

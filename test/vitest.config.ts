@@ -55,8 +55,8 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     env: { EDGEWISE_BIN: program },
     // Long enough for a busy machine: only what hangs fails.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
     maxWorkers: '100%',
     // The test files of one worker share their imports, which takes a large part of the time otherwise. No test changes what it imports.
     isolate: false,

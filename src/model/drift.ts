@@ -71,6 +71,11 @@ export interface UnownedResource {
   readonly description: string;
   /** The stack that owns the resource. Absent if no stack does. */
   readonly stack?: string;
+  /**
+   * Only in a run over many stacks, if that stack is not in this repository: `removed`, if the commit of
+   * `--changed-since` has it. Absent: it is in the repository, or this is unknown.
+   */
+  readonly absence?: 'not-here' | 'removed' | undefined;
 }
 
 /** The parts of a plan that drift has too, with the same meaning. */
@@ -112,15 +117,15 @@ export function findDriftedId({ live, besideId }: DriftedChange): string | undef
 }
 
 /**
- * The live resources of one account that no stack manages, without those that the state `unowned` shows. `drifts`: all
- * drifts of the account, which may have read different kinds.
+ * The live resources of one account that no stack of the repository manages, without those that the state `unowned`
+ * shows. `drifts`: all drifts of the account, which may have read different kinds.
  */
 export function listUnmanaged(drifts: readonly Drift[]): readonly UnownedResource[] {
   const shown = new Set(
     drifts.flatMap(({ changes }) => changes.filter(({ state }) => state === 'unowned').map(findDriftedId)),
   );
   const unmanaged = drifts.flatMap(({ unowned }) =>
-    unowned.filter(({ stack, id }) => stack === undefined && !shown.has(id)),
+    unowned.filter(({ stack, absence, id }) => (stack === undefined || absence !== undefined) && !shown.has(id)),
   );
   return [...new Map(unmanaged.map((one) => [one.id, one])).values()];
 }

@@ -75,7 +75,15 @@ const DRIFTED_CHANGE_SCHEMA = CHANGE_SCHEMA.extend({
 }).loose();
 
 /** A live resource that the stack does not own. */
-const UNOWNED_SCHEMA = z.looseObject({ kind: text, id: text, description: text, stack: optional(text) });
+const UNOWNED_SCHEMA = z.looseObject({
+  kind: text,
+  id: text,
+  description: text,
+  stack: optional(text),
+  absence: optional(z.enum(['not-here', 'removed'])).describe(
+    'Only in a run over many stacks, if that stack is not in this repository. removed: the commit of --changed-since has it.',
+  ),
+});
 
 export const DRIFT_RESULT_SCHEMA = z.looseObject({
   command: z.literal('drift'),

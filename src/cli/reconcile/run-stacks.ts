@@ -5,6 +5,7 @@ import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listWriteToPaths } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
 import { findEffectiveShard } from '../../repository/select-stacks.ts';
+import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { findStackAmongOthers } from '../../run/neighbours.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
@@ -226,16 +227,21 @@ export async function compareStacksWithLive(
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+    const noteAbsent = createAbsentStackNotes(
+      { ...run.selected, baseUrl: flags.baseUrl, keyEnv: flags.keyEnv },
+      run.context,
+    );
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const opened = await openStackFolder(run, folder);
       const { stack, locate, settings } = opened;
-      const drift = await stack.drift({
+      const compared = await stack.drift({
         signal: run.signal,
         targets: flags.target,
         exclusions: flags.exclude,
         ...createOtherStacksLookUps(run, opened),
         onPlanned: (plan) => notePlan(run, opened, plan),
       });
+      const drift = isOfMany(run) ? noteAbsent(compared) : compared;
       const report: Report = isOfMany(run)
         ? { about: 'drift', drift }
         : { about: 'drift', drift, keyEnv: settings.keyEnv };

@@ -12,6 +12,7 @@ import {
 } from '../document.ts';
 import type { DriftReport, FormatOptions } from '../report.ts';
 import {
+  ABSENT_WORDING,
   createDriftView,
   type DriftedDetails,
   type DriftedView,
@@ -148,20 +149,21 @@ function describeDrifted(view: DriftedDetails, findPlace: FindPlace): EntryDetai
 }
 
 function listUnmanagedBlocks({ unmanaged }: DriftView): readonly Block[] {
+  const absent = unmanaged.filter(({ absence }) => absence !== '');
+  const rest = unmanaged.filter(({ absence }) => absence === '');
+  return [...createUnmanagedBlocks(rest, UNMANAGED_WORDING), ...createUnmanagedBlocks(absent, ABSENT_WORDING)];
+}
+
+function createUnmanagedBlocks(
+  unmanaged: DriftView['unmanaged'],
+  { heading, hint }: { readonly heading: string; readonly hint: string },
+): readonly Block[] {
   if (unmanaged.length === 0) return [];
-  const items = unmanaged.map(
-    ({ kind, id, description }): Text => [`${kind} `, toCode(id), description === '' ? '' : ` ${description}`],
-  );
-  return [
-    {
-      block: 'list',
-      heading: UNMANAGED_WORDING.heading,
-      items,
-      weight: 'rest',
-      note: UNMANAGED_WORDING.hint,
-      limit: MAX_UNMANAGED,
-    },
-  ];
+  const items = unmanaged.map(({ kind, id, description, absence }): Text => {
+    const more = [absence, description].filter(Boolean).map((text) => ` ${text}`);
+    return [`${kind} `, toCode(id), ...more];
+  });
+  return [{ block: 'list', heading, items, weight: 'rest', note: hint, limit: MAX_UNMANAGED }];
 }
 
 /** The maximum number of unmanaged resources that a terminal shows. An account may have thousands. */

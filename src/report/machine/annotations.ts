@@ -14,6 +14,7 @@ import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
 import { findApiKeyErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
+  ABSENT_WORDING,
   createDriftView,
   type DriftedView,
   type DriftGroup,
@@ -68,7 +69,7 @@ export const NON_DIAGNOSTIC_RULES = {
   'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
   'drift-danger': 'What was changed at the service concerns access, traffic, secrets, protection or ownership.',
-  unmanaged: 'A live resource is managed by no stack.',
+  unmanaged: 'A live resource is managed by no stack of this repository.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
   'write-skipped':
@@ -243,9 +244,11 @@ function listDriftAnnotations(drift: Drift, options: FormatOptions): readonly An
   ];
 }
 
-function createUnmanagedAnnotation({ kind, id, description }: UnmanagedResourceView): Annotation {
-  const message = `${kind} ${id} is unmanaged${description === '' ? '' : `: ${description}`}`;
-  return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
+function createUnmanagedAnnotation({ kind, id, description, absence }: UnmanagedResourceView): Annotation {
+  const what = absence === '' ? 'unmanaged' : absence;
+  const message = `${kind} ${id} is ${what}${description === '' ? '' : `: ${description}`}`;
+  const remedy = absence === '' ? UNMANAGED_WORDING.hint : ABSENT_WORDING.hint;
+  return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy };
 }
 
 /** The maximum number of characters of a value in an annotation: enough to recognize the value. */

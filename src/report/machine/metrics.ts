@@ -32,7 +32,7 @@ export function renderStacksMetrics({ parts }: StacksRunReport, { at }: Pick<For
   const accounts = Map.groupBy(found, ({ keyEnv, drift }) => JSON.stringify([drift.baseUrl, keyEnv]));
   const ofAccounts = [...accounts.values()].flatMap((readings) => {
     const [widest] = readings.toSorted((left, right) => right.drift.kinds.length - left.drift.kinds.length);
-    return widest === undefined ? [] : listAccountFamilies(widest);
+    return widest === undefined ? [] : [...listAccountFamilies(widest), createAbsentFamily(widest)];
   });
   return renderFamilies(joinFamilies([...ofStacks, ...ofAccounts]));
 }
@@ -134,6 +134,20 @@ function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family
       samples: [{ labels, value: countResourcesByOwner(drift).share }],
     },
   ];
+}
+
+/** Only for runs over many stacks, which know the stacks of the repository. Includes both values, so that a gauge falls to 0. */
+function createAbsentFamily({ drift, keyEnv }: AccountReading): Family {
+  const labels = { stack: drift.stack, base_url: drift.baseUrl, ...(keyEnv !== undefined && { key_env: keyEnv }) };
+  const count = (which: string): number => drift.unowned.filter(({ absence }) => absence === which).length;
+  return {
+    name: 'edgewise_account_absent_stack_resources',
+    help: 'Live resources with the mark of a stack that is not in the repository, and whether it was removed from it.',
+    samples: [
+      { labels: { ...labels, removed: 'no' }, value: count('not-here') },
+      { labels: { ...labels, removed: 'yes' }, value: count('removed') },
+    ],
+  };
 }
 
 function createSuccessFamily(isSuccess: boolean, labels: Sample['labels']): Family {

@@ -129,6 +129,8 @@ export interface UnmanagedResourceView {
   readonly id: string;
   /** The description in quotes. Empty if the resource has none. */
   readonly description: string;
+  /** Says that the stack of the resource is not in this repository. Empty if no stack owns the resource. */
+  readonly absence: string;
 }
 
 export function createDriftView(
@@ -212,13 +214,20 @@ function withDoubt(danger: Danger, differences: readonly Difference[]): Danger {
 
 const DOUBT = 'so it is compared with its manifest; its earlier value is unknown';
 
-function createUnmanagedView({ kind, id, description }: UnownedResource): UnmanagedResourceView {
+function createUnmanagedView({ kind, id, description, stack, absence }: UnownedResource): UnmanagedResourceView {
+  const why = absence === 'removed' ? 'was removed' : 'is not in this repository';
   return {
     kind: quoteIfNeeded(kind),
     id: quoteIfNeeded(id),
     description: description === '' ? '' : quoteText(description),
+    absence: absence === undefined ? '' : `of the stack ${quoteIfNeeded(stack ?? '')}, which ${why}`,
   };
 }
+
+export const ABSENT_WORDING = {
+  heading: 'Of stacks that are not in this repository',
+  hint: 'They are no drift: several repositories may share an account. The command edgewise destroy --stack NAME --from REF deletes what a removed stack owns.',
+} as const;
 
 export const UNMANAGED_WORDING = {
   heading: 'Unmanaged',

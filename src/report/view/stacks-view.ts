@@ -350,7 +350,13 @@ function describeReport(
     case 'drift': {
       const { drift } = report;
       const { unmanaged = [] } = part.options;
-      const listed = unmanaged.length === 0 ? [] : [`${unmanaged.length} unmanaged`];
+      const absent = unmanaged.filter(({ absence }) => absence !== undefined);
+      const removed = absent.filter(({ absence }) => absence === 'removed');
+      const listed = [
+        [unmanaged.length - absent.length, 'unmanaged'] as const,
+        [removed.length, 'orphaned by a removed stack'] as const,
+        [absent.length - removed.length, 'of stacks that are not here'] as const,
+      ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
       const said = [formatDriftHeadline(drift), ...listed, ...listFound(drift.diagnostics)].join(' · ');
       return {
         said,
@@ -457,7 +463,10 @@ export function formatStackSelectionSummary({
 /** A sentence for each removed stack, each after a space: what stays, and the command that deletes it. */
 function formatRemovedStacks({ removed, since }: TreeChanges): string {
   const sentences = removed.map(({ stack: { name, folder }, resources }) => {
-    const what = resources === undefined ? 'what it owns stays' : `its ${formatCount(resources, 'resource')} stay`;
+    const what =
+      resources === undefined || resources === 0
+        ? 'what it owns stays'
+        : `its ${formatCount(resources, 'resource')} ${resources === 1 ? 'stays' : 'stay'}`;
     const command = `edgewise destroy --stack ${quoteForShell(name)} --from ${quoteForShell(since)}`;
     return ` The stack ${name} (${folder}) was removed, and ${what} at the service until ${command}.`;
   });

@@ -115,6 +115,11 @@ export function isOwnedByAnotherUser(
   return findStats(dirname(path), statSync)?.uid !== owner;
 }
 
+/** Whether the file at `path` belongs to `uid`, the current user. True on systems without user ids. */
+export function isOwnFile(path: string, uid: number | undefined): boolean {
+  return uid === undefined || findStats(path)?.uid === uid;
+}
+
 const ROOT = 0;
 
 /**

@@ -91,7 +91,7 @@ export async function applyStacks(
     });
     refuseMissing();
     const presenter = createPresenter(run);
-    presenter.showPlans(planned);
+    presenter.showPlans(planned, [...applying.ready.values()]);
     const prepared = prepareReadyStacks(applying, planned);
     const ended = await askAndPlanAgain(applying, prepared, presenter);
     if (ended !== undefined) return presenter.report(ended);

@@ -31,11 +31,12 @@ try {
       await keepAsWebp(page, `${name}-${colorScheme}.webp`);
     }
   }
-  const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 900, height: 560 }, deviceScaleFactor: 1 });
+  const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 1200, height: 620 }, deviceScaleFactor: 1 });
   await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-  await page.locator('#example').selectOption('weights');
-  await page.locator('#status', { hasText: '1 to update' }).waitFor();
-  await page.locator('main').evaluate((main) => main.scrollIntoView());
+  // The edit that waits in the first example.
+  await page.locator('.cm-lintRange-info').dblclick();
+  await page.keyboard.type('50');
+  await page.locator('#status', { hasText: '1 update' }).waitFor();
   await keepAsWebp(page, 'try.webp');
 } finally {
   rmSync(folder, { recursive: true });

@@ -40,10 +40,10 @@ export interface Situation {
 }
 
 /** A task for the worker. */
-export type Task = { readonly id: number; readonly situation: Situation } & (
+export type Task = { readonly id: number; readonly situation: Situation; readonly allowDeletes: boolean } & (
   | { readonly type: 'plan' | 'drift' }
   /** `rules`: the server's faults during the apply, as `edgewise serve --faults` takes them. */
-  | { readonly type: 'apply'; readonly allowDeletes: boolean; readonly rules: string }
+  | { readonly type: 'apply'; readonly rules: string }
   | {
       readonly type: 'edit';
       readonly kind: string;
@@ -65,11 +65,11 @@ export interface Outcome {
   readonly text: string;
   readonly markdown: string;
   readonly json: string;
-  /** One or two sentences. */
+  /** What happened, in a sentence. Empty for a plan and for drift: `html` has it. */
   readonly sentence: string;
   readonly isFailure: boolean;
-  /** The number of writes of the plan. */
-  readonly writes: number;
+  /** Why the plan cannot be applied, as a sentence. Empty: it can be. */
+  readonly refusal: string;
   /** The plan deletes more than its rules allow without consent. */
   readonly needsConsent: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -114,22 +114,25 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
       ...new Map(found.map((one) => [JSON.stringify([one.code, one.address, one.message]), one])).values(),
     ];
     const report: Report = await createReport(stack, plan, task, emit);
-    const needsConsent = plan.violations.some(({ rule }) => rule === 'delete-share' || rule === 'nothing-described');
-    const writes = report.about === 'plan' ? plan.writes.length : 0;
+    const isAllowable = ({ rule }: Plan['violations'][number]) =>
+      rule === 'delete-share' || rule === 'nothing-described';
+    const needsConsent = report.about === 'plan' && plan.violations.some(isAllowable);
+    const refusal = explainRefusal(report);
     const account = server.snapshot();
-    return { ...(await render(report)), isFailure: false, writes, needsConsent, diagnostics, account };
+    return { ...(await render(report)), isFailure: false, refusal, needsConsent, diagnostics, account };
   } catch (error) {
     const diagnostics = error instanceof InvalidManifests ? error.diagnostics : [];
     const report = createFailure(error, diagnostics, plan);
+    const refusal = explainRefusal(report);
     const account = server.snapshot();
-    return { ...(await render(report)), isFailure: true, writes: 0, needsConsent: false, diagnostics, account };
+    return { ...(await render(report)), isFailure: true, refusal, needsConsent: false, diagnostics, account };
   }
 }
 
 async function createReport(stack: Stack, plan: Plan, task: Task, emit: Emit): Promise<Report> {
   if (task.type === 'drift') return { about: 'drift', drift: await stack.drift() };
   if (task.type !== 'apply') {
-    const allowed = { deletes: false, protected: [], rejected: [] };
+    const allowed = { deletes: task.allowDeletes, protected: [], rejected: [] };
     return { about: 'plan', plan, blocking: listBlockingViolations(plan.violations, allowed) };
   }
   const onEvent = (event: ApplyEvent) => {
@@ -137,6 +140,18 @@ async function createReport(stack: Stack, plan: Plan, task: Task, emit: Emit): P
   };
   const result = await stack.apply(plan, { onEvent, allowDeletes: task.allowDeletes });
   return { about: 'apply', plan, result };
+}
+
+/** Returns why nothing can be applied. Empty: the plan can be. */
+function explainRefusal(report: Report): string {
+  if (report.about === 'failure')
+    return report.failure.diagnostics?.[0]?.message ?? report.failure.error?.message ?? 'There is no plan.';
+  if (report.about === 'drift') return 'Open the plan: drift only says what differs.';
+  if (report.about !== 'plan') return 'Open the plan for what is left.';
+  const { plan, blocking } = report;
+  const error = plan.diagnostics.find(({ severity }) => severity === 'error') ?? blocking[0];
+  if (error !== undefined) return error.message;
+  return plan.writes.length === 0 ? 'There is nothing to apply.' : '';
 }
 
 function createFailure(error: unknown, diagnostics: readonly Diagnostic[], plan: Plan | undefined): FailureReport {
@@ -158,14 +173,10 @@ async function render(
   return { about: report.about, html, text, markdown, json, sentence: summarize(report, text) };
 }
 
+/** What happened. The review page of a plan and of drift has its own headline. */
 function summarize(report: Report, text: string): string {
-  if (report.about === 'failure')
-    return `Nothing can be planned: ${report.failure.diagnostics?.[0]?.message ?? report.failure.error?.message}`;
-  const lines = text.trim().split('\n');
-  // The totals of drift are the last paragraph.
-  if (report.about === 'drift') return lines[lines.lastIndexOf('') + 1] ?? '';
-  const said = report.about === 'apply' ? /^\d+ writes? applied/ : /^(\d+ (to delete|safety rule)|No |Nothing)/;
-  return lines.filter((line) => said.test(line)).join(' ') || (lines.at(-1) ?? '');
+  if (report.about === 'failure') return 'Nothing can be planned.';
+  return report.about === 'apply' ? (/^\d+ writes? applied[^:]*/m.exec(text)?.[0] ?? '') : '';
 }
 
 /** Changes fields of a live resource, or deletes it if no fields are given. Attached modules have their own paths. */

@@ -54,11 +54,16 @@ const explain = hoverTooltip((view, at) => {
   return { pos: line.from + start.length, end: line.from + whole.length, above: true, create };
 });
 
+/** What the editor says about a place of a file: a diagnostic, or advice. */
+export interface Remark extends Pick<Diagnostic, 'message' | 'remedy' | 'place'> {
+  readonly severity: Diagnostic['severity'] | 'info';
+}
+
 /** An editor of one text at a time. */
 export interface Editor {
   readonly show: (file: string, text: string) => void;
   /** Underlines what is wrong with the text that is shown. */
-  readonly mark: (diagnostics: readonly Diagnostic[]) => void;
+  readonly mark: (remarks: readonly Remark[]) => void;
 }
 
 /** Nobody writes longer lines. Coloring them keeps a page busy: 100,000 brackets are as many nested lists. */
@@ -84,7 +89,7 @@ export function createEditor(parent: HTMLElement, onChange: (text: string) => vo
     EditorView.lineWrapping,
     // Tab moves on, as everywhere in a page: it is no trap for those who use the keyboard alone.
     keymap.of([...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
-    EditorView.contentAttributes.of({ 'aria-label': 'Manifest' }),
+    EditorView.contentAttributes.of({ 'aria-label': 'Manifest', tabindex: '0' }),
     EditorView.updateListener.of(({ docChanged, state }) => {
       if (docChanged && !isShowing) onChange(state.doc.toString());
     }),
@@ -99,20 +104,14 @@ export function createEditor(parent: HTMLElement, onChange: (text: string) => vo
       view.setState(EditorState.create({ doc: text, extensions: [...extensions, language] }));
       isShowing = false;
     },
-    mark: (diagnostics) => {
-      const marks = diagnostics.flatMap((one) =>
-        one.place?.file === shown ? toMark(view.state.doc, one, one.place) : [],
-      );
+    mark: (remarks) => {
+      const marks = remarks.flatMap((one) => (one.place?.file === shown ? toMark(view.state.doc, one, one.place) : []));
       view.dispatch(setDiagnostics(view.state, marks));
     },
   };
 }
 
-function toMark(
-  text: Text,
-  { severity, message, remedy }: Diagnostic,
-  place: NonNullable<Diagnostic['place']>,
-): Mark[] {
+function toMark(text: Text, { severity, message, remedy }: Remark, place: NonNullable<Remark['place']>): Mark[] {
   if (place.line > text.lines) return [];
   const line = text.line(place.line);
   const from = Math.min(line.from + place.column - 1, line.to);

@@ -4,7 +4,10 @@ import type { Situation } from './account.ts';
 
 export interface Example {
   readonly title: string;
+  /** What the user sees, or is to do. */
   readonly hint: string;
+  /** An edit that the user is to make: the text to replace, and the hint once it is replaced. */
+  readonly waiting?: { readonly text: string; readonly advice: string; readonly next: string };
   /** The file that is opened. */
   readonly opens: string;
   readonly files: Situation['files'];
@@ -51,46 +54,52 @@ const POLICY = { file: 'edges-are-restricted.yaml', text: TEXTS['../policies/edg
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   quickstart: {
-    title: 'Quickstart: three new resources',
-    opens: 'postgres.yaml',
-    hint: 'Nothing is live yet, so the plan creates everything. Press Apply, then change a value in a manifest.',
+    title: 'Start: move traffic',
+    opens: 'postgres-pool.yaml',
+    hint: 'Change 90 to 50. The plan answers while you type.',
+    waiting: {
+      text: '90',
+      advice: 'Change this to 50: the plan answers.',
+      next: 'The plan answers: one request moves the traffic. Press Apply, or change more.',
+    },
+    before: QUICKSTART,
     files: QUICKSTART,
   },
-  everything: {
-    title: 'Every kind of resource',
+  create: {
+    title: 'Create: nothing is live yet',
     opens: 'postgres.yaml',
-    hint: 'Every kind, with every field that it has. HTTPS edges and routes exist already: edgewise only manages their modules.',
-    // A page has no files: neither certificates to read nor a folder for tokens.
-    files: take('everything', (text) => text.replace(/^ +ca_file: .*\n/m, '')),
-  },
-  weights: {
-    title: 'Weights: move traffic',
-    opens: 'postgres-pool.yaml',
-    hint: 'The live pool sends 90 of 100 connections to blue. The manifest now says 50: that takes one request, and no other resource changes.',
-    before: QUICKSTART,
-    files: take('quickstart', (text) =>
-      text.replace('External/blue: 90', 'External/blue: 50').replace('green: 10', 'green: 50'),
-    ),
-  },
-  replace: {
-    title: 'A replace: a field that cannot be changed',
-    opens: 'dashboard.yaml',
-    hint: 'The type of a restriction is fixed when it is created. A new one is created first, then the old one is deleted.',
-    before: QUICKSTART,
-    files: take('quickstart', (text) => text.replace('type: dashboard', 'type: api')),
+    hint: 'Nothing is live, so the plan creates all three resources, each after what it refers to. Press Apply.',
+    files: QUICKSTART,
   },
   drift: {
-    title: 'Drift: a user changed the live edge',
+    title: 'Drift: someone changed the live edge',
     opens: 'postgres.yaml',
-    hint: 'The manifests are unchanged, but a user changed the port of the live edge. The plan reverts this drift. That is a danger: users of the new port lose it.',
+    hint: 'Someone changed the port of the live edge by hand. The plan says so, and sets it back to that of this manifest.',
     before: QUICKSTART,
     edit: { kind: 'TCPEdge', fields: { hostports: ['1.tcp.example.net:20999'] } },
     files: QUICKSTART,
   },
+  policy: {
+    title: 'A policy that refuses a plan',
+    opens: 'edges-are-restricted.yaml',
+    hint: 'The edge lost its IP restriction, and this policy refuses that. Give postgres.yaml its restriction back.',
+    before: QUICKSTART,
+    files: [
+      ...take('quickstart', (text) => text.replace(/ {2}ip_restriction:[\s\S]*$/, '')),
+      { ...POLICY, text: POLICY.text.replace(/^# yaml-language-server.*\n/, '') },
+    ],
+  },
+  replace: {
+    title: 'Replace: a field that is fixed',
+    opens: 'dashboard.yaml',
+    hint: 'The type of a restriction cannot be changed. A new one is created first, and then the old one is deleted.',
+    before: QUICKSTART,
+    files: take('quickstart', (text) => text.replace('type: dashboard', 'type: api')),
+  },
   'hand-over': {
-    title: 'A hand-over: another stack takes it all over',
+    title: 'Hand over to another stack',
     opens: 'postgres.yaml',
-    hint: 'A mark on each resource names the stack that owns it. These resources belong to the stack quickstart, and the stack data takes them over: only the marks change.',
+    hint: 'These resources belong to the stack quickstart. The stack data takes them over: only their marks change.',
     before: QUICKSTART,
     files: take('quickstart', (text, file) => {
       if (file === 'edgewise.yaml') return text.replace('name: quickstart', 'name: data');
@@ -99,14 +108,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       return `${text.trimEnd()}\nlifecycle:\n  renamed_from: { stack: quickstart, name: ${name} }\n`;
     }),
   },
-  policy: {
-    title: 'A policy that refuses',
-    opens: 'edges-are-restricted.yaml',
-    hint: 'The edge lost its IP restriction, so everybody could connect. The plan shows that danger, and the policy edges-are-restricted.yaml refuses the plan: it cannot be applied.',
-    before: QUICKSTART,
-    files: [
-      ...take('quickstart', (text) => text.replace(/ {2}ip_restriction:[\s\S]*$/, '')),
-      { ...POLICY, text: POLICY.text.replace(/^# yaml-language-server.*\n/, '') },
-    ],
+  everything: {
+    title: 'Every kind of resource',
+    opens: 'postgres.yaml',
+    hint: 'Every kind, with every field. HTTPS edges and routes exist already: edgewise manages only their modules.',
+    // A page has no files: neither certificates to read nor a folder for tokens.
+    files: take('everything', (text) => text.replace(/^ +ca_file: .*\n/m, '')),
   },
 };

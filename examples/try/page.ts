@@ -1,6 +1,6 @@
 import type { Outcome, Situation, TaskEvent } from './account.ts';
-import { createEditor } from './editor.ts';
-import { EXAMPLES, FAULTS } from './examples.ts';
+import { createEditor, type Remark } from './editor.ts';
+import { EXAMPLES, type Example, FAULTS } from './examples.ts';
 import { pack, unpack } from './link.ts';
 import { runInWorker, type TaskInput } from './run.ts';
 
@@ -11,7 +11,15 @@ const get = <T extends HTMLElement = HTMLElement>(id: string) => document.getEle
 let situation: Situation = { files: [{ file: 'manifests.yaml', text: '' }], hours: 0, fault: 'none' };
 let shown = 0;
 let outcome: Outcome | undefined;
-let format: 'review' | 'text' | 'markdown' | 'json' | 'command' = 'review';
+const FORMATS = {
+  review: { title: 'Review page' },
+  text: { title: 'Text' },
+  markdown: { title: 'Markdown' },
+  json: { title: 'JSON' },
+  command: { title: 'Command' },
+} as const;
+let format: keyof typeof FORMATS = 'review';
+let example: Example | undefined;
 
 /** Tasks run one after another. Of several waiting plans, only the latest runs. */
 let queue = Promise.resolve();
@@ -27,12 +35,12 @@ function run(input: TaskInput): Promise<void> {
     document.body.dataset['busy'] = input.type;
     const apply = get<HTMLButtonElement>('apply');
     if (input.type === 'apply') apply.disabled = true;
-    const result = await runInWorker({ ...input, situation }, showEvent).catch((error: Error) => error);
+    const task = { ...input, situation, allowDeletes: get<HTMLInputElement>('deletes').checked };
+    const result = await runInWorker(task, showEvent).catch((error: Error) => error);
     document.body.dataset['busy'] = '';
     if (started !== session) return;
     if (result instanceof Error) {
-      apply.disabled = true;
-      say(result.message, true);
+      answer({ sentence: result.message, refusal: 'There is no plan.', isFailure: true });
       return;
     }
     outcome = result;
@@ -45,45 +53,76 @@ function run(input: TaskInput): Promise<void> {
 function showEvent(event: TaskEvent): void {
   if (event.type === 'request') get('journal').append(make('li', event.line));
   if (event.type === 'request') get('journal').scrollTop = get('journal').scrollHeight;
-  if (event.type === 'progress') say(`Applying: ${event.done} of ${event.total} writes`);
+  if (event.type === 'progress')
+    answer({ sentence: `Applying: ${event.done} of ${event.total} writes`, refusal: 'An apply is running.' });
 }
 
 const frame = get<HTMLIFrameElement>('review');
 const editor = createEditor(get('editor'), (text) => {
-  situation = { ...situation, files: situation.files.map((one, at) => (at === shown ? { ...one, text } : one)) };
-  void run({ type: 'plan' });
+  changeFiles(situation.files.map((one, at) => (at === shown ? { ...one, text } : one)));
 });
 
-const HEADINGS: Partial<Record<Outcome['about'], string>> = { apply: 'Result of the apply', drift: 'Drift' };
+/** Plans other files. Consent was for the plan before. */
+function changeFiles(files: Situation['files']): void {
+  situation = { ...situation, files };
+  get<HTMLInputElement>('deletes').checked = false;
+  void run({ type: 'plan' });
+}
+
 const AFTER_APPLY =
-  'The account below is the result of the apply. Change a manifest, or edit a live resource, to get the next plan.';
+  'Applied: the account below has it. Edit a manifest, or change a live resource by hand to see drift.';
 
 function show(): void {
   if (outcome === undefined) return;
-  get('would').textContent = HEADINGS[outcome.about] ?? 'Plan';
-  if (outcome.about === 'apply') get('hint').textContent = AFTER_APPLY;
   showReport(outcome);
-  editor.mark(outcome.diagnostics);
+  showRemarks();
   showFiles();
   showAccount();
-  say(outcome.sentence, outcome.isFailure);
-  get<HTMLButtonElement>('apply').disabled = outcome.writes === 0;
+  get('consent').hidden = !outcome.needsConsent;
+  if (!outcome.needsConsent) get<HTMLInputElement>('deletes').checked = false;
+  if (outcome.about === 'apply') get('hint').textContent = AFTER_APPLY;
 }
 
-function showReport({ html, text, markdown, json }: Outcome): void {
+/** Says what the report says in short, and turns Apply on or, with the reason, off. New elements: no text moves. */
+function answer({ sentence, refusal, isFailure = false }: Partial<Outcome>): void {
+  get<HTMLButtonElement>('apply').disabled = refusal !== '';
+  const status = Object.assign(make('p', sentence ?? ''), { id: 'status', className: isFailure ? 'bad' : '' });
+  const reason = Object.assign(make('p', refusal === '' ? '' : `Apply is off. ${refusal}`), { id: 'reason' });
+  get('answer').replaceChildren(status, reason);
+}
+
+/** Marks what the editor shows: diagnostics, and the edit that waits. */
+function showRemarks(): void {
+  const { file, text } = situation.files[shown] ?? { file: '', text: '' };
+  const remarks: Remark[] = [...(outcome?.diagnostics ?? [])];
+  const { opens, waiting } = example ?? {};
+  if (waiting !== undefined && file === opens) {
+    const before = text.split(waiting.text)[0]?.split('\n') ?? [];
+    const place = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1, excerpt: '' };
+    const isDone = !text.includes(waiting.text);
+    if (!isDone) remarks.push({ severity: 'info', message: waiting.advice, place });
+    if (outcome?.refusal === '') get('hint').textContent = isDone ? waiting.next : (example?.hint ?? '');
+  }
+  editor.mark(remarks);
+}
+
+function showReport({ about, html, text, markdown, json, sentence, refusal, isFailure }: Outcome): void {
+  const name = { drift: 'drift', apply: 'result' }[String(about)] ?? 'plan';
+  get('result').hidden = about !== 'apply';
+  for (const id of ['plan', 'drift', 'result'])
+    Object.assign(get(id), { ariaSelected: String(id === name), tabIndex: id === name ? 0 : -1 });
   const isReview = format === 'review';
   frame.hidden = !isReview;
   get('plain').hidden = isReview;
-  for (const tab of document.querySelectorAll<HTMLElement>('[role=tab][data-format]')) {
-    tab.ariaSelected = String(tab.dataset['format'] === format);
-    tab.tabIndex = tab.dataset['format'] === format ? 0 : -1;
-  }
   get('plain').textContent = { review: '', text, markdown, json, command: renderCommand() }[format];
+  const page = new DOMParser().parseFromString(html, 'text/html');
+  const headline = page.querySelector('.conclusion:has(strong)');
+  answer({ sentence: sentence || headline?.textContent || '', refusal, isFailure });
   if (!isReview) return;
+  // This page says itself what the report is about.
+  for (const element of [headline, ...page.querySelectorAll('script, .brand, h1, .counts')]) element?.remove();
   // The frame is a sandbox without scripts. Only its body is replaced, so that its scroll position stays.
   const inside = frame.contentDocument;
-  const page = new DOMParser().parseFromString(html, 'text/html');
-  page.querySelector('script')?.remove();
   if (inside?.querySelector('main') == null) frame.srcdoc = `<!doctype html>${page.documentElement.outerHTML}`;
   else inside.body.replaceWith(inside.importNode(page.body, true));
 }
@@ -98,8 +137,9 @@ function showFiles(): void {
     outcome?.diagnostics.filter(({ severity }) => severity === 'error').map(({ place }) => place?.file),
   );
   const tabs = situation.files.map(({ file }, at) => {
-    const tab = make('button', file + (broken.has(file) ? ' ⚠' : ''));
+    const tab = make('button', (broken.has(file) ? '⚠ ' : '') + file);
     tab.role = 'tab';
+    tab.title = file;
     tab.id = `file-${at}`;
     tab.ariaSelected = String(at === shown);
     tab.tabIndex = at === shown ? 0 : -1;
@@ -116,35 +156,46 @@ function open(at: number): void {
   shown = Math.max(0, Math.min(at, situation.files.length - 1));
   const { file, text } = situation.files[shown] ?? { file: '', text: '' };
   editor.show(file, text);
-  if (outcome !== undefined) editor.mark(outcome.diagnostics);
+  showRemarks();
   showFiles();
 }
 
 function showAccount(): void {
   const now = new Date(Date.now() + situation.hours * 3_600_000);
-  get('now').textContent = now.toISOString().slice(0, 16).replace('T', ' ');
+  get('now').textContent = `${now.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const rows = Object.entries(situation.account?.resources ?? {}).flatMap(([kind, all]) =>
     all.map((one) => renderRow(kind, one)),
   );
   get('live').replaceChildren(...rows.slice(0, 200));
   get('count').textContent =
     rows.length === 0
-      ? 'Nothing of the manifests is live yet.'
-      : `${rows.length} live${rows.length > 200 ? ', the first 200 are shown' : ''}.`;
+      ? 'nothing is live yet'
+      : `${rows.length} live resources${rows.length > 200 ? ', 200 shown' : ''}`;
 }
 
 function renderRow(kind: string, one: Readonly<Record<string, unknown>>): HTMLElement {
-  const { id, created_at: _, state: __, metadata: ___, ...fields } = one;
-  const row = make('tr', '');
-  const text = JSON.stringify(fields);
-  const change = make('button', 'Edit');
-  change.ariaLabel = `Edit ${kind} ${id}`;
+  const { id, created_at: _, state: __, metadata, ...fields } = one;
+  const name = findName(metadata);
+  const resource = make('th', `${kind}/`);
+  resource.scope = 'row';
+  resource.append(make('b', name));
+  const change = make('button', 'Change');
+  change.ariaLabel = `Change ${kind} ${name || id}`;
   change.addEventListener('click', () => edit(kind, String(id), fields));
   const first = make('td', '');
   first.append(change);
-  row.append(first, make('td', kind), make('td', String(id)), make('td', text.slice(0, 140)));
-  if (text.length > 140) row.lastElementChild?.append('…');
+  const row = make('tr', '');
+  row.append(first, resource, make('td', String(id)), make('td', JSON.stringify(fields).slice(0, 400)));
   return row;
+}
+
+/** The name in the mark of a resource. Empty: it has none. */
+function findName(metadata: unknown): string {
+  try {
+    return String(JSON.parse(String(metadata)).edgewise.name);
+  } catch {
+    return '';
+  }
 }
 
 function edit(kind: string, id: string, fields: Readonly<Record<string, unknown>>): void {
@@ -172,27 +223,30 @@ function make<K extends keyof HTMLElementTagNameMap>(tag: K, text: string): HTML
   return element;
 }
 
+/** Says something that changes nothing: the plan stays, and whether it can be applied. */
 function say(text: string, isBad = false): void {
   Object.assign(get('status'), { textContent: text, className: isBad ? 'bad' : '' });
 }
 
-function reset(next: Situation): void {
+function reset(next: Situation, chosen?: Example): void {
   session += 1;
   situation = next;
+  example = chosen;
   outcome = undefined;
-  get('hint').className = '';
+  Object.assign(get('hint'), { textContent: chosen?.hint ?? '', className: '' });
+  get<HTMLInputElement>('deletes').checked = false;
   get('journal').replaceChildren();
   get<HTMLSelectElement>('fault').value = FAULTS[next.fault] === undefined ? 'none' : next.fault;
   open(0);
 }
 
 async function choose(name: string): Promise<void> {
-  const example = EXAMPLES[name];
-  if (example === undefined) return;
-  const { files, hint, opens, before, edit: edited } = example;
-  reset({ files: before ?? files, hours: 0, fault: 'none' });
+  const chosen = EXAMPLES[name];
+  if (chosen === undefined) return;
+  const { files, hint, opens, before, edit: edited } = chosen;
+  reset({ files: before ?? files, hours: 0, fault: 'none' }, chosen);
   const started = session;
-  if (before !== undefined) await run({ type: 'apply', allowDeletes: false, rules: '[]' });
+  if (before !== undefined) await run({ type: 'apply', rules: '[]' });
   if (started !== session) return;
   get('hint').textContent = hint;
   situation = { ...situation, files };
@@ -220,14 +274,13 @@ onSelect('fault', FAULTS, (fault) => {
   situation = { ...situation, fault };
 });
 onClick('apply', () => {
+  // What was typed a moment ago is not planned yet, so nobody saw its plan.
+  if (document.body.dataset['busy'] !== '') return;
   get('journal').replaceChildren();
-  void run({
-    type: 'apply',
-    allowDeletes: get<HTMLInputElement>('deletes').checked,
-    rules: FAULTS[situation.fault]?.rules ?? '[]',
-  });
+  void run({ type: 'apply', rules: FAULTS[situation.fault]?.rules ?? '[]' });
 });
-onClick('replan', () => void run({ type: 'plan' }));
+onClick('plan', () => void run({ type: 'plan' }));
+onClick('deletes', () => void run({ type: 'plan' }));
 onClick('drift', () => void run({ type: 'drift' }));
 for (const [id, hours] of Object.entries({ day: 24, year: 8760 }))
   onClick(id, () => {
@@ -247,9 +300,8 @@ onClick('add', () => {
 });
 onClick('remove', () => {
   if (situation.files.length === 1) return;
-  situation = { ...situation, files: situation.files.filter((_, at) => at !== shown) };
+  changeFiles(situation.files.filter((_, at) => at !== shown));
   open(shown);
-  void run({ type: 'plan' });
 });
 onClick('share', async () => {
   try {
@@ -262,34 +314,47 @@ onClick('share', async () => {
 });
 for (const list of document.querySelectorAll<HTMLElement>('[role=tablist]')) {
   list.addEventListener('keydown', (event) => {
-    const tabs = [...list.querySelectorAll<HTMLElement>('[role=tab]')];
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const next =
-      step === undefined
-        ? undefined
-        : tabs.at((tabs.indexOf(document.activeElement as HTMLElement) + step) % tabs.length);
-    const id = next?.id;
+    const tabs = [...list.querySelectorAll<HTMLElement>('[role=tab]:not([hidden])')];
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = tabs.at((tabs.indexOf(document.activeElement as HTMLElement) + step) % tabs.length);
     next?.click();
-    (id ? get(id) : next)?.focus();
+    // A click may have made the tabs anew.
+    if (next !== undefined) get(next.id).focus();
   });
 }
-for (const tab of document.querySelectorAll<HTMLElement>('[data-format]'))
-  tab.addEventListener('click', () => {
-    format = (tab.dataset['format'] ?? 'review') as typeof format;
-    if (outcome !== undefined) showReport(outcome);
-  });
+onSelect('format', FORMATS, (name) => {
+  format = name as keyof typeof FORMATS;
+  if (outcome !== undefined) showReport(outcome);
+});
+
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+function showTheme(): void {
+  const { theme = systemIsDark.matches ? 'dark' : 'light' } = document.documentElement.dataset;
+  get('theme').textContent = theme === 'dark' ? 'Light' : 'Dark';
+  if (frame.contentDocument !== null) frame.contentDocument.documentElement.dataset['theme'] = theme;
+}
+onClick('theme', () => {
+  document.documentElement.dataset['theme'] = get('theme').textContent === 'Light' ? 'light' : 'dark';
+  showTheme();
+});
+systemIsDark.addEventListener('change', showTheme);
+frame.addEventListener('load', showTheme);
+showTheme();
 
 // Makes these areas scrollable with the keyboard.
-for (const area of [get('plain'), get('journal'), get('live').closest('section')]) area?.setAttribute('tabindex', '0');
+for (const area of [get('plain'), get('journal'), get('live').closest('section'), get('answer').parentElement])
+  area?.setAttribute('tabindex', '0');
 
 async function start(): Promise<void> {
   const packed = location.hash.slice(1);
-  if (packed === '') return void choose('quickstart');
+  if (packed === '') return choose('quickstart');
   try {
     reset(await unpack(packed));
     void run({ type: 'plan' });
   } catch (error) {
-    void choose('quickstart');
+    await choose('quickstart');
     get('hint').textContent = error instanceof Error ? error.message : String(error);
     get('hint').classList.add('bad');
   }

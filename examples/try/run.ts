@@ -5,8 +5,8 @@ import PlanWorker from './worker.ts?worker&inline';
 
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
-/** A task without the situation, which the page adds when the task starts. */
-export type TaskInput = Without<Task, 'id' | 'situation'>;
+/** A task without what the page adds when the task starts. */
+export type TaskInput = Without<Task, 'id' | 'situation' | 'allowDeletes'>;
 
 const LIMITS_S = { plan: 10, edit: 10, drift: 30, apply: 120 } as const;
 

@@ -1,0 +1,236 @@
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { KeyInput } from 'puppeteer-core';
+import { expect, it } from 'vitest';
+import { ARTIFACTS } from '../browsers/browser.ts';
+import { buildPage, describeInBrowsers } from './shown-page.ts';
+
+/** How the page of `npm run try` looks, and that everybody can use it. */
+
+/** The background of the page and of its review. */
+const [LIGHT, DARK] = ['rgb(250, 250, 248)', 'rgb(19, 21, 24)'];
+
+const WIDTHS = [400, 900, 1300, 1800];
+
+describeInBrowsers(buildPage(), (shown) => {
+  const { open, settle, read, choose, press, write } = shown;
+
+  it.each([
+    ['nothing is to be done', 'quickstart', undefined, 'There is nothing to apply'],
+    ['a policy refuses the plan', 'policy', undefined, 'TCPEdge/postgres lets everybody connect'],
+    ['a manifest is wrong', 'create', 'kind: nothing\n', 'postgres.yaml is not a'],
+  ])('turns Apply off with the reason if %s, and on again', async (_when, example, text, reason) => {
+    await open();
+    await choose(example);
+    if (text !== undefined) await write(text);
+    const readApply = () =>
+      shown.page.$eval('#apply', (button) => {
+        const { disabled, ariaDescribedByElements } = button as HTMLButtonElement;
+        return { disabled, why: ariaDescribedByElements?.map(({ textContent }) => textContent).join('') ?? '' };
+      });
+    const { disabled, why } = await readApply();
+    expect(disabled).toBe(true);
+    expect(why).toContain(reason);
+    await choose('replace');
+    expect(await readApply()).toEqual({ disabled: false, why: '' });
+  });
+
+  it('is dark or light as the user wants, and its review too', async () => {
+    await open();
+    const read = (of: 'page' | 'review') =>
+      shown.page.evaluate((which) => {
+        const review = (document.getElementById('review') as HTMLIFrameElement).contentDocument?.documentElement;
+        const element = which === 'page' ? document.body : review;
+        return element && getComputedStyle(element).backgroundColor;
+      }, of);
+    expect([await read('page'), await read('review')]).toEqual([LIGHT, LIGHT]);
+    await press('#theme');
+    expect([await read('page'), await read('review')]).toEqual([DARK, DARK]);
+    await choose('drift');
+    await press('#theme');
+    expect([await read('page'), await read('review')]).toEqual([LIGHT, LIGHT]);
+  });
+
+  // Only Chromium reports layout shifts.
+  it.each(shown.name === 'chrome' ? [1300, 400] : [])('has no layout that jumps if it is %i wide', async (width) => {
+    await open('', 'light', width);
+    await shown.page.evaluateOnNewDocument(() => {
+      const jumps: string[] = [];
+      const add = (list: PerformanceObserverEntryList) => {
+        for (const entry of list.getEntries() as (PerformanceEntry & { sources: { node: Node | null }[] })[]) {
+          // What is pasted moves the text in the editor.
+          const outside = entry.sources.filter(({ node }) => node?.parentElement?.closest('#editor') === null);
+          jumps.push(
+            ...outside.map(
+              ({ node }) =>
+                `${node?.nodeName} ${node?.textContent?.slice(0, 40)} in ${node?.parentElement?.outerHTML.slice(0, 60)}`,
+            ),
+          );
+        }
+      };
+      Object.assign(window, { jumps });
+      new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+    });
+    await shown.page.reload();
+    await settle();
+    await choose('policy');
+    await write('kind: nothing\n');
+    await choose('everything');
+    await press('#apply');
+    expect(await shown.page.evaluate(() => (window as unknown as { jumps: string[] }).jumps)).toEqual([]);
+  });
+
+  it.each([
+    ['light', 1300],
+    ['dark', 1300],
+    ['light', 400],
+    ['dark', 400],
+  ] as const)('breaks no rule of accessibility if it is %s and %i wide', async (look, width) => {
+    await open('', look, width);
+    const back = await shown.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(back).toBe(look === 'dark' ? DARK : LIGHT);
+    await choose('drift');
+    await press('#apply');
+    const findings = await shown.page.evaluate(
+      `${axe.source}; axe.run(document, { resultTypes: ['violations'], iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+    );
+    await shown.page
+      .screenshot({
+        path: join(ARTIFACTS, `try-${shown.name}-${look}-${width}.png`) as `${string}.png`,
+        fullPage: true,
+      })
+      .catch(() => undefined);
+    expect(findings).toEqual([]);
+    expect(await shown.page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+  });
+
+  it.each(WIDTHS)('breaks no kind and no name inside a word if it is %i wide', async (width) => {
+    await open('', 'light', width);
+    await choose('everything');
+    await press('#apply');
+    await press('#plan');
+    await choose('create');
+    await press('#apply');
+    await press('#account summary');
+    const broken = await shown.page.evaluate(() => {
+      const review = (document.getElementById('review') as HTMLIFrameElement).contentDocument;
+      const inside = review?.querySelectorAll('.item h3, .item .kind, .grid td') ?? [];
+      const words = (element: Element): string[] => {
+        const walker = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        const found: string[] = [];
+        for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+          for (const { 0: word, index } of (node.textContent ?? '').matchAll(/[\w-]+/g)) {
+            const range = element.ownerDocument.createRange();
+            range.setStart(node, index);
+            range.setEnd(node, index + word.length);
+            if (new Set(Array.from(range.getClientRects(), ({ top }) => top)).size > 1) found.push(word);
+          }
+        return found;
+      };
+      return [...document.querySelectorAll('#live th, #files [role=tab]'), ...inside].flatMap(words);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it.each(WIDTHS.slice(1))('fills the window and scrolls only its parts if it is %i wide', async (width) => {
+    await open('', 'light', width);
+    await press('#account summary');
+    for (const part of ['#files', '#editor', '#apply', '#review', '#live', '#fault'])
+      expect(await shown.page.$eval(part, isInView), part).toBe(true);
+    expect(await shown.page.evaluate(() => document.documentElement.scrollHeight)).toBe(1000);
+  });
+
+  const isInView = (element: Element): boolean => {
+    const { top, left, bottom, right, height } = element.getBoundingClientRect();
+    return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth && height > 0;
+  };
+
+  it('draws no bright line in the dark', async () => {
+    await open('', 'dark');
+    await press('#account summary');
+    const bright = await shown.page.evaluate(() =>
+      Array.from(document.querySelectorAll('body *:not(button, option)'), (element) => {
+        const style = getComputedStyle(element);
+        const sides = (['Top', 'Right', 'Bottom', 'Left'] as const).filter(
+          (side) => Number.parseFloat(style[`border${side}Width`]) > 0,
+        );
+        const colors = sides.map((side) => style[`border${side}Color`].match(/[\d.]+/g)?.map(Number) ?? []);
+        const isBright = ([red = 0, green = 0, blue = 0, alpha = 1]: number[]) =>
+          alpha > 0 && red + green + blue > 3 * 140;
+        return colors.some(isBright) ? [`${element.id} ${element.className}`] : [];
+      }).flat(),
+    );
+    expect(bright).toEqual([]);
+  });
+
+  it('works by touch at a width of 400, with the answer in view of the editor', async () => {
+    await open();
+    await shown.page.setViewport({ width: 400, height: 800, hasTouch: true });
+    await shown.page.reload();
+    await settle();
+    const small = await shown.page.$$eval('button, select, summary, [role=tab]', (all) =>
+      all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44).map(({ id }) => id),
+    );
+    expect(small).toEqual([]);
+    await shown.page.tap('.cm-lintRange-info');
+    await shown.page.keyboard.press('End');
+    await shown.page.keyboard.press('Backspace');
+    await shown.page.keyboard.type('5');
+    expect(await settle()).toContain('1 update');
+    for (const part of ['.cm-content', '#status', '#apply'])
+      expect(await shown.page.$eval(part, isInView), part).toBe(true);
+    await shown.page.tap('#apply');
+    expect(await settle()).toContain('1 write applied');
+    await shown.page.tap('#account summary');
+    await shown.page.tap('#live button');
+    expect(await shown.page.$eval('#edit', isInView)).toBe(true);
+    await shown.page.tap('#edit [value=delete]');
+    expect(await settle()).toContain('1 create');
+    await shown.page.tap('#file-0');
+    expect(await read('#files [aria-selected=true]')).toBe('dashboard.yaml');
+    expect(await shown.page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+  });
+
+  it('works with the keyboard alone', async () => {
+    await open();
+    /** Presses Tab until an element has the focus, and says which had it before. */
+    const tabTo = async (selector: string): Promise<readonly string[]> => {
+      const passed: string[] = [];
+      while (!(await shown.page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector))) {
+        if (passed.length > 40) throw new Error(`Tab does not lead to ${selector}: ${passed.join(' ')}`);
+        await shown.page.keyboard.press('Tab');
+        passed.push(await shown.page.evaluate(() => document.activeElement?.id ?? ''));
+      }
+      return passed;
+    };
+    const press = async (...keys: readonly KeyInput[]): Promise<string> => {
+      for (const key of keys) await shown.page.keyboard.press(key);
+      return settle();
+    };
+    expect(await tabTo('#share')).toEqual(['example', 'again', 'share']);
+    await tabTo('#files [aria-selected=true]');
+    await press('ArrowDown');
+    expect(await read('#files [aria-selected=true]')).toBe('postgres.yaml');
+    await press('ArrowUp');
+    await tabTo('.cm-content');
+    await press(...Array<KeyInput>(7).fill('ArrowDown'), 'End', 'Backspace', 'Backspace', '5', '0');
+    expect(await read('#status')).toContain('1 update');
+    await tabTo('#apply');
+    expect(await press('Enter')).toContain('1 write applied');
+    await tabTo('#result');
+    expect(await press('ArrowLeft')).toMatch(/in sync|No drift/i);
+    expect(await press('ArrowLeft')).toContain('Nothing to do');
+    await tabTo('summary');
+    await press('Enter');
+    await tabTo('#live button');
+    await press('Enter');
+    expect(await shown.page.$eval('#edit', (dialog) => (dialog as HTMLDialogElement).open)).toBe(true);
+    await tabTo('[value=delete]');
+    expect(await press('Enter')).toContain('1 create');
+    await tabTo('#year');
+    await tabTo('#fault');
+    expect(await press('ArrowDown')).toContain('1 create');
+    expect(await shown.page.$eval('#fault', (list) => (list as HTMLSelectElement).value)).toBe('lost');
+    expect(shown.deeds).toEqual([]);
+  });
+});

@@ -16,6 +16,7 @@ import { createRenderCommandRunner } from './stack/render.ts';
 import {
   readManifestTrust,
   readSecretsNamedInEnvironment,
+  readSetting,
   refuseUntrustedRender,
   resolveSettingsFromManifests,
 } from './stack/settings.ts';
@@ -46,6 +47,12 @@ export interface StackOptions extends ServiceSettingOptions, Pick<ClientOptions,
    * `spec.render` is an error. Default: false.
    */
   readonly render?: boolean;
+  /**
+   * The program and its arguments that print the manifests of a stack with `spec.render`, in place of the command there
+   * and without `render`, also if the manifests are untrusted. The folder of the stack is added as the last argument.
+   * Default: EDGEWISE_RENDER_WITH.
+   */
+  readonly renderWith?: readonly string[];
   /**
    * Whether the manifests are untrusted. If true, nothing is applied. A manifest setting that decides where the API key
    * is sent is then an error, unless the options or the environment set the same value. Default: EDGEWISE_UNTRUSTED.
@@ -96,9 +103,9 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);
 }
 
-async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: StackOptions): Promise<Host> {
+async function createHost({ cwd, env, now, apiKey, render = false, ...more }: StackOptions): Promise<Host> {
   const own = createProcessHost();
-  const { untrusted, offered = [], root } = trust;
+  const { untrusted, offered = [], root } = more;
   const given = {
     ...own,
     rehearse: rehearsePlan,
@@ -110,6 +117,7 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
   const { secrets, env: known } = readSecretsNamedInEnvironment(given);
   if (apiKey !== undefined) secrets.add('the API key', apiKey);
   const host = { ...given, env: known, secrets, ...readManifestTrust({ env: offered, untrusted, root }, given) };
-  if (render) refuseUntrustedRender(host);
-  return render ? { ...host, render: createRenderCommandRunner(host) } : host;
+  const renderWith = more.renderWith ?? readSetting('renderWith', { env: known });
+  if (render && renderWith === undefined) refuseUntrustedRender(host);
+  return render || renderWith !== undefined ? { ...host, render: createRenderCommandRunner(host), renderWith } : host;
 }

@@ -86,12 +86,12 @@ async function runBody(
     if (flags.report !== undefined) await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
     trusting = { ...context, ...readManifestTrust(flags, context) };
     if (writesFiles(flags, trusting)) await refuseOutputPaths(flags, trusting);
-    if (flags.render === true) refuseUntrustedRender(trusting);
+    const rendering = await createRendering(flags, trusting);
     if (flags.showSecrets === true) showSecrets(flags, secrets);
     const onSubject = (more: StackNameAndLocator): void => {
       subject = { ...subject, ...more };
     };
-    return await body({ ...trusting, onSubject, ...(flags.render === true && (await allowRender(context))) });
+    return await body({ ...trusting, onSubject, ...rendering });
   } catch (error) {
     if (findUnreadablePart(error) !== undefined) throw error;
     return showFailure(error, { command, flags, ...subject }, trusting);
@@ -137,11 +137,14 @@ function showSecrets({ out }: RunFlags, secrets: SecretRedactor): void {
 /** Limits on everything that a run reads. Reading 100,000 resources three times uses half of these limits. */
 const RUN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 500_000, of: 'one run' };
 
-/** Loads the code that runs the commands of `spec.render`. Called only if the user allows it with `--render`. */
-async function allowRender(context: Context): Promise<Pick<Context, 'render'>> {
+/** Loads the code that runs commands that print manifests. Only if the user allows those of manifests, or names one. */
+async function createRendering(flags: RunFlags, context: Context): Promise<Pick<Context, 'render' | 'renderWith'>> {
+  const renderWith = readSetting('renderWith', { flags, env: context.env });
+  if (flags.render === true && renderWith === undefined) refuseUntrustedRender(context);
+  if (flags.render !== true && renderWith === undefined) return {};
   const { createRenderCommandRunner } = await import('../stack/render.ts');
   const { listenForInterrupts } = await import('./connection/stack-session.ts');
-  return { render: createRenderCommandRunner(context, { listen: () => listenForInterrupts(context) }) };
+  return { render: createRenderCommandRunner(context, { listen: () => listenForInterrupts(context) }), renderWith };
 }
 
 /** Loads the renderers of failures only if a command fails. */

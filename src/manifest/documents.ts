@@ -45,6 +45,14 @@ export interface ReadDocuments {
   readonly mayHideStack: boolean;
   /** The number of documents that belong to other tools, which are skipped. */
   readonly ofOthers: number;
+  /** The fields that other tools added, which are ignored. */
+  readonly toolFields: readonly ToolField[];
+}
+
+/** A field that another tool added to a document. `path` starts at the document. */
+export interface ToolField {
+  readonly subject: DiagnosticSubject;
+  readonly path: FieldPath;
 }
 
 export interface ReadContext {
@@ -67,6 +75,7 @@ export function readDocuments(
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;
   let ofOthers = 0;
+  const toolFields: ToolField[] = [];
   for (const parsed of parseDocuments(source.text, env, context.allowance)) {
     const all = unfold(parsed, { source, span: parsed.span, tree: parsed.tree, base: [] }, parsed.value);
     const candidates = all.filter((candidate) => !isOfOthers(candidate));
@@ -75,10 +84,11 @@ export function readDocuments(
     if (meant.length === 0 && (onlyDefaults || all.length > 0)) continue;
     const read = meant.map((candidate) => inspectDocument(candidate, context));
     for (const { document } of read) if (document !== undefined) documents.push(document);
+    toolFields.push(...read.flatMap(({ subject, toolPaths = [] }) => toolPaths.map((path) => ({ subject, path }))));
     diagnostics.push(...listDiagnostics(parsed, read, { source, counter: context.counter }));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
   }
-  return { documents, diagnostics, mayHideStack, ofOthers };
+  return { documents, diagnostics, mayHideStack, ofOthers, toolFields };
 }
 
 /** Omits findings at the position of a syntax error, because the syntax error causes them. */
@@ -154,6 +164,8 @@ interface Inspected {
   readonly findings: readonly ManifestFinding[];
   /** Whether the kind is unknown and may be `Stack`. */
   readonly maybeStack: boolean;
+  /** The paths of the fields that another tool added. */
+  readonly toolPaths?: readonly FieldPath[];
 }
 
 function inspectDocument(candidate: Candidate, context: ReadContext): Inspected {
@@ -206,12 +218,48 @@ function inspectKind(
   if (header !== undefined && (kind === 'Stack' || kind === 'Defaults') && isApiVersionOfOthers(value['apiVersion']))
     return { subject: { position, kind }, findings: [header], maybeStack: false };
   const readFile = withRefusalOfSecretFiles(context.readFile, context.secrets);
-  const filled = fillInFiles(kind, withoutOptionalNulls(kind, value), (path) => readFile(position.source.file, path));
+  const { own, paths: toolPaths } = withoutToolFields(value);
+  const filled = fillInFiles(kind, withoutOptionalNulls(kind, own), (path) => readFile(position.source.file, path));
   const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position })];
   const findings = header === undefined ? found : [header];
   const document = createManifestDocument(kind, filled.value, { position, isValid: findings.length === 0 });
   const subject = { position, kind, address: document.address };
-  return { subject, findings, maybeStack: false, ...(kind !== 'List' && { document }) };
+  return { subject, findings, maybeStack: false, toolPaths, ...(kind !== 'List' && { document }) };
+}
+
+/**
+ * Leaves out what kustomize and kubectl add to documents of any kind: a namespace, and the empty fields of a resource that
+ * no cluster has. Other values in these fields are unknown fields.
+ */
+function withoutToolFields(value: JsonObject): { readonly own: JsonObject; readonly paths: readonly FieldPath[] } {
+  const { metadata = null, status = null, ...rest } = value;
+  const isEmptyStatus = 'status' in value && (status === null || (isJsonObject(status) && isEmptyObject(status)));
+  const { namespace, creationTimestamp, ...naming } = isJsonObject(metadata) ? metadata : {};
+  const [hasNamespace, hasNoTime] = [typeof namespace === 'string', creationTimestamp === null];
+  const paths = [
+    ...(hasNamespace ? [['metadata', 'namespace']] : []),
+    ...(hasNoTime ? [['metadata', 'creationTimestamp']] : []),
+    ...(isEmptyStatus ? [['status']] : []),
+  ];
+  if (paths.length === 0 || value['kind'] === 'List') return { own: value, paths: [] };
+  const own = {
+    ...rest,
+    ...('metadata' in value && {
+      metadata: isJsonObject(metadata)
+        ? {
+            ...naming,
+            ...(!hasNamespace && namespace !== undefined && { namespace }),
+            ...(!hasNoTime && creationTimestamp !== undefined && { creationTimestamp }),
+          }
+        : metadata,
+    }),
+    ...('status' in value && !isEmptyStatus && { status }),
+  };
+  return { own, paths };
+}
+
+function isEmptyObject(object: JsonObject): boolean {
+  return Object.keys(object).length === 0;
 }
 
 function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {

@@ -12,6 +12,7 @@ import {
   type SourcePlace,
   sortDiagnosticsInSourceOrder,
 } from '../model/diagnostic.ts';
+import { formatPath } from '../model/field-path.ts';
 import { computeUtf8ByteLength, hashSha256, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
@@ -45,7 +46,13 @@ import {
   NO_STACK_DIAGNOSTIC,
 } from './check-documents.ts';
 import { concealDocuments } from './conceal.ts';
-import { getDocumentLabelsAndAnnotations, type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
+import {
+  getDocumentLabelsAndAnnotations,
+  type ReadContext,
+  type ReadDocuments,
+  readDocuments,
+  type ToolField,
+} from './documents.ts';
 import {
   joinToManifestFolder,
   type ManifestEnvironment,
@@ -120,6 +127,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     diagnostics,
     mayHideStack,
     ofOthers,
+    toolFields,
   } = readAllDocuments(sources, options, { counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findStacksInSeveralFoldersError(stacks);
@@ -149,6 +157,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     ...limitFindingsOfRun(findings)
       .filter(({ finding }) => counter.shouldShow(finding.code))
       .map(({ document, finding }) => locateDiagnostic(document, finding)),
+    ...listToolFieldWarnings(toolFields),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK_DIAGNOSTIC] : []),
     ...counter.listRest(),
   ];
@@ -167,6 +176,24 @@ function toFoundStack(stack: ManifestDocument): FoundStack {
     ...(isResourceName(stack.name) && { name: stack.name }),
     locate: (path = []) => locateSetting(stack, path),
   };
+}
+
+/** Returns one warning for all fields that other tools added. Empty if there are none. */
+function listToolFieldWarnings(fields: readonly ToolField[]): readonly Diagnostic[] {
+  const [first] = fields;
+  if (first === undefined) return [];
+  const names = [...new Set(fields.map(({ path }) => formatPath(path)))].sort();
+  const documents = new Set(fields.map(({ subject }) => subject.position)).size;
+  const { position } = first.subject;
+  return [
+    {
+      code: 'unknown-field',
+      severity: 'warning',
+      message: `${names.join(', ')}: ignored in ${documents === 1 ? '1 document' : `${documents} documents`}, because other tools add ${names.length === 1 ? 'it' : 'them'}`,
+      remedy: 'Nothing is stored for them: edgewise has no namespaces, and the name alone is part of the mark.',
+      place: locateSource({ position, path: first.path, target: 'key' }),
+    },
+  ];
 }
 
 /** Keeps the first findings of each code in a document, and replaces the others by one finding with their number. */
@@ -203,7 +230,7 @@ function readAllDocuments(
     const decoded = decodeManifestSource(source);
     if ('code' in decoded) {
       const diagnostics = [withoutExcerpt(decoded, source)];
-      return { file, documents: [], diagnostics, mayHideStack: true, ofOthers: 0, isQuoted: true };
+      return { file, documents: [], diagnostics, mayHideStack: true, ofOthers: 0, toolFields: [], isQuoted: true };
     }
     const { text, held } = redactSource(decoded, secrets);
     const isQuoted = handed.has(file) || isQuotable(text);
@@ -219,6 +246,7 @@ function readAllDocuments(
     ]),
     mayHideStack: files.some(({ mayHideStack }) => mayHideStack),
     ofOthers: files.reduce((count, { ofOthers }) => count + ofOthers, 0),
+    toolFields: files.flatMap(({ toolFields }) => toolFields),
   };
 }
 

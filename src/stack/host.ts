@@ -48,7 +48,12 @@ export interface Host {
   /**
    * Runs the command of a `spec.render`, once for each stack of a run. Absent: such commands are not allowed to run.
    */
-  readonly render?: (command: RenderCommand) => Promise<RenderCommandResult>;
+  readonly render?: ((command: RenderCommand) => Promise<RenderCommandResult>) | undefined;
+  /**
+   * The program and its arguments that print the manifests of each stack with `spec.render`, in place of the command
+   * there. The folder of the stack is added as the last argument. Absent: the command of `spec.render` runs.
+   */
+  readonly renderWith?: readonly string[] | undefined;
   /** Rehearses a plan. A parameter, so that the rehearsal and its server are loaded only if needed. */
   readonly rehearse: Rehearse;
   /**

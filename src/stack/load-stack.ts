@@ -1,4 +1,4 @@
-import { dirname, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, normalize, relative, resolve, sep } from 'node:path';
 import { listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { createManifestEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
@@ -24,9 +24,12 @@ import {
 } from '../model/stack.ts';
 import type { SkippedFile } from '../model/state.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
-import { type Host, InvalidManifests } from './host.ts';
+import { type Host, InvalidManifests, type RenderCommand } from './host.ts';
 
-type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
+type LoadStackContext = Pick<
+  Host,
+  'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'renderWith' | 'isUntrusted' | 'onInput'
+> &
   Pick<LoadContext, 'budget'>;
 
 interface LoadedStack extends LoadedManifestSources {
@@ -37,8 +40,8 @@ interface LoadedStack extends LoadedManifestSources {
 }
 
 /**
- * Reads the manifests of a stack and its Defaults. If the Stack has `spec.render`, runs that command, and reads only the
- * file of the Stack, the output of the command, and files that the user names. If standard input is among the paths, it
+ * Reads the manifests of a stack and its Defaults. If the Stack has `spec.render`, runs that command, or the one of
+ * `renderWith`, and reads only the file of the Stack, the output of the command, and files that the user names. If standard input is among the paths, it
  * is read instead of the output, and no command runs. With `isRendered: false`, no command runs and no output is read.
  */
 export async function loadStackManifestSources(
@@ -73,14 +76,17 @@ export async function loadStackManifestSources(
   const [render, second] = renders;
   const loaded = { sources: own, diagnostics, skipped: skipped.filter(({ file }) => isRead(file)) };
   if (render === undefined || paths.includes('-')) return { ...loaded, isPartial: false };
-  const { words } = render;
+  const command = createRenderCommand(render, context);
   // Validation reports the error if the value is not a command, or if there is a second Stack.
-  if (!isRendered || words === undefined || second !== undefined) return { ...loaded, isPartial: true };
-  const output = await runRender({ ...render, words }, context);
+  if (!isRendered || command === undefined || second !== undefined) return { ...loaded, isPartial: true };
+  const output = await runRender(command, render, context);
   if ('code' in output) return { ...loaded, diagnostics: [...diagnostics, output], isPartial: true };
   return {
     ...loaded,
-    sources: [...own, { file: formatRenderCommandAndPosition(words, createOutputSource(render)), bytes: output }],
+    sources: [
+      ...own,
+      { file: formatRenderCommandAndPosition(command.words, createOutputSource(render)), bytes: output },
+    ],
     isPartial: false,
   };
 }
@@ -157,10 +163,25 @@ function isIn(folder: string, other: string): boolean {
   return folder === other || folder.startsWith(other.endsWith(sep) ? other : `${other}${sep}`);
 }
 
+/**
+ * Returns the command that prints the manifests of a stack. That of the Stack runs in the folder of the Stack. That of
+ * `renderWith` runs in the working folder, where its user named it. `undefined` if the command of the Stack is invalid.
+ */
+function createRenderCommand(
+  { file, words }: LocatedRenderCommand,
+  { renderWith }: LoadStackContext,
+): RenderCommand | undefined {
+  const folder = dirname(file);
+  if (renderWith === undefined) return words === undefined ? undefined : { words, folder };
+  // The name of a folder must not become an option of the program.
+  return { words: [...renderWith, isAbsolute(folder) ? folder : `./${normalize(folder)}`], folder: '.' };
+}
+
 /** Runs a render command. Returns its output, or a diagnostic if the command fails or prints nothing. */
 async function runRender(
-  { file, words, place }: LocatedRenderCommand & { readonly words: readonly string[] },
-  { render }: LoadStackContext,
+  { words, folder }: RenderCommand,
+  { file, place }: LocatedRenderCommand,
+  { render, renderWith, isUntrusted }: LoadStackContext,
 ): Promise<Uint8Array | Diagnostic> {
   const command = formatShortenedRenderCommand(words);
   if (render === undefined)
@@ -168,21 +189,29 @@ async function runRender(
       code: 'render-failed',
       severity: 'error',
       message: `${command} prints the manifests of this stack, but this run may not start it`,
-      remedy: `Add --render if you trust the command in ${file}, or print the manifests yourself and give them on standard input, with \`-\`.`,
+      remedy: isUntrusted
+        ? 'The checkout is not trusted, so name the command yourself: --render-with "kustomize build" runs kustomize with the folder of the stack. Or print the manifests in an earlier step without API keys, and give them on standard input, with `-`.'
+        : `Add --render if you trust the command in ${file}. Or name the command yourself, such as --render-with "kustomize build", or give the manifests on standard input, with \`-\`.`,
       place,
     };
-  const output = await render({ words, folder: dirname(file) });
+  const output = await render({ words, folder });
+  const remedy = `Run the command yourself in ${renderWith === undefined ? `the folder of ${file}` : 'the working folder'}.`;
   if ('finding' in output)
     return {
       code: 'render-failed',
       severity: 'error',
       message: `${command} ${output.finding}`,
-      remedy: `Run the command yourself in the folder of ${file}. Edgewise does not plan from incomplete manifests.`,
+      remedy: `${remedy} Edgewise does not plan from incomplete manifests.`,
       place,
     };
   if (!isOnlyWhitespace(output.bytes)) return output.bytes;
-  const remedy = `Run the command yourself in the folder of ${file}. Without manifests everything would be deleted.`;
-  return { code: 'file-unreadable', severity: 'error', message: `${command} prints nothing`, remedy, place };
+  return {
+    code: 'file-unreadable',
+    severity: 'error',
+    message: `${command} prints nothing`,
+    remedy: `${remedy} Without manifests everything would be deleted.`,
+    place,
+  };
 }
 
 /** An error names at most this many stack folders: the nearest is usually the right one. */

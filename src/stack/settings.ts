@@ -207,6 +207,6 @@ export function refuseUntrustedRender({ isUntrusted = false }: Pick<Host, 'isUnt
   throw new StackError('--render runs commands of the manifests, which are not trusted.', {
     reason: 'invalid',
     remedy:
-      'Leave out --render. Run the command of spec.render yourself, in an earlier step without API keys, and pass its output on standard input, with `-`.',
+      'Name the command yourself, with --render-with, such as --render-with "kustomize build". Or run it in an earlier step without API keys, and pass its output on standard input, with `-`.',
   });
 }

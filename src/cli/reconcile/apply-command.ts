@@ -30,6 +30,7 @@ function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string
   return [
     ...paths.map(escapePath),
     ...listOfferWords({ flags, env }),
+    ...listRenderWords({ flags, env }),
     ...listConnectionWords({ flags, env }),
     ...listPlanWords(flags),
     ...listConsentWords(flags),
@@ -57,6 +58,7 @@ function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat
     escapePath(file),
     ...paths.flatMap((path) => ['--manifests', escapePath(path)]),
     ...listOfferWords({ flags, env }),
+    ...listRenderWords({ flags, env }),
     ...listConnectionWords({ flags, env }),
     ...listPlanWords(flags),
     ...listConsentWords(flags),
@@ -140,10 +142,17 @@ function listOfferWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>):
   return (readSetting('env', { flags, env }) ?? []).flatMap((name) => ['--env', name]);
 }
 
+/** Lists the flags with which commands print manifests. */
+function listRenderWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
+  const words = readSetting('renderWith', { flags, env });
+  if (words === undefined) return flags.render === true ? ['--render'] : [];
+  const isPlain = words.every((word) => /^[\w@%+=:,./-]+$/.test(word));
+  return ['--render-with', isPlain ? words.join(' ') : JSON.stringify(words)];
+}
+
 /** Lists the flags that decide the content of a plan. */
 function listPlanWords(flags: PlanFlags): readonly string[] {
   return [
-    ...(flags.render === true ? ['--render'] : []),
     ...flags.target.flatMap((address) => ['--target', address]),
     ...(flags.exclude ?? []).flatMap((address) => ['--exclude', address]),
     ...(flags.rotate ?? []).flatMap((address) => ['--rotate', address]),

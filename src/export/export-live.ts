@@ -144,7 +144,13 @@ function nameResources(
         const own = ownMarks.get(live.id);
         const block = state?.managed.get(live.id)?.instance.block ?? '';
         const isProtected = own === undefined ? protectedBlocks?.has(block) === true : own.protect === true;
-        return { kind, live, name, isProtected, stated: nameHiddenValues(name, minimizeSpec(kind, live.spec)) };
+        return {
+          kind,
+          live,
+          name,
+          isProtected,
+          stated: nameHiddenValues(name, minimizeFields(kind.specFields, live.spec)),
+        };
       })
       .sort((left, right) => (left.name < right.name ? -1 : 1));
   });
@@ -450,13 +456,6 @@ function withoutAddress({ message, address }: Diagnostic): string {
  * hard to read and manifests limit nesting.
  */
 const MAX_METADATA_DEPTH = 32;
-
-/**
- * Returns a spec as a user would write it: in the order of the kind's table, without fields that have their default.
- */
-function minimizeSpec(kind: Kind, spec: Spec): Spec {
-  return minimizeFields(kind.specFields, spec);
-}
 
 function minimizeFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
   const entries = fields.flatMap(([name, field]): [string, Json][] => {

@@ -150,7 +150,7 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
     throw createTooManyPagesError(url);
   };
   return async (input, init) => {
-    const url = toUrl(input);
+    const url = new URL(input instanceof Request ? input.url : input);
     requests += 1;
     if (requests > MAX_REQUESTS) throw createTooManyPagesError(url);
     const limits = [deadline, AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])];
@@ -165,8 +165,4 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
 
 function createTooManyPagesError({ pathname }: URL): StoppedRequestError {
   return new StoppedRequestError(`the forge names too many pages, the last one ${pathname}`);
-}
-
-function toUrl(input: Parameters<typeof fetch>[0]): URL {
-  return new URL(input instanceof Request ? input.url : input);
 }

@@ -178,17 +178,13 @@ export function toRequestValue(type: FieldType, value: Json): Json {
   if (typeof value === 'string' && type.type === 'timestamp') return normalizeTimestamp(value);
   if (type.type === 'json') return value;
   const converted = mapDirectMembers(type, value, REQUEST);
-  return isUnorderedList(type) && isJsonArray(converted) ? sortMembers(converted) : converted;
+  return type.type === 'list' && type.unordered && isJsonArray(converted) ? sortMembers(converted) : converted;
 }
 
 const REQUEST: TypedValueMapper = {
   visit: toRequestValue,
   visitFields: ({ fields }, value) => mapPresentFields(Object.entries(fields), value, toRequestValue),
 };
-
-function isUnorderedList(type: FieldType): type is ListType {
-  return type.type === 'list' && type.unordered;
-}
 
 function sortMembers(members: readonly Json[]): readonly Json[] {
   const byText = members.map((member) => ({ member, text: toCanonicalJson(member) }));

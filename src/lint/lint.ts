@@ -3,7 +3,6 @@ import { shortenMessage } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
 import {
   type Diagnostic,
-  type LintCode,
   type Severity,
   type SourcePlace,
   sortDiagnosticsInSourceOrder,
@@ -41,7 +40,7 @@ export interface LintOptions {
 /** Returns the findings of all rules, sorted by position. With `isForPlan`, the warnings are last and unsorted. */
 export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
-  const context = createContext(state, options);
+  const context = { settings: state.stack.lint, now: options.now, names: createIdNames(state) };
   const found = [
     ...lintSinks(state.stack, rules),
     ...[...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context)),
@@ -70,10 +69,6 @@ function listChecked(settings: LintSettings, { isForPlan = false }: LintOptions)
     if (severity === 'off') return [];
     return [{ rule, severity, isReported: !(isForPlan && rule.isToldByPlan && severity !== 'error') }];
   });
-}
-
-function createContext(state: DesiredState, { now }: LintOptions): LintContext {
-  return { settings: state.stack.lint, now, names: createIdNames(state) };
 }
 
 /**
@@ -113,14 +108,10 @@ function lintResource(
   for (const { rule, severity, isReported } of rules) {
     const found = rule.check(subject, context);
     if (found.length === 0) idle.push(rule.id);
-    else if (isReported && !isAllowed(resource, rule.id))
+    else if (isReported && !Object.hasOwn(resource.allow, rule.id))
       findings.push(...found.map((finding) => ({ finding, rule, severity, resource })));
   }
   return [...findings, ...listUnused(resource, rules, idle)];
-}
-
-function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
-  return Object.hasOwn(allow, id);
 }
 
 /**

@@ -289,16 +289,12 @@ function checkServiceChoices({ spots }: LintedResource): readonly LintFinding[] 
   return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'object' || !isJsonObject(value)) return NONE;
     const unset = Object.entries(type.fields).filter(
-      ([name, { serviceDefault }]) => serviceDefault && !isSet(value[name]),
+      ([name, { serviceDefault }]) => serviceDefault && (value[name] ?? undefined) === undefined,
     );
     const names = unset.map(([name]) => name);
     if (names.length === 0) return NONE;
     return [{ path, message: `${formatPath(path)} leaves ${names.join(', ')} to the service` }];
   });
-}
-
-function isSet(value: Json | undefined): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** Finds texts that are not among the known values of their field. */

@@ -62,7 +62,7 @@ export function* parseYamlTokensWithinBudget(
     if (allowance.lexemes < 0) throw createWordsLimitError(limits);
     // Most lexemes yield no token, because a token is usually a whole document.
     for (const token of parser.next(lexeme)) yield token;
-    if (parser.stack.length > MAX_OPEN) throw createDepthLimitError();
+    if (parser.stack.length > MAX_OPEN) throw new YamlLimitError(TOO_DEEP_MESSAGE, NESTING_REMEDY);
   }
   yield* parser.end();
 }
@@ -110,10 +110,6 @@ function createPartsLimitError({ nodes }: YamlLimits): YamlLimitError {
 function createWordsLimitError({ lexemes }: YamlLimits): YamlLimitError {
   const message = `the manifests are too long: up to here they have more than ${count(lexemes)} YAML tokens`;
   return new YamlLimitError(message, 'Divide them into several stacks, or check that this is the right file.');
-}
-
-function createDepthLimitError(): YamlLimitError {
-  return new YamlLimitError(TOO_DEEP_MESSAGE, NESTING_REMEDY);
 }
 
 function count(number: number): string {

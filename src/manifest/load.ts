@@ -199,7 +199,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
     const stats = statSync(file.real);
     if (stats.isDirectory()) readNamedFolder(file, reading);
     // A pipe, such as the one that a shell passes for `<(command)`, has no real path.
-    else if (!stats.isFile() || isNew(file.real, reading.seen))
+    else if (!stats.isFile() || addNewFile(file.real, reading.seen) !== undefined)
       keep({ file: path, bytes: readInput(file.real, reading) }, reading);
   } catch (error) {
     reading.isFull = error instanceof InputBudgetError;
@@ -249,10 +249,6 @@ function readNamedFolder(folder: Path, reading: Reading): void {
   const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools.';
   const diagnostic = createEmptyDiagnostic(folder.shown, 'contains no manifest file', remedy);
   reading.findings.push({ folder: folder.shown, diagnostic });
-}
-
-function isNew(path: string, seen: Set<string>): boolean {
-  return addNewFile(path, seen) !== undefined;
 }
 
 /** Returns the real path, or `undefined` if the set already contained it. */

@@ -273,7 +273,7 @@ function convert(node: unknown, walk: Walk, depth: number): Json {
 
 function convertPlain(node: Scalar | YAMLMap | YAMLSeq, walk: Walk, depth: number): Json {
   if (isScalar(node)) return convertScalar(node, walk);
-  return isMap(node) ? convertMap(node, walk, depth + 1) : convertList(node, walk, depth + 1);
+  return isMap(node) ? convertMap(node, walk, depth + 1) : node.items.map((item) => convert(item, walk, depth + 1));
 }
 
 function keepAnchor(
@@ -418,10 +418,6 @@ function createRepeatFinding(name: string, key: Scalar, first: Scalar): SyntaxFi
     span: getNodeSpan(key),
     related: { message: 'first here', span: getNodeSpan(first) },
   };
-}
-
-function convertList(list: YAMLSeq, walk: Walk, depth: number): Json {
-  return list.items.map((item) => convert(item, walk, depth));
 }
 
 function convertScalar(scalar: Scalar, walk: Walk): Json {

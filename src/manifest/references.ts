@@ -66,7 +66,7 @@ function resolveSpec(document: ManifestDocument, resolution: Resolution, report:
   if (kind === undefined) return resolveExternal(spec, resolution, report);
   const keys: Keys = new Map();
   return mapReferences(kind, spec, (found) => {
-    const isKey = isMapKey(found);
+    const isKey = found.path.at(-1) === found.value; // only the path of a map key ends with the reference itself
     const reference = { ...found, at: ['spec', ...found.path], target: isKey ? 'key' : 'value' } as const;
     const value = resolve(reference, resolution, report);
     if (isKey) checkSameKey(reference, { document, value, keys, report });
@@ -94,11 +94,6 @@ function listIgnoredPaths({ lifecycle }: JsonObject): readonly string[] {
 /** A reference at a position in a document. */
 interface DocumentReference extends Reference, Pick<ManifestFinding, 'target'> {
   readonly at: FieldPath;
-}
-
-/** Whether a reference is a map key. Only the path of a map key ends with the reference itself. */
-function isMapKey({ path, value }: Reference): boolean {
-  return path.at(-1) === value;
 }
 
 /** The map keys read so far, by the path of the map and the resolved id. A second key with the same id is an error. */
@@ -139,13 +134,12 @@ function resolve(reference: DocumentReference, resolution: Resolution, report: R
   const id = resolution.ids.get(value);
   const foreign = resolution.crossStackReferences.get(value);
   const kind = foreign === undefined ? target.kind : (parseAddress(foreign.resource)?.kind ?? '');
-  const fits = kind === 'External' ? id === undefined || isIdOf(type, id) : isReferableKind(type, kind);
+  const fits =
+    kind === 'External'
+      ? id === undefined || isIdOf(type, id)
+      : listKindsOfReferenceType(type).some(({ name }) => name === kind);
   if (!fits) report(createWrongFinding(reference, id ?? foreign?.resource, resolution));
   return fits ? (id ?? value) : value;
-}
-
-function isReferableKind(type: Reference['type'], kind: string): boolean {
-  return listKindsOfReferenceType(type).some(({ name }) => name === kind);
 }
 
 /** Resolves an External, which contains an id or the address of another External. Its schema has checked that. */

@@ -101,13 +101,9 @@ function listIgnored({ kind, desired }: ChangeDecision['pair']): readonly string
 function listSentFields(decision: ChangeDecision): ReadonlySet<string> {
   const { kind } = decision.pair;
   const fields = kind.specFields;
-  if (isCreatedByPlan(decision)) return new Set(fields.map(([name]) => name));
+  if (decision.action === 'create' || decision.action === 'replace') return new Set(fields.map(([name]) => name));
   const always = fields.filter(([, field]) => field.alwaysSent).map(([name]) => name);
   return new Set([...always, ...listChangedFields(kind, decision)]);
-}
-
-function isCreatedByPlan({ action }: ChangeDecision): boolean {
-  return action === 'create' || action === 'replace';
 }
 
 function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {

@@ -66,7 +66,11 @@ export function resolveCrossStackReferences(
   }
   const waiting = new Set<string>(awaited.keys());
   const resources = [...desired.resources].map(([address, resource]) => [address, withIds(resource, ids)] as const);
-  const used = new Set([...desired.resources.values()].flatMap(listNamed));
+  const used = new Set(
+    [...desired.resources.values()].flatMap(({ kind, spec }) =>
+      listReferences(getKind(kind), spec).map(({ value }) => value),
+    ),
+  );
   return {
     desired: {
       ...desired,
@@ -100,10 +104,6 @@ export function findCrossStackReference(
 
 function withIds(resource: DesiredResource, ids: ReadonlyMap<string, string>): DesiredResource {
   return mapReferencesOfResource(getKind(resource.kind), resource, ({ value }) => ids.get(value) ?? value);
-}
-
-function listNamed({ kind, spec }: DesiredResource): readonly string[] {
-  return listReferences(getKind(kind), spec).map(({ value }) => value);
 }
 
 function listEntry(address: Address, ids: ReadonlyMap<string, string>): readonly (readonly [Address, string])[] {

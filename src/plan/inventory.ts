@@ -19,7 +19,7 @@ export function createInventoryRequest(
   desired: DesiredState,
   { names, mayRead = () => true }: InventoryQuery,
 ): ReadRequest {
-  const kinds = new Set(names.map(toKindName));
+  const kinds = new Set(names.map((name) => parseAddress(name)?.kind ?? name));
   const listed =
     names.length === 0 ? listKindsEnabledForStack(desired.stack) : OWNED_KINDS.filter(({ name }) => kinds.has(name));
   const described = [...desired.resources.values()].filter((resource) => isNamed(resource, names));
@@ -71,10 +71,6 @@ export function listMissingAddresses(
 /** Whether `names` selects a resource. Empty `names` select every resource; `Kind/name` also selects duplicates. */
 function isNamed({ address, kind }: Pick<DesiredResource, 'address' | 'kind'>, names: readonly string[]): boolean {
   return names.length === 0 || names.some((name) => name === kind || stripDuplicateId(name) === address);
-}
-
-function toKindName(name: string): string {
-  return parseAddress(name)?.kind ?? name;
 }
 
 /** Compares by address, and resources with the same mark by id. */

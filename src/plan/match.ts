@@ -58,7 +58,7 @@ export function matchResources(
   const diagnostics = [...listMarkErrors(live), ...matches.flatMap(({ diagnostic }) => diagnostic ?? [])];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
   const idle = hasErrors(diagnostics) ? [] : listIdleTakeOvers(adopted, live, ownership);
-  const duplicates = pairs.filter(isDuplicate).map(createDuplicateWarning);
+  const duplicates = pairs.filter((pair) => pair.by === 'duplicate').map(createDuplicateWarning);
   return { pairs: sortPairs(pairs), diagnostics: sortDiagnostics([...diagnostics, ...idle, ...duplicates]) };
 }
 
@@ -144,10 +144,6 @@ function sortMarked(
   marked: readonly LiveResource[],
 ): readonly LiveResource[] {
   return sortByPrecedence(kind, marked, (live) => desired !== undefined && isReplaced({ kind, desired, live }));
-}
-
-function isDuplicate(pair: ResourcePair): boolean {
-  return pair.by === 'duplicate';
 }
 
 function createDuplicateWarning(pair: ResourcePair): Diagnostic {

@@ -69,17 +69,13 @@ function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: CelBudge
   if ('finding' in required) return createFailure('spec.require', required.finding);
   if (required.value === true) return undefined;
   if (required.value !== false) return createFailure('spec.require', 'its value is neither true nor false');
-  const parts = policy.message.map((part) => (typeof part === 'string' ? { value: part } : fill(part, values, budget)));
+  const parts = policy.message.map((part) => (typeof part === 'string' ? { value: part } : part.run(values, budget)));
   const finding = parts.find((part) => 'finding' in part);
   if (finding !== undefined) return createFailure('spec.message', finding.finding);
   return {
     message: cut(parts.map((part) => ('value' in part ? formatPolicyValue(part.value) : '')).join('')),
     isFailure: false,
   };
-}
-
-function fill(program: CelProgram, values: PolicySubject['values'], budget: CelBudget) {
-  return program.run(values, budget);
 }
 
 function createFailure(field: string, finding: string): RuleFinding {

@@ -85,7 +85,9 @@ function createFindings(issue: Issue, scope: Scope): readonly SchemaFinding[] {
     case 'too_small':
       return [createOutOfRange(path, input, issue)];
     case 'invalid_key':
-      return issue.issues.flatMap((inner) => createFindings(inner, { ...scope, base: path })).map(toKeyFinding);
+      return issue.issues
+        .flatMap((inner) => createFindings(inner, { ...scope, base: path }))
+        .map((finding) => ({ ...finding, at: 'key' }));
     case 'invalid_union':
       if (input === undefined) return [createMissingFinding(scope.schema, path)];
       if (issue.discriminator !== undefined) return [createUnknownCase(scope, path)];
@@ -104,10 +106,6 @@ function findValue(value: Json, path: FieldPath): Json | undefined {
     if (isJsonArray(inner)) return inner[Number(step)];
     return isJsonObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined;
   }, value);
-}
-
-function toKeyFinding(finding: SchemaFinding): SchemaFinding {
-  return { ...finding, at: 'key' };
 }
 
 /** Converts the issue of a custom check, and keeps the message that the check created. */

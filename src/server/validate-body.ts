@@ -22,7 +22,7 @@ type Schema = ReturnType<typeof createRequestBodySchema>;
 export function parseCreateBody(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, dropUnspecified(objectOf(kind.fields), body), () => true);
   refuseUnfit(kind, 'create', given);
-  return withDefaults(kind, patchSpec(kind, {}, given));
+  return { ...getDefaults(kind), ...patchSpec(kind, {}, given) };
 }
 
 /**
@@ -154,10 +154,6 @@ function isCleared(kind: Kind, name: string, value: Json): boolean {
   if (value === null || field === undefined) return true;
   const clearValue = field.default === undefined ? findPatchClearValue(field) : undefined;
   return clearValue !== undefined && isSameJson(value, clearValue);
-}
-
-function withDefaults(kind: Kind, spec: Spec): Spec {
-  return { ...getDefaults(kind), ...spec };
 }
 
 function getDefaults(kind: Kind): Spec {

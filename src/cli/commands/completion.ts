@@ -227,7 +227,8 @@ type ListWordValues = (
 const VALUES: Readonly<Record<string, ListWordValues>> = {
   '<address>': listManifestAddresses,
   '<format>': listFormats,
-  '<format=file>': ({ command }) => toCandidates(listReportFormats(command).map((format) => `${format}=`)),
+  '<format=file>': ({ command }) =>
+    toCandidates((findOption(command, '--format')?.argChoices ?? []).map((format) => `${format}=`)),
   '<name>': listStackNames,
   '<url>': () => toCandidates(['embedded:']),
   address: listManifestAddresses,
@@ -309,12 +310,6 @@ function listFormats({ start, operands }: ValuePlace): readonly CompletionCandid
 }
 
 const VALUE = 'value=';
-
-/** Lists the formats that `--report` accepts: the same as `--format` of the command. */
-function listReportFormats(command: Command): readonly string[] {
-  return findOption(command, '--format')?.argChoices ?? [];
-}
-
 /**
  * Scripts that a shell runs when the user presses tab. They call `edgewise __complete`, which prints one candidate per
  * line: the whole word, a tab, and the meaning of the word. The line `:files` means that the word may also be a path,

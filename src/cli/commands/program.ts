@@ -176,7 +176,7 @@ export async function createProgramForArguments(
   for (const [heading, entries] of COMMAND_GROUPS) {
     program.commandsGroup(heading);
     for (const entry of entries) {
-      const command = addCommand(program, entry);
+      const command = program.command(entry.name).summary(entry.summary);
       if (!isWanted(entry)) continue;
       (await entry.load())(command, act, program);
     }
@@ -186,8 +186,4 @@ export async function createProgramForArguments(
     configureWordCompletionCommand(program.command(COMPLETE, { hidden: true }), act, program);
   }
   return addExamples(program, [['edgewise plan manifests', 'show what would change; nothing is written']]);
-}
-
-function addCommand(program: Command, { name, summary }: CommandEntry): Command {
-  return program.command(name).summary(summary);
 }

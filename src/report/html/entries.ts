@@ -156,7 +156,7 @@ function renderField({ path, notes, forcesReplace, inline, lines, place }: Field
     ...notes.map((note) => html` <span class="detail">${note}</span>`),
     ...(place === undefined ? [] : [html` <span class="detail">${renderPlace(place)}</span>`]),
   ];
-  const value = inline === undefined ? renderLines(lines) : renderInline(inline);
+  const value = inline === undefined ? html`<div class="lines">${lines.map(renderLine)}</div>` : renderInline(inline);
   return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${path}${details}</th><td>${value}</td></tr>
 `;
 }
@@ -167,10 +167,6 @@ function renderInline({ from, to, is }: NonNullable<Field['inline']>): Html {
   const after = to === undefined ? undefined : html`<ins>${to}</ins>`;
   const arrow = before === undefined || after === undefined ? '' : html` <span class="arrow">→</span> `;
   return html`${before}${arrow}${after}`;
-}
-
-function renderLines(lines: readonly FieldValueLine[]): Html {
-  return html`<div class="lines">${lines.map(renderLine)}</div>`;
 }
 
 function renderLine({ role, text }: FieldValueLine): Html {

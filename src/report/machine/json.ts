@@ -13,7 +13,7 @@ import {
 import { ApiError, assertNever } from '../../model/errors.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
-import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { type ExtraChange, type ExtraChanges, isSamePlan } from '../../model/plan.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
@@ -82,7 +82,8 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     ok: isFullyApplied(result) && error === undefined && !hasErrors(diagnostics),
     interrupted: result.interrupted,
     totals: countWriteOutcomes(result),
-    outcomes: result.outcomes.map(createOutcomeDocument),
+    // The plan has the whole writes.
+    outcomes: result.outcomes.map(({ write, ...outcome }) => ({ write: write.id, address: write.address, ...outcome })),
     tokens: result.tokens,
     files: result.files,
     lookUps: result.lookUps,
@@ -166,11 +167,6 @@ export function renderSettingsJson(rows: readonly SettingRow[]): string {
 /** Renders a JSON document. Escapes even the unprintable characters that `JSON.stringify` leaves as they are. */
 export function renderPrintableJson(document: object): string {
   return toHarmlessJson(`${JSON.stringify(document, null, 2)}\n`);
-}
-
-/** An outcome that has the id of its write instead of the whole write, because the plan contains the write. */
-function createOutcomeDocument({ write, ...outcome }: Outcome): object {
-  return { write: write.id, address: write.address, ...outcome };
 }
 
 function createErrorDocument(error: NonNullable<Failure['error']>): object {

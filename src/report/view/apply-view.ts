@@ -153,7 +153,7 @@ function createSkippedView(
   { write, waitedFor, isKept, message }: Skipped,
   ends: ReadonlyMap<string, Outcome['outcome']>,
 ): SkippedView {
-  const reasons = waitedFor.map((id) => formatWaitClause(toPrintable(id), ends.get(id)));
+  const reasons = waitedFor.map((id) => `depends on ${toPrintable(id)}, which ${formatEnd(ends.get(id))}`);
   return { name: formatWriteName(write), reasons: isKept === true ? [toPrintable(message)] : reasons };
 }
 
@@ -204,13 +204,6 @@ export function isSkippedAsUnreachable(one: Outcome): boolean {
   return one.outcome === 'skipped' && one.isUnreachable === true;
 }
 
-/**
- * `name`: a write that the skipped write depends on. `ended`: its outcome, or undefined if the plan has no such write.
- */
-function formatWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
-  return `depends on ${name}, which ${formatEnd(ended)}`;
-}
-
 function formatEnd(outcome: Outcome['outcome'] | undefined): string {
   if (outcome === undefined) return 'is not in the plan';
   return outcome === 'failed' ? 'failed' : `was ${outcome}`;
@@ -227,10 +220,6 @@ const NEXT_STEPS = {
 
 function formatForbiddenStep(names: readonly string[]): string {
   return `The service does not permit ${formatNameList(names)}: get the permission for that, or change what the manifests ask for.`;
-}
-
-function formatAgainStep(mode: Plan['mode']): string {
-  return `Run ${mode} again. It plans only what is left.`;
 }
 
 /**
@@ -278,7 +267,7 @@ function listNextSteps(
     [failed.some(({ isUnsent }) => isUnsent), NEXT_STEPS.unsent],
     [failed.some(isFixable) || hasFailedFiles, NEXT_STEPS.mend],
     [tokens.some(({ rescued }) => rescued), NEXT_STEPS.rescued],
-    [failed.length > 0 || hasFailedFiles || isCutShort, formatAgainStep(mode)],
+    [failed.length > 0 || hasFailedFiles || isCutShort, `Run ${mode} again. It plans only what is left.`],
     [failed.some(({ isUnknown }) => isUnknown), NEXT_STEPS.unknown],
   ];
   return steps.filter(([applies]) => applies).map(([, step]) => step);

@@ -218,11 +218,7 @@ export function createChangeView(
 }
 
 function createFieldContext({ change, action }: ChangeShare, names: ResourceNames): ValueRenderingContext {
-  return { kind: findKind(change.kind), names, origins: chooseOrigins(action) };
-}
-
-function chooseOrigins(action: ChangingAction): DifferenceCauseNotes {
-  return isAdoptOrTakeOverAction(action) ? {} : ORIGINS;
+  return { kind: findKind(change.kind), names, origins: isAdoptOrTakeOverAction(action) ? {} : ORIGINS };
 }
 
 function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {

@@ -16,7 +16,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
 import type { ComparisonReport } from '../report.ts';
 import { type ChangeView, createChangeView } from './change-view.ts';
-import { type DangerView, listDangerViews } from './danger-view.ts';
+import { listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import {
   createDifferenceView,
@@ -207,7 +207,7 @@ function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartC
     return { ...view, notes: [...listSideNotes(changed), ...theirs, ...view.notes] };
   }
   const context = { kind: findKind(change.kind), names };
-  const found = listDangerViews([{ ...change, dangers }], names).map(formatDangerNote);
+  const found = listDangerViews([{ ...change, dangers }], names).map(({ group, said }) => `${group}: it ${said}`);
   const sinks = fields.filter(({ difference }) => difference.path === TOKEN_PATH);
   return {
     ...createChangeView({ ...share, differences: [] }, names),
@@ -234,10 +234,6 @@ function listSinkNotes({ token }: Change, other: Change | undefined, word: strin
   const format = (sink: Change['token']): string =>
     sink === undefined ? 'its token goes nowhere' : formatTokenNote(sink);
   return [`not as ${word}: ${format(token)}`, `${word}: ${format(other?.token)}`];
-}
-
-function formatDangerNote({ group, said }: DangerView): string {
-  return `${group}: it ${said}`;
 }
 
 interface ExtraContext extends ValueRenderingContext {

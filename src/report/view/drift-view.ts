@@ -42,7 +42,6 @@ import {
   formatReportSubject,
   formatSeverityCounts,
   formatSkippedSentence,
-  type ReportedStack,
   removeZeroCountsFromText,
   shortenCommit,
 } from './wording.ts';
@@ -143,7 +142,7 @@ export function createDriftView(
   const groups = listGroups(drift, scene);
   const counts = countDriftStates(drift);
   return {
-    title: formatDriftTitle(drift),
+    title: `Drift of ${formatReportSubject(drift)}`,
     compared: formatComparedSentence(drift),
     notes: listLimitNotes(drift),
     dangers: listDriftDangerViews(changes, scene.names),
@@ -368,10 +367,6 @@ function formatUpdateClause(origins: ReadonlySet<DifferenceCause>): string {
 function countBy(words: readonly string[]): readonly (readonly [string, number])[] {
   const counts = Map.groupBy(words, (word) => word);
   return [...counts].map(([word, all]) => [quoteIfNeeded(word), all.length] as const).sort();
-}
-
-function formatDriftTitle(drift: ReportedStack): string {
-  return `Drift of ${formatReportSubject(drift)}`;
 }
 
 const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {

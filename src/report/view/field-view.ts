@@ -262,17 +262,16 @@ function formatBriefValues({ inline, lines }: FieldView, room: number): string {
 
 /** The values of a field without bullets, keys and ids, so that another text can be searched for them. */
 export function listFieldValuesForSearch({ inline, lines }: FieldView): readonly string[] {
-  const values = inline === undefined ? lines.filter(isChangedLine).map(({ text }) => text) : [inline.from, inline.to];
+  const values =
+    inline === undefined
+      ? lines.filter(({ role }) => role === 'added' || role === 'removed').map(({ text }) => text)
+      : [inline.from, inline.to];
   return values.flatMap((value) => {
     const bare = removeIdsBeforeNames(value ?? '')
       .replace(/^(?:\s|• )*/, '')
       .replace(/^[\w-]+:(?: (?=[^ ])|$)/, '');
     return bare === '' || bare === NO_VALUE ? [] : [bare];
   });
-}
-
-function isChangedLine({ role }: FieldValueLine): boolean {
-  return role === 'added' || role === 'removed';
 }
 
 /** Joins lines with commas, but with a space after a line that ends with a colon. */

@@ -376,7 +376,7 @@ function describeReport(
     case 'failure': {
       const { diagnostics, error } = createFailureView(report.failure);
       const why = [...(error?.lines ?? []), ...diagnostics.map(({ message }) => message)];
-      const first = why.slice(0, 1).map(trimEnd);
+      const first = why.slice(0, 1).map((line) => line.replace(/[.:]$/, ''));
       const own = why.length === 0 ? [] : [[...listFound(diagnostics), ...first].join(': ')];
       return { said: `✗ ${[...own, ...repeated].join(' · ')}`, isQuiet: false };
     }
@@ -431,11 +431,6 @@ function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | '
     return { said: removeZeroCountsFromText(formatOutcomeTotals(countWriteOutcomes(result))), isQuiet: false };
   const diagnostics = [...plan.diagnostics, ...result.diagnostics];
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
-}
-
-/** Removes a final full stop or colon. */
-function trimEnd(line: string): string {
-  return line.replace(/[.:]$/, '');
 }
 
 /** Says how many of the stacks are selected, and why. Also says why a selection is empty. */

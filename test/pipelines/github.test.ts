@@ -139,6 +139,60 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(forge.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('changed') }]);
   }, 300_000);
 
+  it('applies after a merge what the pull request approved, though another change was merged in between', async () => {
+    const repository = await createRepository();
+    await rm(join(repository, 'manifests'), { recursive: true });
+    const write = async (name: string, port: number): Promise<void> => {
+      await mkdir(join(repository, 'live', name), { recursive: true });
+      await writeFile(join(repository, 'live', name, 'edgewise.yaml'), `${toStack(name)}${toEdge(name, port)}`);
+    };
+    const workflows = join(repository, '.github', 'workflows');
+    const plan = await readFile(join(workflows, 'plan.yml'), 'utf8');
+    const recursive = 'manifests: live\n          recursive: "true"\n          changed-since: HEAD~1';
+    await writeFile(join(workflows, 'plan.yml'), plan.replaceAll('manifests: manifests', recursive));
+    const approved = '--approved "$ARTIFACTS/edgewise-plan/plans"';
+    for (const [file, options] of [
+      ['approved.yml', approved],
+      ['all.yml', ''],
+    ] as const)
+      await writeFile(join(workflows, file), createApplyWorkflow(plan, `edgewise apply -R live ${options} --yes`));
+    for (const [index, name] of ['a', 'b', 'c'].entries()) await write(name, 20_001 + index);
+    await commitAgain(repository);
+    const first = await run(repository, 'all.yml', 'push');
+    expect(first.status, first.output).toBe(0);
+    const listPorts = () =>
+      JSON.stringify(server.snapshot().resources['TCPEdge'])
+        .match(/:200\d\d/g)
+        ?.sort();
+    expect(listPorts()).toEqual([':20001', ':20002', ':20003']);
+
+    await write('b', 20_012);
+    await commitAgain(repository);
+    const planned = await run(repository, 'plan.yml', 'pull_request');
+    expect(planned.status, planned.output).toBe(0);
+    expect(forge.comments[0]?.body).toContain('1 of 3 stacks below live changed since');
+
+    // Another pull request, which changes c, is merged first and not applied.
+    await write('c', 20_013);
+    await commitAgain(repository);
+    const early = await run(repository, 'approved.yml', 'push');
+    expect(early.status).not.toBe(0);
+    expect(early.output).toContain('c was not part of the review');
+    expect(listPorts()).not.toContain(':20013');
+
+    // When that is applied, the approval of b holds. It does not hold for another change of b.
+    const all = await run(repository, 'all.yml', 'push');
+    expect(all.status, all.output).toBe(0);
+    const again = await run(repository, 'approved.yml', 'push');
+    expect(again.status, again.output).toBe(0);
+    await write('b', 20_022);
+    await commitAgain(repository);
+    const changed = await run(repository, 'approved.yml', 'push');
+    expect(changed.status).not.toBe(0);
+    expect(changed.output).toContain('exit status 6');
+    expect(listPorts()).toEqual([':20001', ':20012', ':20013']);
+  }, 600_000);
+
   it('gives later steps the result of a plan', async () => {
     const repository = await createRepository();
     const workflow = join(repository, '.github', 'workflows', 'plan.yml');
@@ -270,6 +324,13 @@ const EVENT = {
   repository: { full_name: 'o/r', default_branch: 'main' },
   pull_request: { number: 7, head: { repo: { full_name: 'o/r' } } },
 };
+
+/** A workflow that runs a command on the default branch, with the set-up of another workflow. */
+function createApplyWorkflow(plan: string, command: string): string {
+  const steps = plan.slice(plan.indexOf('    steps:'), plan.indexOf('      - uses: ./.github/actions/plan'));
+  const env = `{ EDGEWISE_BASE_URL: "\${{ vars.EDGEWISE_BASE_URL }}", EDGEWISE_API_KEY: "\${{ secrets.EDGEWISE_API_KEY }}" }`;
+  return `on: push\njobs:\n  apply:\n    runs-on: ubuntu-latest\n${steps}      - run: ${command}\n        env: ${env}\n`;
+}
 
 const PLAN_FILES = ['plan.html', 'plan.json', 'plan.md', 'plan.sarif', 'plan.txt'];
 

@@ -125,6 +125,56 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(listJobs(await run(repository, 'schedule'))).toEqual(['PASS edgewise-drift']);
   }, 300_000);
 
+  it('applies after a merge what the merge request approved, though another change was merged in between', async () => {
+    const repository = await createRepository({
+      package: archive,
+      recursive: 'true',
+      'changed-since': '$CI_MERGE_REQUEST_DIFF_BASE_SHA',
+    });
+    const job = ['', 'approved:', '  extends: .edgewise', '  rules: [{ when: manual }]', '  script:'];
+    const line = '    - edgewise_with_key apply -R "$MANIFESTS" --approved "$APPROVED" --yes';
+    await writeFile(join(repository, '.gitlab-ci.yml'), [...job, line, ''].join('\n'), { flag: 'a' });
+    for (const file of await readdir(join(repository, 'manifests')))
+      if (file.endsWith('.yaml')) await rm(join(repository, 'manifests', file));
+    const write = async (name: string, port: number): Promise<void> => {
+      await mkdir(join(repository, 'manifests', name), { recursive: true });
+      const text = `${toStack(name)}${toEdge(name, port)}`;
+      await writeFile(join(repository, 'manifests', name, 'edgewise.yaml'), text);
+      await commit(repository);
+    };
+    for (const [index, name] of ['a', 'b', 'c'].entries()) await write(name, 20_001 + index);
+    const applyAll = () => run(repository, 'push', ['--manual', 'edgewise-apply']);
+    const first = await applyAll();
+    expect(first.status, first.output).toBe(0);
+
+    await write('b', 20_012);
+    const since = ['--variable', 'CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD~1'];
+    const planned = await run(repository, 'merge_request_event', since);
+    expect(planned.status, planned.output).toBe(0);
+    const plans = join(work, 'approved');
+    await cp(join(repository, 'edgewise-plan/plans'), plans, { recursive: true });
+    const applyApproved = () => run(repository, 'push', ['--manual', 'approved', '--variable', `APPROVED=${plans}`]);
+    const listPorts = () =>
+      JSON.stringify(server.snapshot().resources['TCPEdge'])
+        .match(/:200\d\d/g)
+        ?.sort();
+
+    // Another merge request, which changes c, is merged first and not applied.
+    await write('c', 20_013);
+    const early = await applyApproved();
+    expect(early.status).not.toBe(0);
+    expect(early.output).toContain('c was not part of the review');
+    expect(listPorts()).not.toContain(':20013');
+
+    // When that is applied, the approval of b holds. It does not hold for another change of b.
+    expect((await applyAll()).status).toBe(0);
+    const again = await applyApproved();
+    expect(again.status, again.output).toBe(0);
+    await write('b', 20_022);
+    expect((await applyApproved()).status).not.toBe(0);
+    expect(listPorts()).toEqual([':20001', ':20012', ':20013']);
+  }, 600_000);
+
   it('shows in the note why a plan failed', async () => {
     const repository = await createRepository();
     await writeFile(join(repository, 'manifests', 'wrong.yaml'), 'apiVersion: edgewise/v1\nkind: TCPEdgee\n');

@@ -15,7 +15,7 @@ import { withStrangers } from './stranger/with-strangers.ts';
 const LONG = {
   /** Random manifests, accounts, inputs and runs, and everything that grows with their number. */
   laws: ['fuzz', 'laws', 'simulation', 'walks'],
-  /** Each attack of docs/security.md. */
+  /** Each attack of docs/explanation/security.md. */
   attacks: ['hostile'],
   /** Processes over HTTP that are interrupted and killed, and large accounts and documents. */
   journeys: ['end-to-end', 'load', 'surroundings'],

@@ -182,7 +182,7 @@ function choosePolicyRemedy({ message }: CelFinding): string {
 /** Matches the CEL library's error about a comparison of `before` or `after` with null. */
 const WITH_NULL = /\b(Spec [!=]= null|null [!=]= Spec)\b/;
 const NEVER_NULL = '`before` and `after` are never null. Ask for one of their fields: `has(after.FIELD)`.';
-const REMEDY = 'Correct the expression. docs/policies.md lists the names that it may use, and their types.';
+const REMEDY = 'Correct the expression. docs/how-to/policies.md lists the names that it may use, and their types.';
 
 /** A part of a message template: literal text, or an expression that starts at the index `start`. */
 type TemplatePart = { readonly text: string } | { readonly expression: string; readonly start: number };

@@ -17,7 +17,7 @@ interface FormatEntry {
 
 /**
  * All report formats. A new format needs its own file, an entry here, in FORM_JUDGES of test/report, and a line in
- * docs/reports.md.
+ * docs/reference/reports.md.
  */
 const REPORT_FORMATS = {
   text: forPeople(async () => (await import('./text/write-text.ts')).writeText),

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { writeManifests } from './manifests.ts';
 import { measure, startServer, type Taken, toMedian } from './measure.ts';
 
-/** `npm run bench`: how many requests the built command line sends, and what its processes take. Prints the two tables of docs/benchmarks.md. */
+/** `npm run bench`: how many requests the built command line sends, and what its processes take. Prints the two tables of docs/reference/benchmarks.md. */
 
 const SIZES = [1, 50, 1_000, 10_000];
 const EDGEWISE = resolve('dist/cli.js');

@@ -53,7 +53,9 @@ const EXCERPTS: ReadonlyMap<string, string> = new Map([
 
 /** The words that the last column of the glossary rules out, without terms of the first. */
 function listRuledOut(): readonly string[] {
-  const rows = (DOCUMENTS.get('docs/glossary.md') ?? '').matchAll(/^\| (?!Term|---)([^|]*?) \|.*\|\s*([^|]*?)\s*\|$/gm);
+  const rows = (DOCUMENTS.get('docs/reference/glossary.md') ?? '').matchAll(
+    /^\| (?!Term|---)([^|]*?) \|.*\|\s*([^|]*?)\s*\|$/gm,
+  );
   const cells = Array.from(rows, ([, terms = '', not = '']) => ({ terms: terms.split(', '), not: not.split(', ') }));
   const terms = new Set(cells.flatMap((row) => row.terms));
   return cells.flatMap((row) => row.not).filter((word) => word !== '' && !terms.has(word));
@@ -151,11 +153,13 @@ it('rules out words, and each exception is used', () => {
 
 it('is linked from CONTRIBUTING', () => {
   for (const file of ['src/README.md', '.github/CONTRIBUTING.md'])
-    expect(readFileSync(file, 'utf8'), file).toContain('](../docs/glossary.md)');
+    expect(readFileSync(file, 'utf8'), file).toContain('](../docs/reference/glossary.md)');
 });
 
 it.each(
-  [...DOCUMENTS.keys(), 'CHANGELOG.md', ...globSync('.github/*.md')].filter((file) => file !== 'docs/glossary.md'),
+  [...DOCUMENTS.keys(), 'CHANGELOG.md', ...globSync('.github/*.md')].filter(
+    (file) => file !== 'docs/reference/glossary.md',
+  ),
 )('%s has no ruled-out word', (file) => {
   expect(findRuledOut(toProse(readFileSync(file, 'utf8')))).toEqual([]);
 });

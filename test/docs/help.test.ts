@@ -113,7 +113,7 @@ const OPTIONS_OF_OTHERS: ReadonlySet<string> = new Set([
   ...['--no-install', '--large', '--with-token', '--freeze', '--all-files'],
 ]);
 
-describe.each(PAGES.filter(([file]) => file.startsWith('docs/') && file !== 'docs/security.md'))(
+describe.each(PAGES.filter(([file]) => file.startsWith('docs/') && file !== 'docs/explanation/security.md'))(
   '%s',
   (_, document) => {
     it('names only diagnostic codes, dangers, states and events that exist', () => {

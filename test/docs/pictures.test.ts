@@ -14,7 +14,9 @@ describe('the pictures of the README', () => {
   });
 
   it('open the README and the tutorial, in light and in dark, and are small', () => {
-    const pages = ['docs/tutorial.md', 'docs/reports.md', 'docs/library.md'].map((page) => readFileSync(page, 'utf8'));
+    const pages = ['docs/tutorial.md', 'docs/reference/reports.md', 'docs/reference/library.md'].map((page) =>
+      readFileSync(page, 'utf8'),
+    );
     const shown = [README, ...pages].join('');
     const files = Array.from(shown.matchAll(/images\/([\w-]+\.\w+)/g), ([, file]) => file);
     const names = [

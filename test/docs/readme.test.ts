@@ -25,7 +25,7 @@ describe('the README', () => {
     const rows = Array.from(README.matchAll(/^\| (?!---|\||Refresh)(.*) \|$/gm), ([, row = '']) => row.split(' | '));
     expect(rows.length).toBeGreaterThan(5);
     for (const [name, own = '', terraform = ''] of rows) {
-      expect(terraform, name).toMatch(/\]\((?:https:|docs\/benchmarks)/);
+      expect(terraform, name).toMatch(/\]\((?:https:|docs\/reference)/);
       if (name !== 'State file') expect(own, name).toMatch(/\]\(docs\//);
     }
   });
@@ -36,7 +36,7 @@ describe('the installation page', () => {
     const { engines }: { readonly engines: { readonly node: string } } = JSON.parse(
       readFileSync('package.json', 'utf8'),
     );
-    const page = DOCUMENTS.get('docs/installation.md') ?? '';
+    const page = DOCUMENTS.get('docs/how-to/installation.md') ?? '';
     expect(page).toContain(`Node ${engines.node.replace(/^>=|\.0$/g, '')} or newer`);
     const commands = Array.from(
       page.matchAll(/^(npm install --save-dev|npx --no-install edgewise [a-z]+) /gm),
@@ -99,14 +99,14 @@ describe('the version', () => {
 
   it('has a section of the changelog, with its promises', () => {
     const [, part = ''] = readFileSync('CHANGELOG.md', 'utf8').split(`\n## [${version}]`);
-    expect(part.split('\n## ')[0]).toContain('](docs/stability.md)');
+    expect(part.split('\n## ')[0]).toContain('](docs/reference/stability.md)');
     expect(readFileSync('package-lock.json', 'utf8')).toMatch(
       new RegExp(`^\\{\\s+"name": "edgewise",\\s+"version": "${version}"`),
     );
   });
 
   it('promises stability on one short page: commands, exit codes, plan files, schemas, library', () => {
-    const page = DOCUMENTS.get('docs/stability.md') ?? '';
+    const page = DOCUMENTS.get('docs/reference/stability.md') ?? '';
     const promised = Array.from(page.matchAll(/^\| ([^|]+) \|/gm), ([, what = '']) => what);
     for (const what of ['Command line', 'Exit codes', 'Plan files', 'Schemas', 'Library'])
       expect(

@@ -56,7 +56,8 @@ describe('a package named edgewise of another author', () => {
       await execute('npx', words, { cwd: folder, env }).catch(() => undefined);
       return existsSync(join(folder, 'stolen'));
     };
-    const [shown = ''] = /npx --\S+ edgewise validate/.exec(await readFile('docs/installation.md', 'utf8')) ?? [];
+    const [shown = ''] =
+      /npx --\S+ edgewise validate/.exec(await readFile('docs/how-to/installation.md', 'utf8')) ?? [];
     expect(await npx([...shown.split(' ').slice(1), 'manifests'])).toBe(false);
     expect(await npx(['edgewise', 'validate', 'manifests'])).toBe(true);
   });

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const PAGE = readFileSync('docs/security.md', 'utf8');
+const PAGE = readFileSync('test/hostile/README.md', 'utf8');
 
 /** The cells of the rows of a table, without its head. */
 function readTable(heading: string): readonly (readonly string[])[] {
@@ -21,7 +21,7 @@ function listNames(cell: string): readonly string[] {
   return Array.from(cell.matchAll(/`([\w-]+)`/g), ([, name = '']) => name);
 }
 
-describe('docs/security.md', () => {
+describe('the page of attacks', () => {
   it('names every test of an attack, and no other', () => {
     const named = readTable('## Attacks and tests').flatMap((row) => listNames(row.at(-1) ?? ''));
     const tests = globSync('test/hostile/*.test.ts').map((file) => basename(file, '.test.ts'));

@@ -5,9 +5,9 @@ import { delimiter, join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
-/** The commands of docs/with-other-tools.md, as they stand there. */
+/** The commands of docs/how-to/with-other-tools.md, as they stand there. */
 
-const PAGE = readFileSync('docs/with-other-tools.md', 'utf8');
+const PAGE = readFileSync('docs/how-to/with-other-tools.md', 'utf8');
 
 describeWith(['kustomize'], 'kustomize', () => {
   it('builds what edgewise plans', async () => {

@@ -62,14 +62,14 @@ it('shows every mistake in every expression, at its place', async () => {
       22 |       change.action == 3
          |       ^^^^^^^^^^^^^^^^^^
       23 |   message: so \${ 1 +
-      help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
+      help: Correct the expression. docs/how-to/policies.md lists the names that it may use, and their types.
 
     error[policy-invalid]: Policy/literal: spec.message: has a \`\${\` that no \`}\` closes
       --> policies.yaml:23:15
       22 |       change.action == 3
       23 |   message: so \${ 1 +
          |               ^^
-      help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
+      help: Correct the expression. docs/how-to/policies.md lists the names that it may use, and their types.
 
     error[policy-invalid]: Policy/plain: spec.require: has the type int, but must have the type bool
       --> policies.yaml:30:12
@@ -77,14 +77,14 @@ it('shows every mistake in every expression, at its place', async () => {
       30 |   require: size(after.acl)
          |            ^^^^^^^^^^^^^^^
       31 |   message: 'quoted \${change.address + 1}'
-      help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
+      help: Correct the expression. docs/how-to/policies.md lists the names that it may use, and their types.
 
     error[policy-invalid]: Policy/plain: spec.message: no such overload: string + int
       --> policies.yaml:31:22
       30 |   require: size(after.acl)
       31 |   message: 'quoted \${change.address + 1}'
          |                      ^^^^^^^^^^^^^^^^^^
-      help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
+      help: Correct the expression. docs/how-to/policies.md lists the names that it may use, and their types.
 
     6 errors.
     "

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runCommand } from '../cli/fake-context.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 
-const PAGE = readFileSync(new URL('../../docs/reports.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/reference/reports.md', import.meta.url), 'utf8');
 
 /** The forms that a command offers, as it says of one that there is not. */
 async function listOffered(command: string): Promise<readonly string[]> {

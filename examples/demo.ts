@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Plan } from '../src/model/plan.ts';
-import type { ServerSnapshot } from '../src/server/index.ts';
 import { HAND_CHANGE, LINE_CHANGE } from './demo-changes.ts';
 
 /**
- * `npm run demo`: the life of examples/quickstart on the embedded server, from nothing to nothing, in a temporary folder.
- * Prints each command before its output. Fails when a command does not end as it should, or when a plan is not the expected one.
+ * `npm run demo`: a change of examples/quickstart from the manifest to the service, on the embedded server, in a temporary folder. Prints each
+ * command before its output. Fails when a command does not end as it should, or when a plan is not the expected one.
  */
 
 const PROGRAM = join(import.meta.dirname, '../src/cli/main.ts');
@@ -21,13 +20,18 @@ const ENVIRONMENT = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('EDGEWISE_'))),
   EDGEWISE_BASE_URL: BASE_URL,
 };
-const PLAN_ARGS = ['plan', 'manifests', '-o', 'plan.json', '--detailed-exitcode'];
-const APPLY_ARGS = ['apply', 'plan.json', '--manifests', 'manifests', '--yes'];
-const NO_CHANGES = 0;
-const CHANGES = 2;
+const PLAN_ARGS = ['plan', 'manifests', '-o', 'plan.json'];
+const APPLY_ARGS = ['apply', 'manifests', '--compact', '--yes'];
+const STALE = 6;
 
 /** What a plan is expected to do: the action of each address that is not left alone, with the paths that differ and whose difference it is. */
 type Expected = Readonly<Record<string, string>>;
+
+const NEXT = `
+── Now you ──
+npm run try        the same in a page, where the plan answers while you type
+docs/tutorial.md   the whole story, from an account made by clicks
+npx --no-install edgewise init --name try --base-url embedded:   your own stack`;
 
 const children = new Set<ChildProcess>();
 
@@ -36,7 +40,7 @@ process.once('SIGTERM', () => stop(143));
 
 try {
   await demonstrate();
-  console.log('\nThat is all: every step ended as it should.');
+  console.log(NEXT);
 } catch (error) {
   console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
@@ -47,46 +51,36 @@ try {
 async function demonstrate(): Promise<void> {
   cpSync(join(import.meta.dirname, 'quickstart'), join(folder, 'manifests'), { recursive: true });
   cpSync(join(import.meta.dirname, 'account.json'), join(folder, 'account.json'));
-  title('Three resources, described in YAML');
-  for (const name of ['postgres', 'postgres-pool', 'dashboard'])
-    console.log(`\n${readFileSync(join(folder, `manifests/${name}.yaml`), 'utf8').trimEnd()}`);
-  console.log(`\n$ export EDGEWISE_BASE_URL=${BASE_URL}`);
-  await edgewise(['validate', 'manifests']);
+  title('A manifest says what should be live, and an apply makes it so');
+  console.log(
+    readManifest(LINE_CHANGE.file)
+      .replace(/^#.*\n/, '')
+      .trimEnd(),
+  );
+  console.log();
+  await edgewise(APPLY_ARGS, { shown: 'last line' });
 
-  title('A plan says what would be done, and applying it does that and nothing else');
-  await plan({
-    'IPRestriction/dashboard': 'create',
-    'TCPEdge/postgres': 'create',
-    'WeightedBackend/postgres-pool': 'create',
-  });
+  title('A line is changed: the plan is what a reviewer approves');
+  changeLine(LINE_CHANGE);
+  console.log();
+  await edgewise(PLAN_ARGS);
+  expectPlan({ 'WeightedBackend/postgres-pool': `update backends.${readBlueId()} (manifest)` });
+
+  title('The edge is changed by hand: nobody approved that, so nothing is written');
+  await changeByHand();
+  console.log();
+  await edgewise(['apply', 'plan.json', '--yes'], { exitCode: STALE });
+
+  title('The next plan says which change is whose, and reverts the one by hand');
   await edgewise(APPLY_ARGS);
 
   title('Nothing is left to do');
-  await plan({});
-
-  title('Somebody changes the edge by hand, behind the back of git');
-  await changeBehindGit();
-
-  title('The next plan shows it, and says that it did not come from the manifests');
-  await plan({ 'TCPEdge/postgres': 'update hostports (drift)' });
-  await edgewise(APPLY_ARGS);
-
-  title('A line in the manifests is changed');
-  changeLine(LINE_CHANGE);
-  await plan({ 'WeightedBackend/postgres-pool': `update backends.${readBlueId()} (manifest)` });
-  await edgewise(APPLY_ARGS);
-  await plan({});
-
-  title('And all of it is deleted again');
-  await edgewise(['destroy', 'manifests', '--yes']);
-  const { resources }: ServerSnapshot = JSON.parse(readFileSync(join(folder, 'account.json'), 'utf8'));
-  expectSame('the number of resources that are left', Object.values(resources).flat().length, 0);
+  await edgewise(PLAN_ARGS);
+  expectPlan({});
 }
 
-/** Plans, and holds the plan against what it is expected to be. */
-async function plan(expected: Expected): Promise<void> {
-  const exitCode = Object.keys(expected).length === 0 ? NO_CHANGES : CHANGES;
-  await edgewise(PLAN_ARGS, exitCode);
+/** Compares the saved plan with what it is expected to be. */
+function expectPlan(expected: Expected): void {
   const { changes }: Plan = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'));
   const touched = changes.filter(({ action }) => action !== 'no-op');
   const found = touched.map(({ address, action, differences }): [string, string] => {
@@ -95,20 +89,30 @@ async function plan(expected: Expected): Promise<void> {
   expectSame('the plan', JSON.stringify(Object.fromEntries(found)), JSON.stringify(expected));
 }
 
-/** Runs a command line in the folder, in the open. */
-async function edgewise(args: readonly string[], expected = 0): Promise<void> {
-  console.log(`\n$ edgewise ${args.join(' ')}`);
-  const child = start(args, 'inherit');
-  const [exitCode] = await once(child, 'exit');
-  expectSame(`the exit code of edgewise ${args[0]}`, exitCode, expected);
-  if (expected !== 0) console.log(`(exit code ${exitCode}: there are changes)`);
+interface Ending {
+  readonly exitCode?: number;
+  readonly shown?: 'all' | 'last line';
+}
+
+/** Runs a command line in the folder, in the open. Its progress is shown only if it fails. */
+async function edgewise(args: readonly string[], { exitCode = 0, shown = 'all' }: Ending = {}): Promise<void> {
+  console.log(`$ edgewise ${args.join(' ')}${shown === 'all' ? '' : ' | tail -n 1'}`);
+  const child = start(args, shown === 'all' ? 'inherit' : 'pipe');
+  const [output, progress]: [string[], string[]] = [[], []];
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => progress.push(text));
+  const [ended] = await once(child, 'close');
+  if (ended !== exitCode) process.stderr.write(progress.join(''));
+  expectSame(`the exit code of edgewise ${args[0]}`, ended, exitCode);
+  if (shown === 'last line') console.log(output.join('').trimEnd().split('\n').at(-1));
+  if (exitCode !== 0) console.log(`(exit code ${ended})`);
 }
 
 function start(args: readonly string[], stdout: 'inherit' | 'pipe'): ChildProcess {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: folder,
     env: ENVIRONMENT,
-    stdio: ['ignore', stdout, stdout === 'pipe' ? 'ignore' : 'inherit'],
+    stdio: ['ignore', stdout, 'pipe'],
   });
   children.add(child);
   child.once('exit', () => children.delete(child));
@@ -116,13 +120,13 @@ function start(args: readonly string[], stdout: 'inherit' | 'pipe'): ChildProces
 }
 
 /** Serves the account over HTTP for one PATCH, as any other program would send it. */
-async function changeBehindGit(): Promise<void> {
-  const args = ['serve', '--port', '0', '--snapshot', 'account.json', '--api-key', 'someone'];
-  console.log(`\n$ edgewise ${args.join(' ')}`);
-  const server = start(args, 'pipe');
+async function changeByHand(): Promise<void> {
+  const server = start(['serve', '--port', '0', '--snapshot', 'account.json', '--api-key', 'someone'], 'pipe');
   const url = await readUrl(server);
   const [edge] = (await send('GET', `${url}/edges/tcp`)).tcp_edges ?? [];
-  await send('PATCH', `${url}/edges/tcp/${edge?.id}`, HAND_CHANGE);
+  const path = `/edges/tcp/${edge?.id}`;
+  console.log(`> PATCH ${path} ${JSON.stringify(HAND_CHANGE)}`);
+  await send('PATCH', `${url}${path}`, HAND_CHANGE);
   server.kill('SIGTERM');
   const [exitCode] = await once(server, 'exit');
   expectSame('the exit code of edgewise serve', exitCode, 0);
@@ -131,7 +135,6 @@ async function changeBehindGit(): Promise<void> {
 async function readUrl({ stdout }: ChildProcess): Promise<string> {
   if (stdout !== null)
     for await (const line of createInterface({ input: stdout })) {
-      console.log(line);
       const [url] = /http:\/\/\S+/.exec(line) ?? [];
       if (url !== undefined) return url;
     }
@@ -144,26 +147,26 @@ interface EdgeList {
 
 async function send(method: string, url: string, body?: object): Promise<EdgeList> {
   const text = body === undefined ? null : JSON.stringify(body);
-  console.log(`\n> ${method} ${url}${text === null ? '' : `\n> ${text}`}`);
   const headers = { authorization: 'Bearer someone', 'service-version': '2', 'content-type': 'application/json' };
   const response = await fetch(url, { method, headers, body: text });
-  console.log(`< ${response.status} ${response.statusText}`);
   expectSame(`the answer to ${method}`, response.status, 200);
   return JSON.parse(await response.text());
 }
 
 function changeLine({ file, from, to }: typeof LINE_CHANGE): void {
-  const path = join(folder, 'manifests', file);
-  const text = readFileSync(path, 'utf8');
+  const text = readManifest(file);
   expectSame(`the number of lines "${from}"`, text.split(from).length - 1, 1);
-  writeFileSync(path, text.replace(from, to));
-  console.log(`\nmanifests/${file}\n-    ${from}\n+    ${to}`);
+  writeFileSync(join(folder, 'manifests', file), text.replace(from, to));
+  console.log(`manifests/${file}\n-    ${from}\n+    ${to}`);
 }
 
 function readBlueId(): string {
-  const text = readFileSync(join(folder, 'manifests/external-blue.yaml'), 'utf8');
-  const [, id = ''] = /\n {2}id: (\S+)/.exec(text) ?? [];
+  const [, id = ''] = /\n {2}id: (\S+)/.exec(readManifest('external-blue.yaml')) ?? [];
   return id;
+}
+
+function readManifest(file: string): string {
+  return readFileSync(join(folder, 'manifests', file), 'utf8');
 }
 
 function expectSame(what: string, found: unknown, expected: unknown): void {
@@ -171,7 +174,7 @@ function expectSame(what: string, found: unknown, expected: unknown): void {
 }
 
 function title(text: string): void {
-  console.log(`\n── ${text} ${'─'.repeat(Math.max(0, 90 - text.length))}`);
+  console.log(`\n── ${text} ──`);
 }
 
 function stop(exitCode: number): void {

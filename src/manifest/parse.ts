@@ -163,7 +163,7 @@ function chooseSyntaxRemedy(code: YAMLError['code']): string {
       return 'Put the key in quotes.';
     case 'TAG_RESOLVE_FAILED':
     case 'BAD_COLLECTION_TYPE':
-      return 'Remove the tag. For values from outside, use environment variables: see docs/manifests.md.';
+      return 'Remove the tag. For values from outside, use environment variables: see docs/reference/manifests.md.';
     case 'RESOURCE_EXHAUSTION':
       return NESTING_REMEDY;
     default:

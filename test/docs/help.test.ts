@@ -108,9 +108,9 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
 
 const BESIDE_COMMANDS: ReadonlySet<string> = new Set(['server']); // of the line that `serve` prints
 
-/** Options of npx, `npm run bench`, gh and pre-commit. */
+/** Options of npx, `npm run bench`, gh, pre-commit and kustomize. */
 const OPTIONS_OF_OTHERS: ReadonlySet<string> = new Set([
-  ...['--no-install', '--large', '--with-token', '--freeze', '--all-files'],
+  ...['--no-install', '--large', '--with-token', '--freeze', '--all-files', '--enable-exec', '--enable-helm'],
 ]);
 
 describe.each(PAGES.filter(([file]) => file.startsWith('docs/') && file !== 'docs/explanation/security.md'))(

@@ -7,7 +7,7 @@ import { createWorkspace, type Workspace } from '../cli/workspace.ts';
 import { isInstalled, runTool } from './tools.ts';
 
 /**
- * The commands of docs/from-terraform.md with Terraform itself. Without a network it has only its built-in provider, so
+ * The commands of docs/how-to/from-terraform.md with Terraform itself. Without a network it has only its built-in provider, so
  * the resources are `terraform_data`, which keep an id as their input; the text of a state is changed to what a provider of the service writes.
  */
 
@@ -149,7 +149,7 @@ describe.skipIf(isMissing)(isMissing ? 'terraform (skipped: not installed)' : 't
   it('forgets what the public provider made with state rm, without that provider', async () => {
     const { folder } = await createWorkspace();
     await cp('test/terraform/infra/terraform.tfstate', join(folder, 'terraform.tfstate'));
-    const PAGE = await readFile('docs/from-terraform.md', 'utf8');
+    const PAGE = await readFile('docs/how-to/from-terraform.md', 'utf8');
     const [line = ''] = /^terraform state rm .*$/m.exec(PAGE) ?? [];
     const { status, output } = await runTool('bash', ['-c', line], { cwd: folder, env: ENV });
     expect(status, output).toBe(0);

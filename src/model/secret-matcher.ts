@@ -17,10 +17,10 @@ export interface SecretMatcher {
 export function createSecretMatcher(secret: string): SecretMatcher {
   if (secret.length < MIN_SECRET_LENGTH) {
     const word = createWholePattern(listCharacters(secret));
-    return createMatcher([new RegExp(`(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])`, 'g')]);
+    return createPatternMatcher([new RegExp(`(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])`, 'g')]);
   }
   const notations = listParts(secret).flatMap(listNotations);
-  return createMatcher(notations.map((units) => new RegExp(createWholePattern(units), 'g')));
+  return createPatternMatcher(notations.map((units) => new RegExp(createWholePattern(units), 'g')));
 }
 
 /**
@@ -30,7 +30,7 @@ export function createSecretMatcher(secret: string): SecretMatcher {
 export function createPieceMatcher(secret: string, length: number): SecretMatcher {
   const notations = listParts(secret).flatMap(listNotations);
   const withLetters = notations.filter((units) => units.some(({ isLetter }) => isLetter));
-  return createMatcher(
+  return createPatternMatcher(
     withLetters.map((units) => new RegExp(createTreePattern(listPieces(units, length).map(listPiecePatterns)), 'gi')),
   );
 }
@@ -47,7 +47,7 @@ function listParts(secret: string): readonly string[] {
   return Array.from({ length: count }, (_, index) => secret.slice(index * length, (index + 1) * length));
 }
 
-function createMatcher(expressions: readonly RegExp[]): SecretMatcher {
+function createPatternMatcher(expressions: readonly RegExp[]): SecretMatcher {
   return {
     search: (text) => {
       const found = expressions.map((expression) => text.search(expression)).filter((index) => index >= 0);
@@ -160,7 +160,7 @@ function listEscapes(character: string): readonly string[] {
   const code = character.codePointAt(0) ?? 0;
   const entity = HTML_ENTITIES[character];
   return [
-    Array.from(Buffer.from(character, 'utf8'), (byte) => `%${toAnyCase(toCode(byte, 16, 2))}`).join(''),
+    Array.from(Buffer.from(character, 'utf8'), (byte) => `%${toAnyCase(formatByteCode(byte, 16, 2))}`).join(''),
     `\\\\u0*${toAnyCase(code.toString(16))}`,
     `&#0*${code};`,
     `&#[xX]0*${toAnyCase(code.toString(16))};`,
@@ -187,13 +187,13 @@ const CODE_PREFIX: Unit = { isLetter: false, pattern: '', escapes: ['0?x', 'u(?:
 
 function listCodes(bytes: Buffer, radix: number, width: number): readonly Unit[] {
   return Array.from(bytes).flatMap((byte, index) => {
-    const digits = Array.from(toCode(byte, radix, width), toAnyCase);
+    const digits = Array.from(formatByteCode(byte, radix, width), toAnyCase);
     const units = digits.map((pattern) => ({ isLetter: true, pattern, escapes: [] }));
     return index === 0 ? units : [CODE_PREFIX, ...units];
   });
 }
 
-function toCode(byte: number, radix: number, width: number): string {
+function formatByteCode(byte: number, radix: number, width: number): string {
   return byte.toString(radix).padStart(width, '0');
 }
 

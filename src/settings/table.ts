@@ -544,10 +544,10 @@ export const NAMED_SETTINGS: readonly (Setting & { readonly name: SettingName })
 
 /** The names of the settings of the service. */
 export const SERVICE_SETTING_NAMES: readonly ServiceSettingName[] = NAMED_SETTINGS.map(({ name }) => name).filter(
-  isOfService,
+  isServiceSetting,
 );
 
-function isOfService(name: SettingName): name is ServiceSettingName {
+function isServiceSetting(name: SettingName): name is ServiceSettingName {
   const setting: Setting = SETTINGS[name];
   return setting.stack?.startsWith('api.') ?? false;
 }

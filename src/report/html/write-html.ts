@@ -74,7 +74,7 @@ function* listBlocks({ blocks }: Document, { lead = html``, ...page }: Page): Ge
 function* listBlock(block: Block, page: Page): Generator<Html> {
   switch (block.block) {
     case 'entries':
-      return yield* listEntries(block, page);
+      return yield* renderEntries(block, page);
     case 'part':
       return yield* listPart(block, page);
     case 'table':
@@ -236,7 +236,7 @@ function renderRemedy(remedy: string | undefined): Html | undefined {
 /** If a list has more entries, the browser lays out only the visible ones: all would take noticeable time. */
 const MAX_WHOLE = 100;
 
-function* listEntries({ heading = 'Changes', entries }: EntriesBlock, page: Page): Generator<Html> {
+function* renderEntries({ heading = 'Changes', entries }: EntriesBlock, page: Page): Generator<Html> {
   const id = createId(page, 'entries');
   yield html`<section class="part" aria-labelledby="${page.within}${id}"><h2 id="${id}">${heading}</h2>
 <div class="items${entries.length > MAX_WHOLE ? ' many' : ''}">

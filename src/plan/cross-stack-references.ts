@@ -40,6 +40,8 @@ interface Run {
   readonly findPlanned?: FindPlannedOutcome | undefined;
   /** Whether the stack with this name is part of the run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
+  /** Says what to do about a stack that a run over many does not have. `undefined`: the run is over one stack. */
+  readonly adviseOnOtherStack?: ((stack: string) => string | undefined) | undefined;
 }
 
 /**
@@ -49,7 +51,7 @@ interface Run {
 export function resolveCrossStackReferences(
   desired: DesiredState,
   live: LiveState,
-  { findPlanned = () => undefined, isInRun = () => false }: Run,
+  { findPlanned = () => undefined, isInRun = () => false, adviseOnOtherStack = () => undefined }: Run,
 ): ResolvedReferences {
   const { crossStackReferences } = desired;
   if (crossStackReferences === undefined) return { desired, awaited: {}, diagnostics: [] };
@@ -86,6 +88,7 @@ export function resolveCrossStackReferences(
         references: crossStackReferences,
         gone,
         isInRun,
+        adviseOnOtherStack,
         isKnown: (address) => ids.has(address) || waiting.has(address),
       }),
     ),
@@ -117,11 +120,12 @@ interface CrossStackContext {
   readonly gone: ReadonlyMap<string, string>;
   readonly isKnown: (address: string) => boolean;
   readonly isInRun: (stack: string) => boolean;
+  readonly adviseOnOtherStack: (stack: string) => string | undefined;
 }
 
 function listMissingReferences(
   resource: DesiredResource,
-  { references, gone, isKnown, isInRun }: CrossStackContext,
+  { references, gone, isKnown, isInRun, adviseOnOtherStack }: CrossStackContext,
 ): readonly Diagnostic[] {
   return listReferences(getKind(resource.kind), resource.spec).flatMap(({ value, path }): readonly Diagnostic[] => {
     const named = references.get(value);
@@ -131,7 +135,8 @@ function listMissingReferences(
     const message = `${resource.address}: ${where}, which is ${named.resource} of the stack ${named.stack}, and ${why ?? 'no live resource has that mark'}`;
     const first = isInRun(named.stack)
       ? `The stack ${named.stack} is part of this run: correct what stopped it, or the name.`
-      : `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is already applied, correct the name.`;
+      : (adviseOnOtherStack(named.stack) ??
+        `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is already applied, correct the name.`);
     return [
       {
         code: 'dangling-reference',

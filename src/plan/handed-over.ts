@@ -40,7 +40,7 @@ export function listKeptForHandOverWarnings(
     const [who, remedy] =
       stack === ''
         ? [`${folder}, which belongs to no stack,`, `Add a Stack document to the folder of ${folder}, and apply it.`]
-        : [`the stack ${stack}`, `Apply the stack in ${folder}, or both in one run with -R.`];
+        : [`the stack ${stack}`, `Apply the stack in ${folder}. The order does not matter.`];
     return [
       {
         code: 'kept-for-hand-over',

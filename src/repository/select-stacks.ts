@@ -166,6 +166,18 @@ export function selectShard(stacks: readonly StackFolder[], { index, total }: Sh
   return stacks.filter(({ name }) => computeIndex(name, total) === index);
 }
 
+/** Says what to do about a stack that a run over a selection needs and does not have. */
+export function adviseOnUnselectedStack(name: string, { tree, stacks, shard }: SelectedStacks): string | undefined {
+  const found = tree.stacks.find((stack) => stack.name === name);
+  if (found === undefined)
+    return `No stack below ${tree.root} has the name ${name}: correct it, or apply that stack where it is.`;
+  if (stacks.includes(found)) return undefined;
+  if (shard === undefined) return `The stack ${name} is not selected: apply it first, in ${found.folder}.`;
+  const index = computeIndex(name, shard.total);
+  if (index === shard.index) return `The stack ${name} is not selected: apply it first, in ${found.folder}.`;
+  return `The stack ${name} is in shard ${index} of ${shard.total}: run that shard first, then this one again.`;
+}
+
 function computeIndex(name: string, total: number): number {
   const digests = Array.from({ length: total }, (_, at) => {
     const digest = createHash('sha256')

@@ -69,6 +69,8 @@ export interface PlanOptions {
    * stack deletes the resource. Default: false for every stack.
    */
   readonly isInRun?: (stack: string) => boolean;
+  /** Says what to do about a stack that is referred to and that a run over many stacks does not have. */
+  readonly adviseOnOtherStack?: ((stack: string) => string | undefined) | undefined;
   /** Aborts reading. The promise of the plan then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, type Workspace } from '../cli/workspace.ts';
+import { NetworkError } from '../../src/model/errors.ts';
+import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
 import { startRawServer } from '../client/raw-server.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
-import { toRepository } from './tree.ts';
+import { toRepository, toStack } from './tree.ts';
 
 /** A repository of three stacks whose Defaults have a mistake. */
 async function createMistaken(): Promise<Workspace> {
@@ -76,6 +78,93 @@ describe('a rejected API key', () => {
       expect({ exitCode, stderr }).toEqual({ exitCode: 4, stderr: '' });
       expect(count(stdout, 'Check the API key and its permissions.')).toBe(1);
       expect(count(stdout, 'the same error as s00')).toBe(2);
+    },
+  );
+});
+
+describe('a stack that others refer to and that the run does not have', () => {
+  const pool = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 1 } });
+  const toUser = (name: string, port: number) => ({
+    [`live/${name}/edgewise.yaml`]: toStack(name),
+    [`live/${name}/pool.yaml`]: toManifest('External', 'pool', { stack: 'net', resource: 'WeightedBackend/pool' }),
+    [`live/${name}/edge.yaml`]: toManifest('TCPEdge', name, {
+      hostports: [`1.tcp.example.net:${port}`],
+      backend: { backend_id: 'External/pool' },
+    }),
+  });
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const files = {
+    'live/net/edgewise.yaml': toStack('net'),
+    'live/net/pool.yaml': pool,
+    ...Object.assign({}, ...names.map((name, index) => toUser(name, 20_001 + index))),
+  };
+
+  /** The shard, of two, that the stack net is not in. */
+  async function findOtherShard({ edgewise }: Workspace): Promise<readonly [string, string]> {
+    const { stdout } = await edgewise('stacks live --shard 1/2 --format folder');
+    return stdout.includes('live/net') ? ['2', '1'] : ['1', '2'];
+  }
+
+  it.each(['plan', 'apply --yes', 'drift'])(
+    'is named once by %s of a shard, with the shard that it is in',
+    async (command) => {
+      const workspace = await createWorkspace(files);
+      const [own, other] = await findOtherShard(workspace);
+      const { stdout, exitCode } = await workspace.edgewise(
+        `${command.replace(/^\w+/, '$& -R live')} --shard ${own}/2`,
+      );
+      expect(exitCode).not.toBe(0);
+      expect(stdout).toContain(`The stack net is in shard ${other} of 2: run that shard first, then this one again.`);
+      if (command !== 'drift') expect(count(stdout, 'run that shard first')).toBe(1);
+      expect(stdout).not.toContain('in one run with -R');
+    },
+  );
+
+  it('is advised on by what the run selects', async () => {
+    const { edgewise } = await createWorkspace(files);
+    const { stdout } = await edgewise('plan -R live --stack a --stack b');
+    expect(count(stdout, 'The stack net is not selected: apply it first, in live/net.')).toBe(1);
+    const { stdout: below } = await edgewise('plan -R live/a');
+    expect(below).toContain('No stack below live/a has the name net');
+    expect((await edgewise('plan live/a')).stdout).toContain('or both in one run with -R');
+  });
+
+  it('is no matter of a stack with another error', async () => {
+    const { edgewise, write } = await createWorkspace(files);
+    await write({
+      'live/b/edge.yaml': toManifest('TCPEdge', 'b', {
+        hostports: ['1.tcp.example.net:20001'],
+        backend: { backend_id: 'External/pool' },
+      }),
+    });
+    const { stdout } = await edgewise('plan -R live --stack a --stack b');
+    expect(stdout).toContain('duplicate-claim');
+  });
+
+  it('is applied by shards in the order that the advice says', async () => {
+    const workspace = await createWorkspace(files);
+    const [own, other] = await findOtherShard(workspace);
+    expect((await workspace.edgewise(`apply -R live --shard ${own}/2 --yes`)).exitCode).toBe(3);
+    expect((await workspace.edgewise(`apply -R live --shard ${other}/2 --yes`)).exitCode).toBe(0);
+    expect((await workspace.edgewise(`apply -R live --shard ${own}/2 --yes`)).exitCode).toBe(0);
+  });
+});
+
+describe('a service that is down', () => {
+  it.each(['plan', 'drift', 'apply --yes'])(
+    'is reported once by %s, whichever request fails for which stack',
+    async (command) => {
+      const { edgewise } = await createWorkspace(toRepository(6));
+      let requests = 0;
+      const transport = async (): Promise<Response> => {
+        requests += 1;
+        // So that another request is the first to fail for each stack.
+        await sleep((requests * 7) % 5);
+        throw new NetworkError('the connection was refused', { isUnsent: true });
+      };
+      const { stdout } = await edgewise(`${command.replace(/^\w+/, '$& -R live')} --timeout 1s`, { transport });
+      expect(requests).toBeGreaterThan(0);
+      expect(count(stdout, 'the same error as s00')).toBe(5);
     },
   );
 });

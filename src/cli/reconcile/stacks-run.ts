@@ -11,7 +11,12 @@ import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../r
 import { formatCount } from '../../report/view/wording.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { type OpenedRemovedStacks, openRemovedStacks } from '../../repository/removed-stacks.ts';
-import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
+import {
+  adviseOnUnselectedStack,
+  type SelectedStacks,
+  type StackSelectionOptions,
+  selectStacks,
+} from '../../repository/select-stacks.ts';
 import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../run/claim-registry.ts';
 import { findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE } from '../../run/neighbours.ts';
@@ -336,13 +341,16 @@ export function notePlan({ planned, context }: StacksRun, { folder }: OpenedStac
  * address, what their plans change, and which of them the run applies.
  */
 export function createOtherStacksLookUps(
-  { planned, selected: { stacks }, context }: StacksRun,
+  run: StacksRun,
   { folder, tree }: Pick<OpenedStack, 'folder' | 'tree'>,
-): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned' | 'isInRun'>> {
+): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned' | 'isInRun' | 'adviseOnOtherStack'>> {
+  const { planned, selected, context } = run;
+  const { stacks } = selected;
   const account = createAccountKeyContainingSecret(folder, context);
   return {
     findTaker: (address) => findTakingOverStack(folder, { tree, address }),
     findPlanned: planned.of(account),
+    adviseOnOtherStack: (name) => (isOfMany(run) ? adviseOnUnselectedStack(name, selected) : undefined),
     isInRun: (name) =>
       stacks.some(
         (other) =>

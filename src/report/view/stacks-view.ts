@@ -96,13 +96,27 @@ function listErrorKeys(report: Report): readonly string[] {
     }
     case 'validation':
       return report.validation.diagnostics.flatMap(listDiagnosticKeys);
+    case 'plan':
+      return report.blocking.length > 0 ? [] : listDependencyKeys(report.plan.diagnostics);
     default:
       return [];
   }
 }
 
+/** The key of a plan that only lacks other stacks: a plan of another stack that lacks the same has the same advice. */
+function listDependencyKeys(diagnostics: readonly Diagnostic[]): readonly string[] {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0 || errors.some(({ code }) => code !== 'dangling-reference')) return [];
+  return [JSON.stringify([...new Set(errors.map(({ remedy = '' }) => remedy))].sort())];
+}
+
+/**
+ * Requests that fail for one reason, such as a service that is down, fail with different paths and ids: only the origin
+ * and the reason count.
+ */
 function createErrorKey({ message }: { readonly message: string }): string {
-  return JSON.stringify([message]);
+  const reason = message.replace(/^[A-Z]+ (https?:\/\/[^/\s]+)?\/\S*: /, '$1 ').replace(/ \(operation_id: [^)]*\)/, '');
+  return JSON.stringify([reason]);
 }
 
 function listDiagnosticKeys({ code, message, place }: Diagnostic): readonly string[] {
@@ -325,6 +339,7 @@ function createStackRow(part: StackReportPart, { isOnly, earlier }: RowContext):
 export function isShownWithEarlierStack({ report, repeated }: StackReportPart): boolean {
   if (repeated === undefined) return false;
   if (report.about === 'validation') return report.validation.diagnostics.length === 0;
+  if (report.about === 'plan') return true;
   if (report.about !== 'failure') return false;
   const { error, diagnostics = [] } = report.failure;
   return error === undefined && diagnostics.length === 0;
@@ -344,7 +359,7 @@ function describeReport(
   const repeated = listRepeatedErrors(part, earlier);
   switch (report.about) {
     case 'plan':
-      return describePlan(report);
+      return repeated.length === 0 ? describePlan(report) : { said: `✗ ${repeated.join(' · ')}`, isQuiet: false };
     case 'apply':
       return describeApply(report);
     case 'drift': {

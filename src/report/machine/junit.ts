@@ -34,12 +34,28 @@ export function renderJunitDocument(cases: readonly JunitCase[]): string {
     `<testsuites name="edgewise"${renderCountAttributes(cases)}>`,
     ...suites.flatMap(([suite, members]) => [
       `  <testsuite name="${escapeXml(suite)}"${renderCountAttributes(members)}>`,
-      ...members.flatMap(renderTestCase),
+      ...listDistinctNames(members).flatMap(renderTestCase),
       '  </testsuite>',
     ]),
     '</testsuites>',
     '',
   ].join('\n');
+}
+
+/**
+ * Gives each case of a suite a name of its own, because CI systems show one of several cases with one name. Cases of one
+ * name get their messages, and then numbers.
+ */
+function listDistinctNames(cases: readonly JunitCase[]): readonly JunitCase[] {
+  const equal = Map.groupBy(cases, ({ name }) => name);
+  const seen = new Map<string, number>();
+  return cases.map((one) => {
+    const isAlone = equal.get(one.name)?.length === 1;
+    const name = isAlone || one.annotation === undefined ? one.name : `${one.name}: ${one.annotation.message}`;
+    const number = (seen.get(name) ?? 0) + 1;
+    seen.set(name, number);
+    return { ...one, name: number === 1 ? name : `${name} (${number})` };
+  });
 }
 
 /** Texts are printable. */

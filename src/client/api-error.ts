@@ -224,6 +224,11 @@ interface KnownError {
   readonly isUnsent?: true;
 }
 
+const UNKNOWN_AUTHORITY: KnownError = {
+  sentence:
+    'no trusted authority signed the certificate of the service: name a file with its authority, with --ca-file or EDGEWISE_CA_FILE',
+};
+
 const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
   ECONNREFUSED: { sentence: 'the connection was refused', isUnsent: true },
   ECONNRESET: { sentence: 'the connection was lost' },
@@ -236,6 +241,11 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
   UND_ERR_HEADERS_TIMEOUT: { sentence: 'no response in time', isTimeout: true },
   UND_ERR_BODY_TIMEOUT: { sentence: 'the response stopped before its end', isTimeout: true },
   TimeoutError: { sentence: 'no complete response in time', isTimeout: true },
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
 };
 
 /** Interim answers that undici does not accept, by its messages. It skips all others of 1xx. */
@@ -256,7 +266,10 @@ export function toThrownNetworkError(error: unknown, request: Pick<HttpRequest, 
   const known = chain
     .map(({ code, name, message }) => KNOWN_ANSWERS[message] ?? KNOWN_ERRORS[code] ?? KNOWN_ERRORS[name])
     .find((found) => found !== undefined);
-  const detail = chain.find(({ message }) => message !== '' && message !== 'fetch failed')?.message;
+  // After a semicolon, Node advises on its own options, which a program that is installed does not take.
+  const detail = chain
+    .find(({ message }) => message !== '' && message !== 'fetch failed')
+    ?.message.replace(/; if the root CA .*$/, '');
   const said = [known?.sentence ?? 'the request failed', ...(detail === undefined ? [] : [`(${detail})`])].join(' ');
   const Type = known?.isTimeout ? TimeoutError : NetworkError;
   return new Type(`${request.method} ${request.url}: ${said}`, { cause: error, isUnsent: known?.isUnsent ?? false });

@@ -115,22 +115,24 @@ async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promis
   try {
     const text = readInput(resolve(cwd, file), { maxBytes: MAX_AUTHORITIES_BYTES }).toString('utf8');
     const certificates = Array.from(text.matchAll(CERTIFICATE), ([certificate]) => new X509Certificate(certificate));
-    const begun = text.split(CERTIFICATE_START).length - 1;
+    const begun = text.match(CERTIFICATE_START)?.length ?? 0;
     if (begun === 0) throw new Error('there is no certificate in it');
     if (certificates.length < begun) throw new Error('a certificate in it has no END line');
-    return text;
+    // Without the trust settings of OpenSSL, which a TRUSTED CERTIFICATE has: the file itself says what is trusted.
+    return certificates.map(String).join('');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StackError(`The certificates in ${file} cannot be read: ${why}`, {
+    throw new StackError(`--ca-file: the certificates in ${file} cannot be read: ${why}`, {
       reason: 'invalid',
-      remedy: 'It must hold certificates in PEM, each from BEGIN CERTIFICATE to END CERTIFICATE.',
+      remedy:
+        'The file that --ca-file, EDGEWISE_CA_FILE, spec.api.ca_file or NODE_EXTRA_CA_CERTS names must hold certificates in PEM, each from BEGIN CERTIFICATE or BEGIN TRUSTED CERTIFICATE to its END line.',
       cause: error,
     });
   }
 }
 
-const CERTIFICATE_START = '-----BEGIN CERTIFICATE-----';
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+const CERTIFICATE_START = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----/g;
+const CERTIFICATE = /-----BEGIN (TRUSTED )?CERTIFICATE-----[^-]*-----END \1?CERTIFICATE-----/g;
 
 /** Returns a warning if the API key would reach another machine unencrypted, otherwise `undefined`. */
 function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']): string | undefined {

@@ -227,7 +227,7 @@ export class GitError extends StackError {
   /** Whether git is not installed, or there is no repository. */
   readonly isAbsent: boolean;
 
-  constructor(message: string, { said, isAbsent = false, ...options }: GitErrorOptions) {
+  constructor(message: string | readonly string[], { said, isAbsent = false, ...options }: GitErrorOptions) {
     super(message, options);
     this.said = said;
     this.isAbsent = isAbsent;
@@ -273,11 +273,14 @@ function createGitError(top: string, cause: unknown): GitError {
       said,
       cause,
     });
-  return new GitError(`git failed: ${said === '' ? getErrorMessage(cause) : said}`, {
-    reason: 'invalid',
-    remedy: `Run git in ${top} to find out more.`,
-    said,
-    isAbsent: said.includes('not a git repository'),
-    cause,
-  });
+  return new GitError(
+    `git failed: ${said === '' ? getErrorMessage(cause) : said.replaceAll('\t', '    ')}`.split('\n'),
+    {
+      reason: 'invalid',
+      remedy: `Run git in ${top} to find out more.`,
+      said,
+      isAbsent: said.includes('not a git repository'),
+      cause,
+    },
+  );
 }

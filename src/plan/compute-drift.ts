@@ -25,7 +25,8 @@ export interface DriftInput {
  */
 export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Drift {
   const { stack, baseUrl, made, targets, exclusions, externals, crossStackReferences, ownerLabel } = plan;
-  const { files, diagnostics, violations, requests, skipped } = plan;
+  const { diagnostics, violations, requests, skipped } = plan;
+  const files = listExpectedFiles(plan, desired);
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const findBeside = createBesideSearch(plan, live);
   const listDangers = createDriftDangerList(stack, live);
@@ -131,6 +132,18 @@ function describeUnownedReason({ mark, markError }: LiveResource): string {
 
 function formatAdoptLine({ id }: LiveResource): string {
   return `lifecycle: { adopt: ${id} }`;
+}
+
+/**
+ * The files to write, without those of unchanged resources that are only missing: on a fresh runner every file is, so
+ * that counts only if the manifest says that the file is kept between runs.
+ */
+function listExpectedFiles({ files, changes }: Plan, desired: DriftInput['desired']): readonly PlannedFile[] {
+  const unchanged = changes.filter(({ action, duplicateOf }) => action === 'no-op' && duplicateOf === undefined);
+  const isKept = ({ address }: Pick<Change, 'address'>): boolean =>
+    desired?.resources.get(address)?.lifecycle.settings['keep_file'] === true;
+  const unkept = new Set<string>(unchanged.filter((change) => !isKept(change)).map(({ address }) => address));
+  return files.filter(({ address, replaces }) => replaces === true || !unkept.has(address));
 }
 
 function findUnwrittenFile({ address, duplicateOf }: Change, files: readonly PlannedFile[]): PlannedFile | undefined {

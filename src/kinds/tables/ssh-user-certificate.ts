@@ -1,7 +1,18 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
 import { parseDurationMs, renderTimeSpan } from '../duration.ts';
-import { field, idOf, mapOf, oneOf, setOf, text, textOfFormat, timestamp, type ValueMistake } from '../field.ts';
+import {
+  boolean,
+  field,
+  idOf,
+  mapOf,
+  oneOf,
+  setOf,
+  text,
+  textOfFormat,
+  timestamp,
+  type ValueMistake,
+} from '../field.ts';
 import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
@@ -37,6 +48,10 @@ export const SSH_USER_CERTIFICATE = defineKind({
     write_to: field(
       text({ isPath: true }),
       'File to which apply writes the certificate, relative to the folder of the manifest.',
+    ),
+    keep_file: field(
+      boolean,
+      'Whether the file of write_to is kept between runs, so that drift reports a missing one. On a fresh runner it is always missing. Default: false.',
     ),
   },
   fields: {

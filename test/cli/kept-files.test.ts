@@ -1,0 +1,57 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK } from './workspace.ts';
+
+const toCertificate = (more = ''): string => `${STACK}---
+apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: ci }
+spec:
+  ssh_certificate_authority_id: sshca_1
+  public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUoPzRJWuvSBQPtIqRxZ2ps5bJ0c0uWEb2Pb0xXqWQd
+  principals: [ci]
+lifecycle: { write_to: ci-cert.pub${more} }
+`;
+
+/** An applied certificate, on a runner that does not have its file. */
+async function onFreshRunner(more?: string) {
+  const workspace = await createWorkspace({ 'edgewise.yaml': toCertificate(more) });
+  expect(await workspace.edgewise('apply edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
+  const file = join(workspace.folder, 'ci-cert.pub');
+  await rm(file);
+  return { ...workspace, file };
+}
+
+describe('the missing file of a certificate', () => {
+  it('is no drift, because each runner is fresh', async () => {
+    const { edgewise } = await onFreshRunner();
+    const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
+    expect(stdout).toContain('No drift: 1 resource is as it should be.');
+    expect(stdout).not.toContain('ci-cert.pub');
+    expect(exitCode).toBe(0);
+  });
+
+  it('is written by the next apply', async () => {
+    const { edgewise } = await onFreshRunner();
+    expect((await edgewise('plan edgewise.yaml')).stdout).toContain('ci-cert.pub');
+    expect(await edgewise('apply edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan edgewise.yaml --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is drift if its manifest says that it is kept', async () => {
+    const { edgewise } = await onFreshRunner(', keep_file: true');
+    const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
+    expect(stdout).toContain('ci-cert.pub is missing');
+    expect(exitCode).toBe(2);
+  });
+
+  it('is drift if the file has other content, whoever keeps it', async () => {
+    const { edgewise, file } = await onFreshRunner();
+    await mkdir(join(file, '..'), { recursive: true });
+    await writeFile(file, 'other\n');
+    const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
+    expect(stdout).toContain('ci-cert.pub has other content');
+    expect(exitCode).toBe(2);
+  });
+});

@@ -101,12 +101,13 @@ function createSink(settings: SinkSettings, context: SinkContext): TokenSink {
  * after the timeout. If it fails, its standard error is shown without the token. Its standard output is never shown.
  */
 function createCommandSink(settings: CommandSinkSettings, context: SinkContext): TokenSink {
-  const { command, test, timeoutMs } = settings;
-  const { cwd, temporaryFolder } = context;
+  const { command, test, timeoutMs, folder = '' } = settings;
+  const { temporaryFolder } = context;
+  const cwd = resolve(context.cwd, folder);
   const [program = ''] = command;
   return {
     test: async () => {
-      await checkProgram(program, context);
+      await checkProgram(program, { ...context, cwd });
       if (test === undefined) return [];
       await runCommand({
         words: test,

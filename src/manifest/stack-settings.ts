@@ -58,7 +58,7 @@ function readLintSettings(layers: readonly SettingsLayer[]): LintSettings {
 const NAMED_SINKS = ['tokens', 'credentials'];
 
 function readTokenSettings(layers: readonly SettingsLayer[], stack: string): TokenSettings {
-  const findSink = (...path: readonly string[]) => findInLayers(path, layers)?.value;
+  const findSink = (...path: readonly string[]) => findInLayers(path, layers);
   const common = findSink('tokens', 'default');
   const names = listMembersInLayers(NAMED_SINKS, layers);
   const sinks = names.map((name) => [name, parseSinkSettings(findSink(...NAMED_SINKS, name), stack)] as const);
@@ -68,11 +68,20 @@ function readTokenSettings(layers: readonly SettingsLayer[], stack: string): Tok
   };
 }
 
-function parseSinkSettings(given: unknown, stack: string): SinkSettings {
-  const sink = SINK_SCHEMA.parse(given);
-  if ('directory' in sink) return { directory: fillStackNameInPath(sink.directory, stack) };
+/** Paths of a sink are relative to the folder of the document that sets it. */
+function parseSinkSettings(found: FoundSetting<SettingsLayer> | undefined, stack: string): SinkSettings {
+  const { value, layer } = assertDefined(found, 'a token sink that was listed');
+  const toPath = layer?.toPath ?? ((path: string) => path);
+  const sink = SINK_SCHEMA.parse(value);
+  if ('directory' in sink) return { directory: toPath(fillStackNameInPath(sink.directory, stack)) };
   const { command, test, timeout } = sink;
-  return { command, timeoutMs: assertDefined(parseDurationMs(timeout), 'a checked duration'), test };
+  const folder = toPath('.');
+  return {
+    command,
+    timeoutMs: assertDefined(parseDurationMs(timeout), 'a checked duration'),
+    test,
+    ...(folder !== '.' && { folder }),
+  };
 }
 
 /** Adds its `Defaults` to the first `Stack`, and returns all documents. */

@@ -129,6 +129,8 @@ export interface CommandSinkSettings {
   /** A command that succeeds if tokens can be delivered now. Absent: edgewise tests only whether the program exists. */
   readonly test?: readonly string[] | undefined;
   readonly timeoutMs: number;
+  /** The working folder of both commands, relative to that of the run. Default: that of the run. */
+  readonly folder?: string | undefined;
 }
 
 export function fillStackNameInPath(directory: string, stack: string): string {

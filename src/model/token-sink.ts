@@ -10,13 +10,15 @@ export interface TokenCommand {
   /** A command that tests the sink before the first write. Absent if there is no test. */
   readonly test?: readonly string[];
   readonly timeoutMs: number;
+  /** The working folder of both commands. Absent: that of the run. */
+  readonly folder?: string | undefined;
 }
 
 /** Converts the settings of a sink to the form in a plan. Does not check whether the folder is in the repository. */
 export function toPlannedTokenSink(sink: SinkSettings): PlannedTokenSink {
   if ('directory' in sink) return { directory: sink.directory };
-  const { command, test, timeoutMs } = sink;
-  return { command, ...(test !== undefined && { test }), timeoutMs };
+  const { command, test, timeoutMs, folder } = sink;
+  return { command, ...(test !== undefined && { test }), timeoutMs, ...(folder !== undefined && { folder }) };
 }
 
 /** 22 characters are 132 bits: it is infeasible to construct two commands with the same digest. */
@@ -25,9 +27,10 @@ const DIGEST_LENGTH = 22;
 /** Describes a sink on one line. Cuts a long command, and adds a digest of the command, the test and the timeout. */
 export function describeTokenSink(sink: PlannedTokenSink): string {
   if ('directory' in sink) return `the folder ${formatWord(sink.directory)}`;
-  const { command, test, timeoutMs } = sink;
+  const { command, test, timeoutMs, folder } = sink;
+  const where = folder === undefined ? '' : `in ${formatWord(folder)}, `;
   const tested = test === undefined ? '' : `tested with ${formatSinkCommand(test)}, `;
-  return `the command ${formatSinkCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest({ ...sink }, DIGEST_LENGTH)})`;
+  return `the command ${formatSinkCommand(command)} (${where}${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest({ ...sink, folder: folder ?? null }, DIGEST_LENGTH)})`;
 }
 
 export function formatTokenNote(sink: PlannedTokenSink): string {

@@ -151,6 +151,7 @@ export const CHANGE_SCHEMA = z.strictObject({
         command: texts.describe('Program and arguments. Placeholders are not filled in.'),
         test: optional(texts).describe('The command that is run before the first write. Absent if there is none.'),
         timeoutMs: z.number().describe('Milliseconds after which the command is stopped.'),
+        folder: optional(z.string()).describe('Working folder of the command. Absent: the working folder of the run.'),
       }),
     ]),
   ).describe(

@@ -88,7 +88,7 @@ function createDirectorySchema() {
         .string()
         .min(1)
         .describe(
-          'Folder for one file per credential. Only the user who runs apply can read the files. {stack} is filled in.',
+          'Folder for one file per credential, relative to this file. Only the user who runs apply can read the files. {stack} is filled in.',
         ),
     })
     .describe('A folder with one file per credential.');
@@ -100,7 +100,7 @@ function createCommandSchema() {
     params: { code: 'bad-value' },
   });
   const description =
-    'Program and arguments, run without a shell, with the token on standard input. {name}, {address}, {id} and {stack} are filled in.';
+    'Program and arguments, run without a shell in the folder of this file, with the token on standard input. {name}, {address}, {id} and {stack} are filled in.';
   return z
     .strictObject({
       command: createCommandLineSchema({ description }),

@@ -78,7 +78,7 @@ describe('a claim of two stacks in one run', () => {
       { lifecycle: { adopt: 'bkdwd_1' } },
     );
     const taken = `${toEdge('shop', 20_001)}lifecycle: { renamed_from: { stack: old, name: x } }\n`;
-    const tokens = { tokens: { default: { directory: 'tokens' } } };
+    const tokens = { tokens: { default: { directory: '../tokens' } } };
     const certificate = toManifest(
       'SSHUserCertificate',
       'ci',
@@ -110,7 +110,7 @@ describe('a claim of two stacks in one run', () => {
 
   it('is an error for a file at two services, and none for a value', async () => {
     const toOne = (name: string) => ({
-      [`${name}/edgewise.yaml`]: `${toStack(name, { api: { base_url: `https://${name}.test` }, tokens: { default: { directory: './tokens' } } })}${toEdge('shop', 20_001)}${toCredential('ci')}`,
+      [`${name}/edgewise.yaml`]: `${toStack(name, { api: { base_url: `https://${name}.test` }, tokens: { default: { directory: '../tokens' } } })}${toEdge('shop', 20_001)}${toCredential('ci')}`,
     });
     const { edgewise } = await createWorkspace({ ...toOne('a'), ...toOne('b') });
     const { stdout } = await edgewise('validate -R', { env: { EDGEWISE_BASE_URL: '' } });

@@ -1,0 +1,56 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace } from './workspace.ts';
+
+const STACK = `apiVersion: edgewise/v1
+kind: Stack
+metadata: { name: shop }
+`;
+const CREDENTIAL = `---
+apiVersion: edgewise/v1
+kind: Credential
+metadata: { name: agent }
+spec: { acl: ['bind:example.com'] }
+`;
+const toDefaults = (tokens: string): string => `apiVersion: edgewise/v1
+kind: Defaults
+spec: { tokens: { default: ${tokens} } }
+`;
+
+describe('the token sink of a document', () => {
+  it('has a folder relative to the Defaults that set it, wherever the run starts', async () => {
+    const { edgewise, folder } = await createWorkspace({
+      'live/defaults.yaml': toDefaults('{ directory: "tokens/{stack}" }'),
+      'live/shop/edgewise.yaml': `${STACK}${CREDENTIAL}`,
+    });
+    const { stdout } = await edgewise('plan live/shop --root .');
+    expect(stdout).toContain('which goes to the folder live/tokens/shop\n');
+    expect(await edgewise('apply live/shop --yes --root .')).toMatchObject({ exitCode: 0 });
+    expect(await readdir(join(folder, 'live/tokens/shop'))).toEqual(['agent.token']);
+  });
+
+  it('has a folder relative to the Stack that sets it', async () => {
+    const { edgewise, folder } = await createWorkspace({
+      'shop/edgewise.yaml': `${STACK}spec: { tokens: { default: { directory: tokens } } }\n${CREDENTIAL}`,
+    });
+    expect(await edgewise('apply shop --yes')).toMatchObject({ exitCode: 0 });
+    expect(await readdir(join(folder, 'shop/tokens'))).toEqual(['agent.token']);
+  });
+
+  it('runs its commands in the folder of the Defaults that set them, and the plan names that folder', async () => {
+    const { edgewise, folder } = await createWorkspace({
+      'live/defaults.yaml': toDefaults(
+        "{ command: [/bin/sh, -c, 'cat >delivered; pwd >where'], test: [/usr/bin/test, -f, defaults.yaml] }",
+      ),
+      'live/shop/edgewise.yaml': `${STACK}${CREDENTIAL}`,
+    });
+    expect((await edgewise('plan live/shop --root .')).stdout).toContain(
+      '(in live, tested with /usr/bin/test -f defaults.yaml,',
+    );
+    const applied = await edgewise('apply live/shop --yes --root .');
+    expect(applied, applied.stdout + applied.stderr).toMatchObject({ exitCode: 0 });
+    expect((await readFile(join(folder, 'live/where'), 'utf8')).trim()).toMatch(/\/live$/);
+    expect(await readFile(join(folder, 'live/delivered'), 'utf8')).not.toBe('');
+  });
+});

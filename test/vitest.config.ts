@@ -17,8 +17,10 @@ const LONG = {
   laws: ['fuzz', 'laws', 'simulation', 'walks'],
   /** Each attack of docs/explanation/security.md. */
   attacks: ['hostile'],
-  /** Processes over HTTP that are interrupted and killed, and large accounts and documents. */
-  journeys: ['end-to-end', 'load', 'surroundings'],
+  /** Processes over HTTP that are interrupted and killed, and the installed program in every home and terminal. */
+  journeys: ['end-to-end', 'surroundings'],
+  /** Large accounts and documents: nothing grows faster than the work. */
+  load: ['load'],
   /** Programs that npm does not install: browsers, shells, sshd, pipelines, generators. And editors. */
   tools: ['browsers', 'editor', 'openapi', 'pipelines', 'shells', 'ssh', 'try'],
   /** Tests of the tests: each breaks Edgewise and looks for a failure. */

@@ -21,14 +21,14 @@ const isSkipped = CHROMIUM === undefined && process.env['EDGEWISE_REQUIRE_SYSTEM
 if (isSkipped) process.stderr.write('Pages are not tested in a browser, because Chromium is not installed.\n');
 else process.stderr.write(`Pages and screenshots are kept in ${ARTIFACTS}\n`);
 
-describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, () => {
   let browser: Browser;
   let pages: Pages;
 
   beforeAll(async () => {
     browser = await startBrowser();
     pages = new Pages(browser);
-  }, 60_000);
+  }, 180_000);
 
   afterAll(async () => {
     await browser?.close();

@@ -83,14 +83,14 @@ describe.runIf(existsSync(FULL))('a full device', () => {
     expect(exitCode).toBe(1);
     expect(shown).toMatch(/\nedgewise: The result cannot be written to standard output: ENOSPC.*\n$/);
     expect(shown).not.toContain('    at ');
-  }, 30_000);
+  }, 180_000);
 
   it('does not stop an apply whose progress cannot be shown', async () => {
     const { folder, shown, exitCode } = await start(['apply', '--yes'], 'stderr');
     expect(exitCode).toBe(0);
     expect(shown).toContain('1 write applied');
     expect(await readFile(join(folder, 'account.json'), 'utf8')).toContain('1.tcp.example.net:20001');
-  }, 30_000);
+  }, 180_000);
 });
 
 it('writes the whole result to a slow reader, also if it is larger than a pipe', async () => {

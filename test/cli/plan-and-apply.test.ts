@@ -99,7 +99,7 @@ describe('plan', () => {
     const result = await edgewise('plan', { transport });
     expect(result).toMatchObject({ exitCode: 1, stdout: '' });
     expect(result.stderr).toContain('connection refused');
-  }, 30_000);
+  }, 180_000);
 
   it('uses colours only on a terminal, and not with NO_COLOR or --no-color', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });

@@ -30,7 +30,7 @@ describe('edgewise, as processes over HTTP', () => {
     return stdout;
   }
 
-  it('creates every kind, then has nothing to do, then deletes everything', { timeout: 60_000 }, async () => {
+  it('creates every kind, then has nothing to do, then deletes everything', { timeout: 180_000 }, async () => {
     const { resources, attached } = countDocuments('everything');
     const creates = `${attached} to update, 0 to adopt, ${resources - attached} to create; 0 unchanged.`;
     const plan = ['plan', '--detailed-exitcode'];

@@ -253,7 +253,7 @@ describe('a Monday with twenty stacks', () => {
     expect(end).toMatch(
       /\nNext:\n {2}Check that the service runs and can be reached from here\. Requests that were not sent changed nothing\.\n {2}Run apply again\. /,
     );
-  }, 60_000);
+  }, 180_000);
 
   it('stays within 120 requests a minute, and says what it waits for', async () => {
     const limited = await startServerProcess(['--api-key', 'key:admin', '--rate-limit', '20/2s'], { program });
@@ -272,7 +272,7 @@ describe('a Monday with twenty stacks', () => {
     } finally {
       await limited.stop();
     }
-  }, 60_000);
+  }, 180_000);
 });
 
 /** The package as npm packs it, in a folder of its own: the command line in it needs no other package. */

@@ -39,7 +39,7 @@ describe('programs in documents', () => {
     return stdout;
   }
 
-  it('have no type errors', { timeout: 60_000 }, async () => {
+  it('have no type errors', { timeout: 180_000 }, async () => {
     expect(PROGRAMS).toHaveLength(8);
     await run(resolve('node_modules/typescript/bin/tsc'), '-p', '.');
   });

@@ -72,7 +72,7 @@ describe('a whole account, from nothing to nothing', () => {
       if (file.endsWith('.token')) tokens.push(text.trim());
       else produced.set(file, text);
     }
-  }, 120_000);
+  }, 240_000);
 
   async function perform([expected, line, key = API_KEY]: Run, env: NodeJS.ProcessEnv): Promise<void> {
     const args = line.split(' ').map((word) => (word === 'LEAKY' ? LEAKY_COMMAND : word));

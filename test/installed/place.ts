@@ -112,7 +112,7 @@ export async function runLine(place: Place, line: string, { env, user }: StartOp
     cwd: place.work,
     env: { ...place.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 30_000,
+    timeout: 180_000,
     ...(user !== undefined && { uid: user, gid: user }),
   });
   const [stdout, stderr, [exitCode]] = await Promise.all([
@@ -146,7 +146,7 @@ export async function runAtTerminal(place: Place, line: string, options: Termina
   const { steps = [], columns = 80, ignoresHangup = false, env, user = null } = options;
   const child = spawn('python3', [TERMINAL], { stdio: ['pipe', 'pipe', 'inherit'] });
   const program = { argv: ['/bin/bash', '-c', line], cwd: place.work, env: { ...place.env, ...env } };
-  child.stdin.end(JSON.stringify({ ...program, columns, rows: 24, user, ignoresHangup, steps, seconds: 30 }));
+  child.stdin.end(JSON.stringify({ ...program, columns, rows: 24, user, ignoresHangup, steps, seconds: 120 }));
   const [shown] = await Promise.all([text(child.stdout), once(child, 'close')]);
   return JSON.parse(shown);
 }

@@ -10,7 +10,7 @@ export async function holds<Values>(property: fc.IAsyncProperty<Values>, numRuns
 }
 
 /** The timeout of a test that checks properties. Generous: what is slow here is to shrink a failure. */
-export const LONG = { timeout: 120_000 } as const;
+export const LONG = { timeout: 600_000 } as const;
 
 /** Cases, evenly spread: a quarter of `most`, or as many as EDGEWISE_TRIES says. */
 export function selectEvenly<T>(cases: readonly T[], most: number = cases.length): readonly T[] {

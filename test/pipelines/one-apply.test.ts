@@ -67,7 +67,7 @@ async function startEtcd(): Promise<string> {
   onTestFinished(() => void etcd.kill());
   const env = { ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: url };
   await expect
-    .poll(() => runTool('etcdctl', ['endpoint', 'health'], { env }), { timeout: 20_000 })
+    .poll(() => runTool('etcdctl', ['endpoint', 'health'], { env }), { timeout: 180_000 })
     .toMatchObject({ status: 0 });
   return url;
 }
@@ -105,7 +105,7 @@ describeWith(['flock', 'sh'], 'two applies at once', () => {
 });
 
 describeWith(['etcd', 'etcdctl', 'sh'], 'two applies at once, beside an etcd', () => {
-  it('run one after another with etcdctl lock, which fails if edgewise did', { timeout: 60_000 }, async () => {
+  it('run one after another with etcdctl lock, which fails if edgewise did', { timeout: 180_000 }, async () => {
     const env = { ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: await startEtcd() };
     const recipe = findRecipe('etcdctl');
     const { ends, log } = await runTwice(recipe, env);

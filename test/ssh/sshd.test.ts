@@ -66,7 +66,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
       near: { principals: [USER], critical_options: { 'source-address': '192.0.2.0/24,127.0.0.0/8' } },
       far: { principals: [USER], critical_options: { 'source-address': '192.0.2.0/24,2001:db8::/32' } },
     });
-  }, 60_000);
+  }, 180_000);
 
   afterAll(async () => {
     await Promise.all([sshd?.close(), sshdOfRoles?.close()]);

@@ -1,3 +1,7 @@
-import { ANSWERS, describeQuestions } from '../installed/questions.ts';
+import { ANSWERS, describeQuestions, QUESTIONS } from '../installed/questions.ts';
+import { selectEvenly } from '../laws/properties.ts';
 
-describeQuestions(() => ANSWERS);
+/** Each answer to each question, or a quarter of them. */
+const PAIRS = selectEvenly(QUESTIONS.flatMap(({ line }) => ANSWERS.map((answer) => ({ line, answer }))));
+
+describeQuestions((line) => PAIRS.filter((pair) => pair.line === line).map(({ answer }) => answer));

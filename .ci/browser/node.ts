@@ -39,8 +39,11 @@ Object.assign(Buffer, {
 Object.assign(globalThis, { Buffer, __zod_globalConfig: { jitless: true } });
 
 // node:path
-export const { basename, dirname, isAbsolute, join, normalize, parse, relative, resolve, sep, delimiter } = path;
-export const posix = path;
+export const { basename, dirname, isAbsolute, join, normalize, parse, sep, delimiter } = path;
+// The working folder is `/`: this package would look for it in `process`, which a page does not have.
+export const resolve = (...parts: readonly string[]) => path.resolve('/', ...parts);
+export const relative = (from: string, to: string) => path.relative(resolve(from), resolve(to));
+export const posix = { ...path, resolve, relative };
 
 // node:crypto
 type Encoding = 'hex' | 'base64' | 'base64url';

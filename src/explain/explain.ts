@@ -1,5 +1,5 @@
 import { type Field, getNestedFields } from '../kinds/field.ts';
-import { findKind } from '../kinds/tables/registry.ts';
+import { findKind, KINDS } from '../kinds/tables/registry.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
@@ -58,7 +58,8 @@ export function explain(topic: string): ExplanationPage | UnknownTopic {
 
 /** Explains the field with this name. If several fields have the name, lists them. */
 function explainByName(topic: string, names: readonly string[]): ExplanationPage | UnknownTopic {
-  const [only, ...others] = listFieldTargets(names).flatMap(({ kind, steps }) => {
+  const targets = [...listFieldTargets(names), ...(names.length === 1 ? listTargetsOfWord(topic) : [])];
+  const [only, ...others] = targets.flatMap(({ kind, steps }) => {
     const page = createExplanation(kind, steps);
     return 'unknown' in page ? [] : [page];
   });
@@ -66,6 +67,15 @@ function explainByName(topic: string, names: readonly string[]): ExplanationPage
   if (others.length === 0) return only;
   const fields = [only, ...others].map(({ path, description }) => ({ name: path, sentence: description }));
   return { about: 'fields', name: topic, fields };
+}
+
+/** Lists what the kinds mean by a word of other products, such as `tunnel` or `allow-list`. */
+function listTargetsOfWord(topic: string): readonly FieldTarget[] {
+  const toForm = (word: string): string => word.toLowerCase().replace(/[^a-z]/g, '');
+  return KINDS.flatMap(({ name, words }) => {
+    const found = Object.entries(words).find(([word]) => [toForm(word), `${toForm(word)}s`].includes(toForm(topic)));
+    return found === undefined ? [] : [{ kind: name, steps: found[1].split('.').filter(Boolean) }];
+  });
 }
 
 export function createTopicsPage(): TopicsPage {

@@ -25,6 +25,11 @@ export interface Kind {
   /** The display name, such as `TCP edge`. */
   readonly title: string;
   readonly description: string;
+  /**
+   * Words of other products for the kind, each with the path of the field that it means. `''`: the kind itself. For
+   * `edgewise explain`.
+   */
+  readonly words: Readonly<Record<string, string>>;
   /** The prefix of ids, without the underscore. */
   readonly idPrefix: string;
   /**
@@ -114,6 +119,7 @@ export interface SpecFinding {
 }
 
 type Defaulted =
+  | 'words'
   | 'check'
   | 'checkLifecycle'
   | 'checkHealth'
@@ -152,6 +158,7 @@ export function defineKind(options: KindOptions): Kind {
 }
 
 const KIND_DEFAULTS: Pick<Kind, Defaulted> = {
+  words: {},
   check: () => [],
   checkLifecycle: () => [],
   checkHealth: () => [],

@@ -50,6 +50,31 @@ export function listKindsOfReferenceType(type: ReferenceType): readonly Kind[] {
   return MANIFEST_KINDS.filter(({ idPrefix }) => type.prefixes.includes(idPrefix));
 }
 
+/**
+ * Kinds of other products whose resources edgewise refers to by id, and does not manage. For those who write a manifest of
+ * such a kind.
+ */
+const UNMANAGED_KINDS: Readonly<Record<string, string>> = {
+  IPPolicy: 'ipp',
+  IPPolicyRule: 'ipp',
+  IPRule: 'ipp',
+  CertificateAuthority: 'ca',
+  SSHCertificateAuthority: 'sshca',
+  HTTPResponseBackend: 'bkdhr',
+  TunnelGroupBackend: 'bkdtg',
+  User: 'usr',
+  BotUser: 'usr',
+};
+
+/** Returns the id prefix of a kind that edgewise only refers to. Ignores case and plural. */
+export function findPrefixOfUnmanagedKind(kind: string): string | undefined {
+  const form = kind
+    .toLowerCase()
+    .replace(/(?:ies|y)$/, 'y')
+    .replace(/s$/, '');
+  return Object.entries(UNMANAGED_KINDS).find(([name]) => name.toLowerCase() === form)?.[1];
+}
+
 /** Every id prefix that a kind has or refers to, without the underscore. */
 export function listAllIdPrefixes(): readonly string[] {
   const prefixes = KINDS.flatMap(({ idPrefix, fields }) => [

@@ -3,6 +3,7 @@ import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
 import { omitOptionalNullsFromSpec } from '../kinds/normalize.ts';
+import { findPrefixOfUnmanagedKind } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { listBadPrototypeKeys } from '../kinds/walk.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
@@ -289,12 +290,11 @@ function createRootFinding(code: ManifestFinding['code'], message: string): Mani
 }
 
 /** Returns the error in `apiVersion` or `kind`. The caller checks fields only if there is none. */
-function findHeaderFinding({ apiVersion, kind }: JsonObject): ManifestFinding | undefined {
+function findHeaderFinding(value: JsonObject): ManifestFinding | undefined {
+  const { apiVersion, kind } = value;
   if (apiVersion === undefined && kind === undefined)
     return { ...createRootFinding('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
-  return (
-    findHeaderTextFinding('kind', kind) ?? findKindFinding(kind, apiVersion) ?? findVersionFinding(kind, apiVersion)
-  );
+  return findHeaderTextFinding('kind', kind) ?? findKindFinding(value) ?? findVersionFinding(kind, apiVersion);
 }
 
 const ADD_HEADER = `Start every document with apiVersion: ${MANIFEST_API_VERSION} and its kind. Move files that are not manifests to another folder.`;
@@ -308,26 +308,41 @@ function findHeaderTextFinding(name: string, value: Json | undefined): ManifestF
   return { code: 'bad-value', message: `${name} must be text`, path: [name], target: 'value', remedy };
 }
 
-function findKindFinding(kind: Json | undefined, apiVersion: Json | undefined): ManifestFinding | undefined {
+function findKindFinding({ kind, apiVersion, metadata }: JsonObject): ManifestFinding | undefined {
   if (typeof kind !== 'string' || DOCUMENT_KINDS.includes(kind)) return undefined;
   const isForeign = typeof apiVersion === 'string' && apiVersion !== MANIFEST_API_VERSION;
   const what = isForeign ? `${kind} of ${apiVersion}` : kind;
   return {
     code: 'unknown-kind',
     message: `${what} is not a kind of edgewise`,
-    remedy: formatKindRemedy(kind),
+    remedy: formatKindRemedy(kind, metadata),
     path: ['kind'],
     target: 'value',
   };
 }
 
-function formatKindRemedy(kind: string): string {
+function formatKindRemedy(kind: string, metadata: Json | undefined): string {
+  const prefix = findPrefixOfUnmanagedKind(kind);
+  if (prefix !== undefined) return formatExternalRemedy(prefix, metadata);
   const { name, title } = findKind(kind) ?? {};
   if (name !== undefined) return `No manifest has ${title}s. Use edgewise ${toHyphenated(name)} submit.`;
   if (kind === 'Kustomization')
     return 'Build its folder and pass the output to edgewise: `kustomize build . | edgewise plan -`.';
   const nearest = suggest(kind, DOCUMENT_KINDS);
   return nearest === undefined ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Did you mean \`${nearest}\`?`;
+}
+
+/** The document to write for what edgewise refers to and does not manage. */
+function formatExternalRemedy(prefix: string, metadata: Json | undefined): string {
+  const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
+  const shown = typeof name === 'string' && isResourceName(name) ? name : 'office';
+  return [
+    'Edgewise refers to it by its id, and does not manage it. Write:',
+    `apiVersion: ${MANIFEST_API_VERSION}`,
+    'kind: External',
+    `metadata: { name: ${shown} }`,
+    `spec: { id: ${prefix}_… }`,
+  ].join('\n');
 }
 
 function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined): ManifestFinding | undefined {

@@ -13,7 +13,7 @@ import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
 import { getNodeSpan, isMergeKey, type SyntaxTree } from './parse.ts';
 import { getSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
-import { suggestRemedy } from './suggest.ts';
+import { suggest, suggestRemedy } from './suggest.ts';
 
 /** A document whose kind is known. */
 export interface ManifestDocument {
@@ -154,6 +154,8 @@ function findQuotesRemedy(position: DocumentPosition, path: FieldPath): string |
 function findRemedy(finding: SchemaFinding, kind: string): string | undefined {
   const { code, path, remedy, unknown, given } = finding;
   if (given !== undefined) return findNameRemedy(given, finding, kind);
+  const attached = findAttachedRemedy(finding, kind);
+  if (attached !== undefined) return attached;
   if (unknown === undefined) return remedy;
   const special = code === 'unknown-field' ? findSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
@@ -190,6 +192,17 @@ function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path
   const holder = steps.reduce<FieldType | undefined>(findMemberType, objectOf(fields));
   const type = holder?.type === 'map' && at === 'key' ? holder.keys : findMemberType(holder, path.at(-1) ?? '');
   return type?.type === 'reference' ? type : undefined;
+}
+
+/** Returns the remedy for a document that describes a resource of a kind that edgewise only attaches modules to. */
+function findAttachedRemedy({ code, path, unknown }: SchemaFinding, kind: string): string | undefined {
+  const table = findKind(kind);
+  if (table?.role !== 'attached' || path.length !== 2 || path[0] !== 'spec') return undefined;
+  const isMeantOtherwise =
+    (code === 'missing-field' && path[1] === 'id') ||
+    (code === 'unknown-field' && unknown !== undefined && suggest(unknown.given, unknown.known) === undefined);
+  if (!isMeantOtherwise) return undefined;
+  return `The kind ${kind} sets modules of one that exists: name it with \`id: ${table.idPrefix}_…\`. To refer to one only, write \`kind: External\` with \`spec: { id: ${table.idPrefix}_… }\`.`;
 }
 
 /** Returns the remedy for some common unknown fields. */

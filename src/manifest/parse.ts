@@ -29,6 +29,7 @@ import {
   YamlLimitError,
 } from './bounded-yaml.ts';
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
+import { findNamedMistake, mayHideMistake } from './named-mistakes.ts';
 import { getSpanOfValuePart, type Span } from './source-text.ts';
 
 export interface ParsedDocument {
@@ -90,6 +91,10 @@ function convertDocument(
   const { value, findings, isBomb, tree } = convertRoot(document.contents, context);
   const [tags, [first]] = listParseErrors(document);
   const read = { span: { start, end }, value, tree };
+  if (first !== undefined || mayHideMistake(document.contents)) {
+    const named = findNamedMistake(context.text, { start, end, error: first, root: document.contents });
+    if (named !== undefined) return { ...read, findings: [{ code: 'yaml-syntax', ...named }], isBroken: true };
+  }
   // Show only the first error, because it causes most of the others.
   if (first !== undefined) return { ...read, findings: [createSyntaxFinding(first, context.text)], isBroken: true };
   return {

@@ -67,6 +67,7 @@ const LIGHTHOUSE = defineKind({
     spec['is_lit'] === true && computed['condition'] === 'broken'
       ? { message: 'its lamp is being mended', isFailed: false }
       : undefined,
+  words: { fence: '' },
   restrictsAccess: true,
   canLockOut: ({ is_lit: isLit }) => isLit === true,
   fields: {

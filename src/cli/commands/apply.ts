@@ -19,7 +19,6 @@ import {
   addShowSecretsOption,
   addWaitUntilReadyOption,
   createRepeatableOption,
-  EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
   refuseManifestsWithoutPlan,
 } from './options.ts';
@@ -42,7 +41,6 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply -R live', 'every stack below it'],
     ['edgewise apply manifests --yes', 'for a pipeline'],
-    [`edgewise apply --rotate ${EXAMPLE_TOKEN_ADDRESS}`, 'a new token'],
     ['edgewise apply plan.json', 'exactly this plan'],
     ['edgewise apply manifests --approved plan.json --yes', 'only as approved'],
   ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));

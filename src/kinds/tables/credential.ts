@@ -8,6 +8,7 @@ export const CREDENTIAL = defineKind({
   title: 'tunnel credential',
   description:
     'A token with which an agent starts tunnel sessions. The service returns it only once, and edgewise delivers it to the token sink in spec.tokens.',
+  words: { tunnel: '', token: '', authtoken: '', agent: '', allowlist: 'acl', whitelist: 'acl', hostname: 'acl' },
   idPrefix: 'cr',
   path: '/credentials',
   listKey: 'credentials',

@@ -21,6 +21,7 @@ export const HTTPS_EDGE = defineKind({
   title: 'HTTPS edge',
   description:
     'Modules of an existing HTTPS edge. An apply removes modules that the document leaves out. If you remove the document, the modules stay.',
+  words: { endpoint: '', http: '', tls: 'mutual_tls', mtls: 'mutual_tls', certificate: 'mutual_tls' },
   idPrefix: 'edghts',
   path: '/edges/https/{id}',
   fields: {
@@ -49,6 +50,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
   title: 'HTTPS edge route',
   description:
     'Modules of a route of an existing HTTPS edge. An apply removes modules that the document leaves out. If you remove the document, the modules stay.',
+  words: { route: '', path: '', header: 'request_headers', user_agent: 'user_agent_filter', retry: 'circuit_breaker' },
   idPrefix: 'edghtsrt',
   path: '/edges/https/{edge_id}/routes/{id}',
   fields: {

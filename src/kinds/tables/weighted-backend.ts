@@ -7,6 +7,7 @@ export const WEIGHTED_BACKEND = defineKind({
   role: 'owned',
   title: 'weighted backend',
   description: 'Spreads traffic over child backends in proportion to their weights.',
+  words: { backend: '', upstream: '', pool: '', load_balancer: '', canary: 'backends', weight: 'backends' },
   idPrefix: 'bkdwd',
   path: '/backends/weighted',
   listKey: 'backends',

@@ -163,11 +163,11 @@ function resolveBody(write: Write, context: WriteRequestContext): JsonObject | u
 }
 
 /** The metadata of a body, with the mark and the user's own metadata. */
-function createMetadata(write: Write, draft: MarkDraft, { ids, by, stored }: WriteRequestContext): JsonObject {
+function createMetadata(write: Write, draft: MarkDraft, { ids, now, by, stored }: WriteRequestContext): JsonObject {
   const kind = getKind(write.kind);
   // The creation cannot know the id.
   const id = write.method === 'POST' ? undefined : (write.ids?.id ?? ids.get(write.address));
-  const completed = completeMarkDraft(kind, stored === undefined ? draft : { ...draft, stored }, ids);
+  const completed = completeMarkDraft(kind, stored === undefined ? draft : { ...draft, stored }, { created: ids, now });
   const mark = id === undefined ? completed : { ...completed, id };
   const known = by === undefined ? mark : { ...mark, by };
   const type = kind.fields[METADATA]?.type;

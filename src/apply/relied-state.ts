@@ -201,7 +201,8 @@ function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, si
   const own = siblings
     .flatMap((one) => one.mark ?? [])
     .filter(({ pending }) => listUnresolvedAddresses(kind, pending).every((address) => ids.has(address)))
-    .map((draft) => completeMarkDraft(kind, draft, ids));
+    // The time of a retirement is not compared.
+    .map((draft) => completeMarkDraft(kind, draft, { created: ids, now: new Date(0) }));
   const known: readonly (Mark | undefined)[] = write.ids === undefined ? own : [change.live?.mark, ...own];
   const isKnown = known.some((one) => isEqualMark(one, mark) || isDeliveredSince(write, one, mark));
   if (isKnown || (change.action === 'release' && mark === undefined)) return;

@@ -19,6 +19,7 @@ import { assertDefined, getErrorMessage } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import {
   type CommandSinkSettings,
+  DEFAULT_TOKEN_FILE,
   findSinkSettingsForCredential,
   type SinkSettings,
   type TokenSettings,
@@ -90,9 +91,9 @@ export function createTokenSinks(settings: TokenSettings, context: SinkContext):
 
 function createSink(settings: SinkSettings, context: SinkContext): TokenSink {
   if ('command' in settings) return createCommandSink(settings, context);
-  const { directory, within } = settings;
+  const { directory, within, file } = settings;
   const { cwd, root, uid } = context;
-  return createDirectorySink(resolve(cwd, directory), directory, { cwd, root, roots: within, uid });
+  return createDirectorySink(resolve(cwd, directory), directory, { cwd, root, roots: within, uid, file });
 }
 
 /**
@@ -132,7 +133,7 @@ function createCommandSink(settings: CommandSinkSettings, context: SinkContext):
  * Fills placeholders in one argument. Names are validated, ids come from the service, and no shell splits the command,
  * so a value never adds a second argument.
  */
-function fillIn(word: string, { name, address, id, stack }: TokenCredential): string {
+function fillIn(word: string, { name, address, id, stack }: Omit<TokenCredential, 'isFirst'>): string {
   const values: Readonly<Record<string, string>> = { name, address, id, stack };
   return word.replace(/\{(name|address|id|stack)\}/g, (_, key: string) => values[key] ?? '');
 }
@@ -155,8 +156,8 @@ async function checkProgram(program: string, { cwd, env }: SinkContext): Promise
 }
 
 /**
- * Creates a sink that writes each token to a file `<name>.token` (mode 0600) in a folder (mode 0700, created if
- * missing). The file is replaced atomically. If the credential is the first with its name, an existing file is kept as
+ * Creates a sink that writes each token to a file (mode 0600) in a folder (mode 0700, created if missing). Its name is
+ * made from the pattern `file`, by default `{name}.token`. The file is replaced atomically. If the credential is the first with its name, an existing file is kept as
  * `<name>.token.1`, because another stack may need it. `shown`: the name of the folder in messages. The boundary is
  * checked before each use, because a folder may have been replaced by a symbolic link; `test` warns about a folder of
  * another user. Default: the working folder of the process; owners are not checked.
@@ -164,7 +165,7 @@ async function checkProgram(program: string, { cwd, env }: SinkContext): Promise
 export function createDirectorySink(
   directory: string,
   shown: string = directory,
-  limits: Partial<WriteBoundary> = {},
+  { file: pattern, ...limits }: Partial<WriteBoundary> & { readonly file?: string | undefined } = {},
 ): TokenSink {
   const boundary = { cwd: resolve('.'), ...limits };
   return {
@@ -175,13 +176,15 @@ export function createDirectorySink(
         await checkReplaceable(join(directory, 'probe'), { ...boundary, mode: FILE_MODE });
         return warnings;
       }),
-    deliver: ({ name, isFirst }, token) =>
+    deliver: ({ isFirst, ...recipient }, token) =>
       withFolderName(shown, () =>
         runInOrder(async () => {
-          const file = toTokenFileName(name);
+          const file = toTokenFileName(recipient, pattern);
           const path = join(directory, file);
           const kept = isFirst ? await keepAside(path, boundary) : undefined;
-          await replaceFile(path, `${token}\n`, { ...boundary, mode: FILE_MODE });
+          // With an id in its name, no later write has the same name, and could remove what a killed run left.
+          const temporaryName = toTokenFileName({ ...recipient, id: '' }, pattern);
+          await replaceFile(path, `${token}\n`, { ...boundary, mode: FILE_MODE, temporaryName });
           const place = join(shown, file);
           return kept === undefined ? place : `${place} (its former content is in ${join(shown, kept)})`;
         }),
@@ -189,8 +192,18 @@ export function createDirectorySink(
   };
 }
 
-export function toTokenFileName(name: string): string {
-  return `${name}.token`;
+/** The name of the file of a token in a folder. The values are names and ids, so they contain no slash. */
+export function toTokenFileName(
+  credential: Pick<TokenCredential, 'name' | 'id' | 'stack'>,
+  pattern: string = DEFAULT_TOKEN_FILE,
+): string {
+  const { name, id, stack } = credential;
+  return fillIn(pattern, { name, id, stack, address: '' });
+}
+
+/** Whether each credential has a file of its own, also each old one beside the new one. */
+export function isTokenFileOfId(pattern: string | undefined): boolean {
+  return pattern?.includes('{id}') === true;
 }
 
 let last: Promise<unknown> = Promise.resolve();

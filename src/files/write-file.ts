@@ -70,6 +70,8 @@ export interface WriteOptions extends WriteBoundary {
   readonly mode: number;
   /** Whether an existing file that is replaced keeps its permissions and its group instead. Default: false. */
   readonly keepsPermissions?: boolean;
+  /** The name from which those of temporary files are made. The next write with it removes abandoned ones. Default: that of the file. */
+  readonly temporaryName?: string | undefined;
 }
 
 /** Creates a folder and the missing folders above it. Returns its real path. */
@@ -134,7 +136,7 @@ export async function replaceFile(path: string, text: string | Iterable<string>,
       if (options.keepsPermissions === true) await copyPermissions(file, handle);
       await handle.writeFile(text);
       await handle.sync();
-      await removeLeftovers(file, (await handle.stat()).mtimeMs);
+      await removeLeftovers(toTemporaryBase(file, options), (await handle.stat()).mtimeMs);
       await rename(temporary, file);
     }),
   );
@@ -159,18 +161,26 @@ async function copyPermissions(file: string, handle: FileHandle): Promise<void> 
 /** Rejects if a file cannot be replaced now. As a test, creates a temporary file next to it and removes that file. */
 export async function checkReplaceable(path: string, options: WriteOptions): Promise<void> {
   await inFolderOf(checkWritePath(path, options), (file) =>
-    withTemporaryFile(file, options, async (_, handle) => removeLeftovers(file, (await handle.stat()).mtimeMs)),
+    withTemporaryFile(file, options, async (_, handle) =>
+      removeLeftovers(toTemporaryBase(file, options), (await handle.stat()).mtimeMs),
+    ),
   );
+}
+
+/** The path of a file next to `file`, from whose name the names of temporary files are made. */
+function toTemporaryBase(file: string, { temporaryName = basename(file) }: WriteOptions): string {
+  return join(dirname(file), temporaryName);
 }
 
 /** Creates a file next to `file`, with a hidden name and an extension that is not that of a manifest. */
 async function withTemporaryFile(
   file: string,
-  { mode }: WriteOptions,
+  options: WriteOptions,
   act: (temporary: string, handle: FileHandle) => Promise<void>,
 ): Promise<void> {
-  const temporary = join(dirname(file), `.${basename(file)}.${crypto.randomUUID()}`);
-  const handle = await open(temporary, 'wx', mode);
+  const base = toTemporaryBase(file, options);
+  const temporary = join(dirname(base), `.${basename(base)}.${crypto.randomUUID()}`);
+  const handle = await open(temporary, 'wx', options.mode);
   try {
     await act(temporary, handle);
   } finally {

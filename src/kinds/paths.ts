@@ -4,7 +4,7 @@ import type { Mark } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
 import type { PathIds } from '../model/write.ts';
 import type { ReferenceType } from './field.ts';
-import { isModule, type Kind } from './kind.ts';
+import { isModule, isRotatable, type Kind } from './kind.ts';
 
 /**
  * An id is a prefix for the type of resource, an underscore, and a text that the service chooses. Ids are used in URLs,
@@ -156,8 +156,8 @@ export function selectModulesOfAttachedResource(
 /** The random part of an id usually has this length: 27 characters of base62. */
 const ID_LENGTH = 27;
 
-/** The ids that the mark of a resource may contain, as placeholders of the same length. */
-export function createLongestMarkIds({ idPrefix, oneTimeFields }: Kind): Pick<Mark, 'id' | 'replaces'> {
-  const id = `${idPrefix}_${'x'.repeat(ID_LENGTH)}`;
-  return { id, ...(oneTimeFields.length > 0 && { replaces: id }) };
+/** The references to resources that a mark may contain, as placeholders of the same length. */
+export function createLongestMarkReferences(kind: Kind): Pick<Mark, 'id' | 'retires'> {
+  const id = `${kind.idPrefix}_${'x'.repeat(ID_LENGTH)}`;
+  return { id, ...(isRotatable(kind) && { retires: { id, at: '9999-12-31T23:59:59Z' } }) };
 }

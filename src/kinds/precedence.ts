@@ -1,6 +1,8 @@
-import { isCopiedMark, isOwnIdInMark } from '../model/mark.ts';
+import { hasDeliveredToken, isCopiedMark, isOwnIdInMark, isRetiring } from '../model/mark.ts';
+import { isOfSameName, isOfSameStack } from '../model/ownership.ts';
 import { compareByAge, type LiveResource } from '../model/state.ts';
 import { hasToken, type Kind } from './kind.ts';
+import { getKind } from './tables/registry.ts';
 
 /**
  * Which of several live resources with one mark is the real one, and what is known about the others. A stranger can copy
@@ -13,7 +15,7 @@ export function isTokenUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mar
 
 /**
  * Sorts live resources with one mark; the one to keep comes first. Criteria, in this order: its mark names no other
- * resource; its token was delivered; it need not be replaced (an interrupted replace leaves both); for a kind with a
+ * resource; its token was delivered; it does not retire; it need not be replaced (an interrupted replace leaves both); for a kind with a
  * token, its mark names the resource itself, which the record of the delivery does, and of several such resources it is
  * the youngest, to which the token was delivered last; it is the oldest.
  */
@@ -26,6 +28,7 @@ export function sortByPrecedence(
   const rank = (live: LiveResource): readonly boolean[] => [
     isCopiedMark(live),
     isTokenUndelivered(kind, live),
+    isRetiring(live),
     isOutdated(live),
     showsToken && !isOwnIdInMark(live),
   ];
@@ -39,13 +42,14 @@ export function sortByPrecedence(
 
 /**
  * Whether it is unknown which token reached the sink last: that of `kept`, or that of one of its duplicates. Known if
- * the mark of `kept` names the duplicate as the credential that it replaces.
+ * the mark of `kept` names the duplicate as the credential that it replaces, or if the duplicate retires.
  */
 export function isDeliveryInDoubt(kind: Kind, kept: LiveResource, duplicates: readonly LiveResource[]): boolean {
   if (!hasToken(kind)) return false;
   return duplicates.some(
     (live) =>
       !isCopiedMark(live) &&
+      !isRetiring(live) &&
       (isTokenUndelivered(kind, live) || (isOwnIdInMark(live) && kept.mark?.replaces !== live.id)),
   );
 }
@@ -60,4 +64,43 @@ export function isProtectedOriginal(kind: Kind, duplicate: LiveResource, kept: L
   if (isOwnIdInMark(duplicate)) return true;
   const isUnused = hasToken(kind) && (isTokenUndelivered(kind, duplicate) || isOwnIdInMark(kept));
   return !isUnused && duplicate.createdAt <= kept.createdAt;
+}
+
+/**
+ * Finds the old resources that retire: the mark of the resource that replaced it names each. Maps each old one to the
+ * resources that name it; usually that is one. A mark that names another stack's resource, or one of another name, does
+ * nothing, so that a forged mark reaches no further than a copied one. An old one that is recorded as retiring may still
+ * have the former name of the other one, because an interrupted rename wrote one of the two marks.
+ */
+export function findRetirements(listed: readonly LiveResource[]): ReadonlyMap<LiveResource, readonly LiveResource[]> {
+  const byId = new Map(listed.map((one) => [formatKindAndId(one.kind, one.id), one]));
+  const claims = listed.flatMap((by) => {
+    const old = byId.get(formatKindAndId(by.kind, by.mark?.retires?.id ?? ''));
+    return old !== undefined && canRetire(by, old) ? [{ by, old }] : [];
+  });
+  const named = new Set(claims.map(({ old }) => old));
+  // What retires itself retires nothing: two marks that name each other say nothing.
+  const valid = Map.groupBy(
+    claims.filter(({ by }) => !named.has(by)),
+    ({ old }) => old,
+  );
+  return new Map(
+    Array.from(valid, ([old, all]) => [old, preferSameName(old, all.map(({ by }) => by).sort(compareByAge))]),
+  );
+}
+
+function formatKindAndId(kind: string, id: string): string {
+  return `${kind} ${id}`;
+}
+
+/** Whether the mark of `by` may say that `old` retires. The record of a delivery, and nothing before it, says so. */
+function canRetire(by: LiveResource, old: LiveResource): boolean {
+  if (by === old || !isOfSameStack(by, old) || isCopiedMark(by) || isCopiedMark(old)) return false;
+  if (hasToken(getKind(by.kind)) && !(hasDeliveredToken(by) && isOwnIdInMark(by))) return false;
+  return isOfSameName(by, old) || isRetiring(old);
+}
+
+function preferSameName(old: LiveResource, all: readonly LiveResource[]): readonly LiveResource[] {
+  const same = all.filter((by) => isOfSameName(by, old));
+  return same.length > 0 ? same : all;
 }

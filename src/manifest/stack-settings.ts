@@ -73,7 +73,7 @@ function parseSinkSettings(found: FoundSetting<SettingsLayer> | undefined, stack
   const { value, layer } = assertDefined(found, 'a token sink that was listed');
   const toPath = layer?.toPath ?? ((path: string) => path);
   const sink = SINK_SCHEMA.parse(value);
-  if ('directory' in sink) return { directory: toPath(fillStackNameInPath(sink.directory, stack)) };
+  if ('directory' in sink) return { directory: toPath(fillStackNameInPath(sink.directory, stack)), file: sink.file };
   const { command, test, timeout } = sink;
   const folder = toPath('.');
   return {

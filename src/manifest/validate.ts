@@ -2,7 +2,7 @@ import { toBuffer } from '../files/read-input.ts';
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { hasToken, type Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest, normalizeSpec } from '../kinds/normalize.ts';
-import { createLongestMarkIds } from '../kinds/paths.ts';
+import { createLongestMarkReferences } from '../kinds/paths.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import {
@@ -582,7 +582,7 @@ function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) 
     name,
     protect: lifecycle.protect,
     delivered: hasToken(kind),
-    ...createLongestMarkIds(kind),
+    ...createLongestMarkReferences(kind),
     fields: Object.fromEntries(fields),
   };
 }

@@ -2,7 +2,7 @@ import { type Address, formatAddress } from './address.ts';
 import type { Danger } from './danger.ts';
 import type { ManifestStart } from './diagnostic.ts';
 import type { Json } from './json.ts';
-import type { Mark } from './mark.ts';
+import type { Mark, Retirement } from './mark.ts';
 import type { Spec } from './state.ts';
 import type { PlannedTokenSink } from './token-sink.ts';
 
@@ -82,9 +82,11 @@ export const DUE_EVENTS = ['rotates', 'renews', 'expires'] as const;
 /** A planned change of one resource. Its writes are computed from this value alone. */
 export interface Change {
   readonly address: Address;
-  /** Only for a duplicate: the id of the resource that keeps the address. */
+  /** Only for a duplicate or an old one that retires: the id of the resource that keeps the address. */
   readonly duplicateOf?: string | undefined;
-  /** Only for a duplicate: it may be the protected original, so its delete needs consent. */
+  /** Only for an old resource that another one has replaced: from when on an apply deletes it, RFC 3339. */
+  readonly retiresAt?: string;
+  /** Only for a duplicate or an old one: it is protected, or may be the protected original, so its delete needs consent. */
   readonly isOriginal?: true;
   readonly kind: string;
   readonly action: Action;
@@ -119,6 +121,10 @@ export interface Change {
   readonly ignored?: readonly string[];
   /** How long the created resource is valid, from its creation, in milliseconds. */
   readonly validForMs?: number | undefined;
+  /** Only for a replace: how long the old resource stays, in milliseconds. Absent: it is deleted at once. */
+  readonly keepOldForMs?: number | undefined;
+  /** The old resource that this one replaced, if it is still there. The mark keeps it. */
+  readonly retires?: Retirement;
   /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. */
   readonly protect?: boolean;
   /**
@@ -141,6 +147,11 @@ export function formatChangeAddress({ address, duplicateOf, live }: Change): str
 /** Whether a change only writes fields that cannot be compared, because the service does not show them. */
 export function isHiddenChange({ action, differences }: Pick<Change, 'action' | 'differences'>): boolean {
   return action === 'update' && differences.length > 0 && differences.every(({ isHidden }) => isHidden);
+}
+
+/** Whether a change deletes an old resource that another one has replaced. */
+export function isRetirement({ action, retiresAt }: Change): boolean {
+  return action === 'delete' && retiresAt !== undefined;
 }
 
 /** Whether the manifest or the live mark protects the resource. Of the duplicates, only the original is protected. */

@@ -188,7 +188,9 @@ export interface StackInventory {
 /** A live resource and its address in the stack. */
 export interface OwnedResource {
   readonly address: Address;
-  /** Whether several live resources have a mark with this address. */
+  /** Whether another live resource has a mark with this address. An old one that retires does not count. */
   readonly isShared: boolean;
+  /** From when on an apply deletes it, because another one has replaced it, RFC 3339. Absent if it does not retire. */
+  readonly retiresAt?: string | undefined;
   readonly live: LiveResource;
 }

@@ -29,6 +29,13 @@ export interface Mark {
   readonly id?: string;
   /** Only for credentials: the id of the credential that this one replaced, until the mark is written again. */
   readonly replaces?: string;
+  /** The old resource that this one replaced, and that an apply deletes later. It must have the mark of the stack, too. */
+  readonly retires?: Retirement;
+  /**
+   * Only true: another resource replaced this one, which an apply deletes later. The mark of the other one says when.
+   * This mark only says that it is an old one: it never counts as the resource of its address.
+   */
+  readonly retiring?: true;
   /**
    * The owner when the mark was last written, so that reports can name the owner if the manifest was removed. Absent if no
    * owner was set, or if the text was too long.
@@ -51,6 +58,22 @@ export interface Mark {
   readonly refused?: RefusedCreation;
 }
 
+/** Which old resource an apply deletes, and from when on. A type, because only a type is JSON to the compiler. */
+export type Retirement = {
+  readonly id: string;
+  /** RFC 3339. */
+  readonly at: string;
+};
+
+/** A retirement in a mark that will be written. It is at the earlier of both times, of which at least one is set. */
+export interface RetirementDraft {
+  readonly id: string;
+  /** Milliseconds from the time at which the write is sent. */
+  readonly afterMs?: number;
+  /** RFC 3339. */
+  readonly until?: string;
+}
+
 /**
  * A creation of a credential or certificate that the service did not store as asked, so that nothing was delivered. A
  * type and not an interface, because only a type is JSON to the compiler.
@@ -63,7 +86,7 @@ export type RefusedCreation = {
 };
 
 /** Returns the parts of a mark that plans compare. */
-function toComparableMark({ by: _, id: __, replaces: ___, ...mark }: Mark): Mark {
+function toComparableMark({ by: _, id: __, replaces: ___, retires: ____, ...mark }: Mark): Mark {
   return mark;
 }
 
@@ -100,6 +123,11 @@ export function isEqualMark(left: Mark | undefined, right: Mark | undefined): bo
   return isSameJson(toJson(left), toJson(right));
 }
 
+/** Whether another resource has replaced this one, as its mark says. */
+export function isRetiring({ mark }: Pick<ResourceWithMark, 'mark'>): boolean {
+  return mark?.retiring === true;
+}
+
 /** The mark that a write will set. Some parts are known only when the write is sent. */
 export interface MarkDraft {
   readonly stack: string;
@@ -107,6 +135,8 @@ export interface MarkDraft {
   readonly protect: boolean;
   readonly delivered: boolean;
   readonly replaces?: string;
+  readonly retires?: RetirementDraft;
+  readonly retiring?: true;
   readonly owner?: string;
   /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
@@ -166,6 +196,8 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     ...(mark.delivered && { delivered: true }),
     id: mark.id,
     replaces: mark.replaces,
+    retires: mark.retires,
+    ...(mark.retiring === true && { retiring: true }),
     owner: mark.owner,
     by: mark.by,
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
@@ -238,6 +270,8 @@ function parseMark(value: Json): Mark | string {
     delivered = false,
     id,
     replaces,
+    retires,
+    retiring,
     owner,
     by,
   } = value;
@@ -251,12 +285,22 @@ function parseMark(value: Json): Mark | string {
     delivered: delivered === true,
     ...(typeof id === 'string' && { id }),
     ...(typeof replaces === 'string' && { replaces }),
+    ...pickRetirement(retires),
+    ...(retiring === true && { retiring }),
     ...(typeof owner === 'string' && { owner }),
     ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),
     ...(isJsonObject(stored) && Object.keys(stored).length > 0 && { stored: keepTexts(stored) }),
     ...(isJsonObject(refused) && typeof refused['asked'] === 'string' && { refused: toRefused(refused) }),
   };
+}
+
+/** Without a valid time, nothing retires. */
+function pickRetirement(value: Json | undefined): Pick<Mark, 'retires'> {
+  if (!isJsonObject(value)) return {};
+  const { id, at } = value;
+  const isValid = typeof id === 'string' && typeof at === 'string' && !Number.isNaN(Date.parse(at));
+  return isValid ? { retires: { id, at } } : {};
 }
 
 function toRefused({ asked = '', fields = [] }: JsonObject): RefusedCreation {

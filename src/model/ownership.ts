@@ -1,5 +1,5 @@
 import { type Address, toAddress } from './address.ts';
-import { isCopiedMark, type Mark } from './mark.ts';
+import { isCopiedMark, isRetiring, type Mark } from './mark.ts';
 import type { LiveResource, LiveState } from './state.ts';
 
 /**
@@ -23,12 +23,22 @@ export function hasMarkOf({ mark }: { readonly mark?: Mark | undefined }, { stac
   return mark?.stack === stack && mark.name === name;
 }
 
+/** Whether two marked resources belong to one stack. */
+export function isOfSameStack({ mark }: Pick<LiveResource, 'mark'>, other: Pick<LiveResource, 'mark'>): boolean {
+  return mark !== undefined && mark.stack === other.mark?.stack;
+}
+
+/** Whether the marks of two resources have one name. */
+export function isOfSameName({ mark }: Pick<LiveResource, 'mark'>, other: Pick<LiveResource, 'mark'>): boolean {
+  return mark !== undefined && mark.name === other.mark?.name;
+}
+
 /**
- * Whether a live resource may be the one that others mean by the names of its stack and of itself. A copy never is. If
- * several resources are, `sortByPrecedence` finds the one that the stack keeps.
+ * Whether a live resource may be the one that others mean by the names of its stack and of itself. A copy never is, and
+ * neither is an old one that retires. If several resources are, `sortByPrecedence` finds the one that the stack keeps.
  */
 export function isResourceOf(live: Pick<LiveResource, 'id' | 'mark'>, named: ResourceOfStack): boolean {
-  return hasMarkOf(live, named) && !isCopiedMark(live);
+  return hasMarkOf(live, named) && !isCopiedMark(live) && !isRetiring(live);
 }
 
 /** A live resource with the address that its mark gives it in its stack. */

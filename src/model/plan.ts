@@ -82,6 +82,8 @@ export interface PlanSettings extends RequestSettings {
 export interface PlanOptionSettings {
   /** The addresses of `--rotate`, sorted. */
   readonly rotate: readonly string[];
+  /** The addresses of `--retire`, sorted. */
+  readonly retire: readonly string[];
   /** `--no-revert-drift` */
   readonly keepDrift: boolean;
   /** `--no-delete` */

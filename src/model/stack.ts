@@ -115,9 +115,13 @@ export function findSinkSettingsForCredential(
 
 export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
 
+export const DEFAULT_TOKEN_FILE = '{name}.token';
+
 /** A folder with one file per credential, mode 0600. */
 interface DirectorySinkSettings {
   readonly directory: string;
+  /** The pattern of file names, with `{name}`, `{id}` and `{stack}`. Default: DEFAULT_TOKEN_FILE. */
+  readonly file?: string | undefined;
   /** Real paths of folders, one of which must contain `directory`. Absent unless a manifest sets `directory`. */
   readonly within?: readonly string[] | undefined;
 }

@@ -2,7 +2,7 @@ import { toDigest } from './json.ts';
 import type { SinkSettings } from './stack.ts';
 
 /** The sink of a new token, as a plan contains it: all settings of the sink, with placeholders not filled in. */
-export type PlannedTokenSink = { readonly directory: string } | TokenCommand;
+export type PlannedTokenSink = { readonly directory: string; readonly file?: string } | TokenCommand;
 
 /** A command that receives a token on its standard input. */
 export interface TokenCommand {
@@ -16,7 +16,10 @@ export interface TokenCommand {
 
 /** Converts the settings of a sink to the form in a plan. Does not check whether the folder is in the repository. */
 export function toPlannedTokenSink(sink: SinkSettings): PlannedTokenSink {
-  if ('directory' in sink) return { directory: sink.directory };
+  if ('directory' in sink) {
+    const { directory, file } = sink;
+    return { directory, ...(file !== undefined && { file }) };
+  }
   const { command, test, timeoutMs, folder } = sink;
   return { command, ...(test !== undefined && { test }), timeoutMs, ...(folder !== undefined && { folder }) };
 }
@@ -26,7 +29,10 @@ const DIGEST_LENGTH = 22;
 
 /** Describes a sink on one line. Cuts a long command, and adds a digest of the command, the test and the timeout. */
 export function describeTokenSink(sink: PlannedTokenSink): string {
-  if ('directory' in sink) return `the folder ${formatWord(sink.directory)}`;
+  if ('directory' in sink) {
+    const name = sink.file === undefined ? '' : `, as ${sink.file}`;
+    return `the folder ${formatWord(sink.directory)}${name}`;
+  }
   const { command, test, timeoutMs, folder } = sink;
   const where = folder === undefined ? '' : `in ${formatWord(folder)}, `;
   const tested = test === undefined ? '' : `tested with ${formatSinkCommand(test)}, `;

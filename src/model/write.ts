@@ -17,6 +17,7 @@ export interface PathIds {
  * Why a write is sent: one word of this list.
  * - `create`: creates a resource.
  * - `deliver`: records in the mark that the token of a new credential was delivered.
+ * - `retire`: records in the mark of an old resource that another one has replaced it. It stays for some time.
  * - `update`: changes fields of a resource of this stack, sets a module or removes one.
  * - `adopt`, `take-over`: writes the mark of this stack to an existing resource that has no mark, or that of another
  *   stack, and changes fields that differ.
@@ -27,6 +28,7 @@ export interface PathIds {
 export const WRITE_PURPOSES = [
   'create',
   'deliver',
+  'retire',
   'update',
   'adopt',
   'take-over',

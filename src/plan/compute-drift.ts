@@ -1,6 +1,13 @@
 import { listClaims } from '../kinds/claims.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Action, type Change, type Difference, isAdoptOrTakeOverAction, isHiddenChange } from '../model/change.ts';
+import {
+  type Action,
+  type Change,
+  type Difference,
+  isAdoptOrTakeOverAction,
+  isHiddenChange,
+  isRetirement,
+} from '../model/change.ts';
 import type { Drift, DriftedChange, DriftState, UnownedResource } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
 import { isOwnedBy } from '../model/ownership.ts';
@@ -30,6 +37,7 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const findBeside = createBesideSearch(plan, live);
   const listDangers = createDriftDangerList(stack, live);
+  const pruned = new Set(plan.changes.flatMap((one) => (isPruned(one) ? [one.address] : [])));
   const changes = plan.changes.map((change): DriftedChange => {
     const found = all.get(change.live?.id ?? '');
     const beside = findBeside(change);
@@ -44,7 +52,12 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     return {
       ...compared,
       ...(owner !== undefined && { owner }),
-      ...describeState(compared, { found, beside, file: findUnwrittenFile(change, files) }),
+      ...describeState(compared, {
+        found,
+        beside,
+        file: findUnwrittenFile(change, files),
+        isDue: isRetirement(change) && !pruned.has(change.address),
+      }),
       ...(dangers.length > 0 && { driftDangers: dangers }),
       ...validity,
     };
@@ -99,11 +112,18 @@ interface DriftFacts {
   readonly beside: LiveResource | undefined;
   /** The file of `lifecycle.write_to`, if it is missing or has other content. */
   readonly file: PlannedFile | undefined;
+  /** Whether it is an old resource that is due, and the one that replaced it is kept. Like a renewal, that is pending. */
+  readonly isDue: boolean;
+}
+
+function isPruned({ action, duplicateOf }: Change): boolean {
+  return action === 'delete' && duplicateOf === undefined;
 }
 
 function describeState(change: Change, facts: DriftFacts): Pick<DriftedChange, 'state' | 'reason'> {
   const { action, reason } = change;
-  const { found, beside, file } = facts;
+  const { found, beside, file, isDue } = facts;
+  if (isDue) return { state: 'pending', reason };
   if (beside !== undefined) return { state: 'unowned', reason: describeBeside(change, beside) };
   if (found !== undefined && isAdoptOrTakeOverAction(action)) {
     const how = action === 'adopt' ? `adopts it: ${formatAdoptLine(found)}` : 'takes it over';

@@ -26,13 +26,14 @@ export function createChange(
   { token, ownerLabel }: ChangeFacts = {},
 ): Change {
   const { pair, action, differences, reason, due } = decision;
-  const { address, duplicateOf, kind, desired, live } = pair;
+  const { address, duplicateOf, kind, desired, live, retires } = pair;
   const isTouched = action !== 'no-op';
   const owner = isTouched && ownerLabel !== undefined ? findOwner(pair, ownerLabel) : undefined;
   return {
     address,
     duplicateOf,
     ...(pair.isOriginal === true && { isOriginal: true }),
+    ...(decision.retiresAt !== undefined && { retiresAt: decision.retiresAt }),
     kind: kind.name,
     action,
     reason,
@@ -44,10 +45,17 @@ export function createChange(
     ...(decision.kept.length > 0 && { kept: decision.kept }),
     ...(live !== undefined && { live: createStart(live, isTouched || kind.role === 'attached') }),
     ...(isTouched && pickDesired(decision)),
-    ...(desired?.lifecycle.protect === true && { protect: true }),
+    ...(action === 'replace' && { keepOldForMs: decision.keepOldForMs }),
+    ...(retires !== undefined && { retires }),
+    ...(isProtectedAfter(pair) && { protect: true }),
     ...(owner !== undefined && { owner }),
     ...(isTouched && desired !== undefined && pickManifestFacts(desired)),
   };
+}
+
+/** Whether the mark will say that the resource is protected. An old one keeps its protection. */
+function isProtectedAfter({ by, desired, live }: ResourcePair): boolean {
+  return by === 'retirement' ? live?.mark?.protect === true : desired?.lifecycle.protect === true;
 }
 
 /**

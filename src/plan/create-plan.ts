@@ -48,6 +48,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     settings: input.settings,
     options: {
       rotate: input.rotate.toSorted(),
+      retire: (input.retire ?? []).toSorted(),
       keepDrift: input.keepDrift === true,
       noDelete: input.noDelete === true,
       skipRejected: input.skipRejected === true,

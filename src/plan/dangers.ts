@@ -1,5 +1,6 @@
 import { listClaims } from '../kinds/claims.ts';
 import { listResourceTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
+import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isTokenUndelivered } from '../kinds/precedence.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -214,7 +215,7 @@ function listLonger(kind: Kind, { differences, live, validForMs }: Change): read
  * Dangers of new values that other systems need: the token of a created or replaced resource, with its sink, and after
  * a replace also computed values that users copy elsewhere.
  */
-function listNewValues(kind: Kind, { action, live, token }: Change): readonly Danger[] {
+function listNewValues(kind: Kind, { action, live, token, keepOldForMs }: Change): readonly Danger[] {
   if (action !== 'create' && action !== 'replace') return [];
   const isReplaced = action === 'replace' && isInUse(kind, live);
   const place = token === undefined ? undefined : describeTokenSink(token);
@@ -224,7 +225,7 @@ function listNewValues(kind: Kind, { action, live, token }: Change): readonly Da
       danger: 'token',
       path,
       ...(place !== undefined && { to: place }),
-      ...(isReplaced && pickConsequence(kind, path)),
+      ...(isReplaced && pickConsequenceOfReplace(kind, path, keepOldForMs)),
     }),
   );
   if (action === 'create') return tokens;
@@ -237,6 +238,17 @@ function listNewValues(kind: Kind, { action, live, token }: Change): readonly Da
       ([path]): Danger => ({ group: 'traffic', danger: 'new-values', path, ...pickConsequence(kind, path) }),
     ),
   ];
+}
+
+/** With an old resource that stays, the consequence comes later. */
+function pickConsequenceOfReplace(
+  kind: Kind,
+  path: string,
+  keepOldForMs: number | undefined,
+): Pick<Danger, 'consequence'> {
+  return keepOldForMs === undefined
+    ? pickConsequence(kind, path)
+    : { consequence: `the old ${path} works for another ${renderTimeSpan(keepOldForMs)}` };
 }
 
 function pickConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> {

@@ -62,14 +62,17 @@ export function decideChanges(input: PlanInput): DecidedChanges {
   const stack = desired.stack.name;
   const rotate = input.rotate.filter((address) => !rotated.includes(address));
   const decided = decideActions(selected.pairs, { ...input, rotate, stack, keepDrift: input.keepDrift === true });
-  const kept = input.keptPrunes === undefined ? [] : decided.filter(isPrunedByMark);
+  const kept = input.keptPrunes === undefined ? [] : listPrunes(decided);
   const rest = decided.filter((decision) => !kept.includes(decision));
-  return { matched, selected, kept, ...suppressDeletes(rest, input.noDelete === true) };
+  return { matched, selected, kept, ...suppressDeletes(rest, input) };
 }
 
-/** Whether a resource has no manifest any more. Duplicates and replaced resources are no prunes. */
-function isPrunedByMark({ action, pair }: ChangeDecision): boolean {
-  return action === 'delete' && pair.by === 'mark';
+/** Lists what has no manifest any more, each with its old resource. Duplicates and replaced resources are no prunes. */
+function listPrunes(decisions: readonly ChangeDecision[]): readonly ChangeDecision[] {
+  const prunes = decisions.filter(({ action, pair }) => action === 'delete' && pair.by === 'mark');
+  const addresses = new Set(prunes.map(({ pair }) => pair.address));
+  const old = decisions.filter(({ pair }) => pair.by === 'retirement' && addresses.has(pair.address));
+  return [...prunes, ...old];
 }
 
 /**
@@ -435,13 +438,19 @@ interface DeleteSuppression {
 
 /**
  * Removes deletes from a plan if `--no-delete` is set. Keeps deletes that belong to a replace, which the manifests
- * require: its own delete, and deletes of duplicates at its address, which an interrupted replace may have left.
+ * require: its own delete, and deletes at its address of duplicates, which an interrupted replace may have left, and of
+ * an old resource. Keeps what `--retire` names.
  */
-function suppressDeletes(decisions: readonly ChangeDecision[], isAsked: boolean): DeleteSuppression {
-  if (!isAsked) return { decisions, suppressedDeletes: [] };
+function suppressDeletes(
+  decisions: readonly ChangeDecision[],
+  { noDelete = false, retire = [] }: Pick<PlanInput, 'noDelete' | 'retire'>,
+): DeleteSuppression {
+  if (!noDelete) return { decisions, suppressedDeletes: [] };
   const replaced = new Set(decisions.filter(({ action }) => action === 'replace').map(({ pair }) => pair.address));
   const isKept = ({ action, pair }: ChangeDecision) =>
-    action === 'delete' && !(pair.by === 'duplicate' && replaced.has(pair.address));
+    action === 'delete' &&
+    !(pair.by !== 'mark' && replaced.has(pair.address)) &&
+    !(pair.by === 'retirement' && retire.includes(pair.address));
   return {
     decisions: decisions.filter((decision) => !isKept(decision)),
     suppressedDeletes: decisions.filter(isKept).map(toSuppressedDelete),

@@ -1,4 +1,4 @@
-import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
+import { renderTimeSpan } from '../kinds/duration.ts';
 import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
@@ -16,7 +16,7 @@ import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
-import { isCopiedMark } from '../model/mark.ts';
+import { isCopiedMark, isRetiring } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
@@ -37,7 +37,14 @@ import {
   listSpecDifferences,
 } from './differences.ts';
 import type { ResourcePair } from './match.ts';
-import { findManifestValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
+import {
+  decideRetirement,
+  describeKeptOld,
+  findKeepMs,
+  listIdleRetireWarnings,
+  type RetirementContext,
+} from './retirement.ts';
+import { findManifestValidForMs, listValidityDifference, readFieldTime, readSettingMs } from './validity.ts';
 
 export interface ChangeDecision {
   readonly pair: ResourcePair;
@@ -52,11 +59,15 @@ export interface ChangeDecision {
   readonly kept: readonly string[];
   /** Live values that differ from the manifest, and that `lifecycle.ignore` leaves to others. */
   readonly leftToOthers: readonly LeftValue[];
-  /** `undefined` for a delete and a release. */
+  /** Only for a replace: how long the old resource stays, in milliseconds. Absent: it is deleted at once. */
+  readonly keepOldForMs?: number | undefined;
+  /** Only for an old resource that another one has replaced: from when on it is deleted, RFC 3339. */
+  readonly retiresAt?: string | undefined;
+  /** `undefined` for a delete, a release and an old resource. */
   readonly form: DesiredSpecForms | undefined;
 }
 
-interface DecisionContext extends RenewalContext {
+interface DecisionContext extends RenewalContext, RetirementContext {
   readonly mode: Plan['mode'];
   readonly stack: string;
   /** Keeps the live value of fields that have drifted and are unchanged in the manifest. */
@@ -68,7 +79,8 @@ interface DecisionContext extends RenewalContext {
  * refer to it change too.
  */
 export function decideActions(pairs: readonly ResourcePair[], context: DecisionContext): readonly ChangeDecision[] {
-  const byAddress = new Map(pairs.filter(({ by }) => by !== 'duplicate').map((pair) => [pair.address, pair]));
+  const kept = pairs.filter(({ by }) => by !== 'duplicate' && by !== 'retirement');
+  const byAddress = new Map(kept.map((pair) => [pair.address, pair]));
   const decided = new Map<ResourcePair, ChangeDecision>();
   const ids = new Map<string, string>();
   const visit = (pair: ResourcePair): void => {
@@ -77,9 +89,13 @@ export function decideActions(pairs: readonly ResourcePair[], context: DecisionC
       const referenced = byAddress.get(address);
       if (referenced !== undefined) visit(referenced);
     }
-    const decision = decideAction(pair, ids, context);
+    const successor = pair.by === 'retirement' ? byAddress.get(pair.address) : undefined;
+    if (successor !== undefined) visit(successor);
+    const replacedBy = successor && decided.get(successor);
+    const decision =
+      replacedBy === undefined ? decideAction(pair, ids, context) : decideRetirement(pair, replacedBy, context);
     decided.set(pair, decision);
-    if (keepsId(decision) && pair.live !== undefined) ids.set(pair.address, pair.live.id);
+    if (keepsId(decision) && successor === undefined && pair.live !== undefined) ids.set(pair.address, pair.live.id);
   };
   pairs.forEach(visit);
   return pairs.map((pair) => assertDefined(decided.get(pair), `decision on ${pair.address}`));
@@ -97,16 +113,19 @@ export function listReplacingAdoptionErrors(decisions: readonly ChangeDecision[]
 }
 
 /**
- * Warnings on certificates whose manifest sets an end that is past or near, and errors on `--rotate` of resources that
- * cannot be rotated.
+ * Warnings on certificates whose manifest sets an end that is past or near, and errors on `--rotate` and `--retire` of
+ * resources that cannot be rotated.
  */
 export function listValidityAndRotationDiagnostics(
   decisions: readonly ChangeDecision[],
-  { now, rotate }: RenewalContext,
+  { now, rotate, retire = [] }: RenewalContext & Pick<RetirementContext, 'retire'>,
 ): readonly Diagnostic[] {
   const rotatable = new Set<string>(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
   return [
-    ...rotate.filter((address) => !rotatable.has(address)).map((address) => createRotationError(address, rotatable)),
+    ...[...new Set([...rotate, ...retire])]
+      .filter((address) => !rotatable.has(address))
+      .map((address) => createRotationError(address, rotatable)),
+    ...listIdleRetireWarnings(decisions, retire),
     ...decisions.flatMap(({ pair, form }) =>
       form === undefined ? [] : listManifestExpiryWarnings(pair, form.written, now),
     ),
@@ -149,7 +168,20 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
   const leftToOthers = action === 'replace' ? [] : listLeftToOthers(pair.kind, desired, live, ids);
-  return { pair, action, reason, differences, notes, due, kept, leftToOthers, form };
+  const keepOldForMs = action === 'replace' ? findKeepMs(pair, context) : undefined;
+  const oldNotes = keepOldForMs === undefined ? [] : [describeKeptOld(pair, keepOldForMs)];
+  return {
+    pair,
+    action,
+    reason,
+    differences,
+    notes: [...oldNotes, ...notes],
+    due,
+    kept,
+    leftToOthers,
+    keepOldForMs,
+    form,
+  };
 }
 
 /** Replaces the addresses in `lifecycle.ignore` whose ids are known. */
@@ -342,6 +374,8 @@ export function decideRenewal(pair: ResourcePair, written: Spec, context: Renewa
   const { desired, live } = pair;
   if (desired === undefined || live === undefined || pair.by === 'attachment') return NOT_DUE;
   const subject = { ...pair, desired, live };
+  if (pair.by === 'mark' && isRetiring(live))
+    return toReason('it is an old one, and the one that replaced it no longer exists');
   const tokenLoss = pair.by === 'mark' || isTakenOver(subject) ? findTokenLoss(subject) : undefined;
   const due = tokenLoss ?? (pair.by === 'mark' ? findRotationRequest(subject, context) : undefined);
   if (due !== undefined) return { ...NOT_DUE, reason: due };
@@ -471,12 +505,6 @@ function toDue(note: string, { event, at }: Pick<DueDate, 'event'> & { readonly 
 
 function toLaterNote(reason: string): Renewal {
   return toNote(`${reason}: the next apply replaces it`);
-}
-
-/** Reads a duration from `lifecycle`, in milliseconds. 0 if the manifest does not set it. */
-function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
-  const text = lifecycle.settings[name];
-  return typeof text === 'string' ? (parseDurationMs(text) ?? 0) : 0;
 }
 
 /** The sink for the token that a change creates. `undefined` if it creates none, or if no sink is configured. */

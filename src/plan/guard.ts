@@ -1,10 +1,18 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
-import { type Action, type Change, formatAction, formatChangeAddress, isProtected } from '../model/change.ts';
+import {
+  type Action,
+  type Change,
+  formatAction,
+  formatChangeAddress,
+  isProtected,
+  isRetirement,
+} from '../model/change.ts';
+import { isRetiring } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { MissingManifests, Plan, SafetyViolation } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
-import type { LiveState } from '../model/state.ts';
+import type { LiveResource, LiveState } from '../model/state.ts';
 
 export interface GuardInput {
   readonly changes: readonly Change[];
@@ -23,7 +31,8 @@ export interface GuardInput {
 }
 
 export function countOwnedByKind(live: LiveState, stack: string): ReadonlyMap<string, number> {
-  return new Map([...live.resources].map(([kind, all]) => [kind, all.filter((one) => isOwnedBy(one, stack)).length]));
+  const isCounted = (one: LiveResource) => isOwnedBy(one, stack) && !isRetiring(one);
+  return new Map([...live.resources].map(([kind, all]) => [kind, all.filter(isCounted).length]));
 }
 
 /** The violations that the user allows with flags. */
@@ -95,6 +104,13 @@ function listProtected({ changes, mode }: GuardInput): readonly SafetyViolation[
   );
   return removals.map((change) => {
     const { address, action, duplicateOf } = change;
+    if (isRetirement(change))
+      return {
+        rule: 'protect',
+        message: `${formatChangeAddress(change)} is protected, and this plan would delete it, because ${duplicateOf} has replaced it.`,
+        remedy: `Check that nothing uses it any more, and allow the delete with --allow-protected ${address}.`,
+        addresses: [address],
+      };
     if (duplicateOf !== undefined)
       return {
         rule: 'protect',
@@ -155,7 +171,7 @@ function listNothingDescribed({
   isTargeted,
   leavesOutDescribed = false,
 }: GuardInput): readonly SafetyViolation[] {
-  const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');
+  const owned = changes.filter(({ kind, retiresAt }) => getKind(kind).role === 'owned' && retiresAt === undefined);
   const deleted = owned.filter(({ action }) => action === 'delete');
   const isDescribed = leavesOutDescribed || owned.some(({ action }) => DESCRIBED.has(action));
   if (isTargeted || deleted.length === 0 || isDescribed) return [];
@@ -177,9 +193,10 @@ function listNothingDescribed({
 /** Actions on resources that the stack owns and a manifest describes. */
 const DESCRIBED: ReadonlySet<Action> = new Set(['update', 'replace', 'no-op']);
 
+/** The delete of an old resource is the end of a replace, and replaces do not count. */
 function listDeleteShare({ changes, owned, settings }: GuardInput): readonly SafetyViolation[] {
   const deletes = Map.groupBy(
-    changes.filter(({ action }) => action === 'delete'),
+    changes.filter((change) => change.action === 'delete' && !isRetirement(change)),
     ({ kind }) => kind,
   );
   return [...deletes].flatMap(([kind, deleted]): SafetyViolation[] => {

@@ -1,4 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
+import { findRetirements } from '../kinds/precedence.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { isAddress, parseAddress, stripDuplicateId } from '../model/address.ts';
@@ -37,11 +38,16 @@ export function createStackInventory(
 ): StackInventory {
   const stack = desired.stack.name;
   const marked = listOwned(live, stack).map((one) => ({ address: one.address, live: one.live }));
+  const retirements = findRetirements([...live.resources.values()].flat());
   const marks = Map.groupBy(marked, ({ address }) => address);
   const attached = Array.from(live.attachments, ([address, one]) => ({ address, live: one }));
   const resources = [...marked, ...attached]
     .filter(({ address, live: { kind } }) => isNamed({ address, kind }, names))
-    .map((one): OwnedResource => ({ ...one, isShared: (marks.get(one.address)?.length ?? 0) > 1 }));
+    .map((one): OwnedResource => {
+      const retiresAt = retirements.get(one.live)?.[0]?.mark?.retires?.at;
+      const isBeside = (other: (typeof marked)[number]) => other.live !== one.live && !retirements.has(other.live);
+      return { ...one, isShared: marks.get(one.address)?.some(isBeside) === true, retiresAt };
+    });
   const { externals } = desired;
   return { stack, baseUrl, resources: resources.sort(compareAddresses), externals, requests: live.requests };
 }

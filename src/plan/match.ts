@@ -1,9 +1,9 @@
 import type { Kind } from '../kinds/kind.ts';
-import { isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from '../kinds/precedence.ts';
+import { findRetirements, isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from '../kinds/precedence.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import { isCopiedMark } from '../model/mark.ts';
+import { isCopiedMark, isRetiring, type Retirement } from '../model/mark.ts';
 import { isOwnedBy, listMarked, listOwned, type MarkedResource } from '../model/ownership.ts';
 import type { DesiredResource, DesiredState, FieldPath, LiveResource, LiveState } from '../model/state.ts';
 import { mustReplaceResource } from './diff.ts';
@@ -12,7 +12,7 @@ import { findManifestValidForMs } from './validity.ts';
 /** A desired resource and the matching live resource, or one of them alone. */
 export interface ResourcePair {
   readonly address: Address;
-  /** If `live` is a duplicate: the id of the resource that is kept at the address. Otherwise absent. */
+  /** If `live` is a duplicate or retires: the id of the resource that is kept at the address. Otherwise absent. */
   readonly duplicateOf?: string;
   readonly kind: Kind;
   readonly desired: DesiredResource | undefined;
@@ -20,15 +20,17 @@ export interface ResourcePair {
   /**
    * How the pair was matched. `mark`: by the mark of the stack. `adopt`: the manifest adopts the live resource or takes
    * it over. `attachment`: modules on an existing edge or route. `duplicate`: the live resource has the same mark as
-   * another one, and will be pruned.
+   * another one, and will be pruned. `retirement`: the live resource is an old one, which another one has replaced.
    */
-  readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
+  readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate' | 'retirement';
   /** The former name, if the live mark still has it because only the manifest was renamed so far. */
   readonly formerName?: string | undefined;
   /** Whether it is unknown if the token of the live resource or that of a duplicate was delivered last. */
   readonly isTokenInDoubt?: boolean;
-  /** Only for a duplicate: whether it may be the protected original, which needs consent. */
+  /** Only for a duplicate or an old one: whether it is protected, or may be the protected original. It needs consent. */
   readonly isOriginal?: boolean;
+  /** The old resource that the live one replaced, and from when on it is deleted. Absent if there is none. */
+  readonly retires?: Retirement;
 }
 
 /** The result of `matchResources`. The pairs are sorted by address. */
@@ -46,20 +48,26 @@ export function matchResources(
   live: LiveState,
   { takeOver, isLeft }: { readonly takeOver: readonly string[]; readonly isLeft: (address: Address) => boolean },
 ): Matched {
-  const owned = groupByAddress(listOwned(live, desired.stack.name));
+  const retirements = findRetirements([...live.resources.values()].flat());
+  const isCounted = (one: MarkedResource) => !retirements.has(one.live);
+  const owned = groupByAddress(listOwned(live, desired.stack.name).filter(isCounted));
   const ownership: Ownership = { stack: desired.stack.name, takeOver };
-  const adoptions = new Adoptions(live, ownership);
+  const adoptions = new Adoptions(live, ownership, isCounted);
   const matches = Array.from(desired.resources.values(), (resource) =>
     matchManifest(resource, { owned, adoptions, live }),
   );
   const described = matches.flatMap(({ pairs }) => pairs);
   const gone = listGonePairs(owned, (address) => desired.resources.has(address) || isLeft(address), described);
-  const pairs = [...described, ...gone];
+  const kept = [...described, ...gone];
+  const pairs = [...kept, ...pairRetirements(kept, retirements)];
   const diagnostics = [...listMarkErrors(live), ...matches.flatMap(({ diagnostic }) => diagnostic ?? [])];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
   const idle = hasErrors(diagnostics) ? [] : listIdleTakeOvers(adopted, live, ownership);
   const duplicates = pairs.filter((pair) => pair.by === 'duplicate').map(createDuplicateWarning);
-  return { pairs: sortPairs(pairs), diagnostics: sortDiagnostics([...diagnostics, ...idle, ...duplicates]) };
+  return {
+    pairs: sortPairs(addRetirements(pairs)),
+    diagnostics: sortDiagnostics([...diagnostics, ...idle, ...duplicates]),
+  };
 }
 
 interface MatchContext {
@@ -80,12 +88,13 @@ function matchManifest(resource: DesiredResource, { owned, adoptions, live }: Ma
   if (subject.kind.role === 'attached')
     return { pairs: [{ ...subject, live: live.attachments.get(address), by: 'attachment' }] };
   const marked = selectMarked(resource, owned);
-  const adoption = marked.live.length === 0 ? adoptions.find(resource) : undefined;
+  const adoption = findAdoption(resource, marked.live, adoptions);
   if (adoption === undefined) return { pairs: pairMarked(subject, marked) };
   if ('code' in adoption)
     return { pairs: adoption.severity === 'error' ? [] : pairMarked(subject, marked), diagnostic: adoption };
   const isTokenInDoubt = adoptions.isTokenInDoubt(resource, adoption);
-  return { pairs: [{ ...subject, live: adoption, by: 'adopt', isTokenInDoubt }] };
+  const leftOver = marked.live.map((old) => pairLeftOver(subject, adoption, old));
+  return { pairs: [{ ...subject, live: adoption, by: 'adopt', isTokenInDoubt }, ...leftOver] };
 }
 
 /** Pairs the owned resources that no manifest describes, also not under a new name. */
@@ -130,11 +139,65 @@ function pairMarked(
   const isTokenInDoubt = isDeliveryInDoubt(kind, kept, duplicates);
   return [
     { ...subject, live: kept, by: 'mark', formerName, isTokenInDoubt },
-    ...duplicates.map((live): ResourcePair => {
-      const isOriginal = isProtectedOriginal(kind, live, kept);
-      return { address, kind, duplicateOf: kept.id, desired: undefined, live, by: 'duplicate', isOriginal };
-    }),
+    ...duplicates.map((live) => pairDuplicate({ address, kind }, kept, live)),
   ];
+}
+
+type PairSubject = Pick<ResourcePair, 'address' | 'kind'>;
+
+function pairDuplicate({ address, kind }: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
+  const isOriginal = isProtectedOriginal(kind, live, kept);
+  return { address, kind, duplicateOf: kept.id, desired: undefined, live, by: 'duplicate', isOriginal };
+}
+
+function pairRetirement({ address, kind }: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
+  const isOriginal = live.mark?.protect === true;
+  return { address, kind, duplicateOf: kept.id, desired: undefined, live, by: 'retirement', isOriginal };
+}
+
+/** Pairs an old resource of this stack that is left beside an adopted one. It retires if the adopted one names it. */
+function pairLeftOver(subject: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
+  return kept.mark?.retires?.id === live.id ? pairRetirement(subject, kept, live) : pairDuplicate(subject, kept, live);
+}
+
+/**
+ * Creates a pair for each old resource that retires. It follows the resource that is kept and names it, also to another
+ * name or stack. If only a duplicate names it, it is a duplicate too.
+ */
+function pairRetirements(
+  pairs: readonly ResourcePair[],
+  retirements: ReturnType<typeof findRetirements>,
+): readonly ResourcePair[] {
+  const byLive = new Map(pairs.map((pair) => [pair.live, pair]));
+  const byId = new Map(pairs.map(({ live }) => [live?.id, live]));
+  return [...retirements].flatMap(([old, all]): readonly ResourcePair[] => {
+    const naming = all.flatMap((by) => byLive.get(by) ?? []);
+    const pair = naming.find(({ by }) => by !== 'duplicate') ?? naming[0];
+    if (pair?.live === undefined) return [];
+    if (pair.by !== 'duplicate') return [pairRetirement(pair, pair.live, old)];
+    const kept = byId.get(pair.duplicateOf);
+    return kept === undefined ? [] : [pairDuplicate(pair, kept, old)];
+  });
+}
+
+/** Adds to the pair of each resource that is kept which old one it retires, if that one is still there. */
+function addRetirements(pairs: readonly ResourcePair[]): readonly ResourcePair[] {
+  const old = new Map(pairs.flatMap((pair) => (pair.by === 'retirement' ? [[pair.live?.id, pair.duplicateOf]] : [])));
+  return pairs.map((pair) => {
+    const { retires } = pair.live?.mark ?? {};
+    return retires !== undefined && old.get(retires.id) === pair.live?.id ? { ...pair, retires } : pair;
+  });
+}
+
+/**
+ * Finds what a manifest adopts, if the stack has no resource for it. An old one alone is none if the other one names it:
+ * an interrupted hand-over wrote its mark before that of the other.
+ */
+function findAdoption(resource: DesiredResource, marked: readonly LiveResource[], adoptions: Adoptions): Adoption {
+  if (!marked.every(isRetiring)) return undefined;
+  const found = adoptions.find(resource);
+  if (marked.length === 0 || found === undefined) return found;
+  return !('code' in found) && marked.some(({ id }) => id === found.mark?.retires?.id) ? found : undefined;
 }
 
 /** Sorts the live resources of a manifest; the one to keep comes first. */
@@ -150,13 +213,16 @@ function createDuplicateWarning(pair: ResourcePair): Diagnostic {
   const { live } = pair;
   const marked = toAddress(pair.kind.name, live?.mark?.name ?? '');
   const isCopy = live !== undefined && isCopiedMark(live);
+  const isOld = live !== undefined && isRetiring(live);
   return {
     code: 'duplicate-mark',
     severity: 'warning',
     message: isCopy
       ? `${live.id} has a copy of the mark of ${marked}: the mark names ${live.mark?.id}.`
-      : `${live?.id} has the mark of ${marked}, and so does another live resource.`,
-    remedy: 'It is pruned. To keep a copy that was made by hand, remove the mark from its metadata.',
+      : `${live?.id} has the mark of ${marked}, ${isOld ? 'as an old one that was replaced' : 'and so does another live resource'}.`,
+    remedy: isOld
+      ? 'It is pruned, because the mark of the one that is kept does not say how long it stays.'
+      : 'It is pruned. To keep a copy that was made by hand, remove the mark from its metadata.',
     address: pair.address,
   };
 }
@@ -195,10 +261,15 @@ class Adoptions {
   /** Live resources of all stacks, by the address in their mark. Without copies, which are no resources of a stack. */
   readonly #marked: ReadonlyMap<Address, readonly LiveResource[]>;
 
-  constructor({ resources }: Pick<LiveState, 'resources'>, ownership: Ownership) {
+  /** `isCounted`: whether a resource may be the one that its mark names. */
+  constructor(
+    { resources }: Pick<LiveState, 'resources'>,
+    ownership: Ownership,
+    isCounted: (marked: MarkedResource) => boolean,
+  ) {
     this.#ownership = ownership;
     this.#byId = new Map([...resources.values()].flat().map((one) => [formatKey(one.kind, one.id), one]));
-    this.#marked = groupByAddress(listMarked({ resources }).filter(({ live }) => !isCopiedMark(live)));
+    this.#marked = groupByAddress(listMarked({ resources }).filter((one) => !isCopiedMark(one.live) && isCounted(one)));
   }
 
   /**

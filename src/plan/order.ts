@@ -156,7 +156,8 @@ function removesReference(write: DraftWrite, field: string): boolean {
 
 /**
  * A duplicate is deleted only after the token of the kept resource was delivered: until then, the token of the
- * duplicate may be in use.
+ * duplicate may be in use. The mark of an old resource that retires is written before a rename or take-over of the one
+ * that is kept, so that an interrupted apply never leaves it as the only one of its name or stack.
  */
 function addDuplicateDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { change, kind, writes } of planned) {
@@ -164,8 +165,12 @@ function addDuplicateDependencies(planned: readonly Planned[], dependencies: Dep
     const kept = planned.find(
       ({ change: other }) => other.duplicateOf === undefined && other.address === change.address,
     );
-    const needed = kept?.writes.filter((write) => !isDelete(write)) ?? [];
-    for (const { id } of writes) for (const write of needed) dependencies.add(id, write.id);
+    const needed = kept?.writes.filter((write) => !isDelete(write) && write.purpose !== 'retire') ?? [];
+    for (const write of writes)
+      for (const { id } of needed) {
+        if (isDelete(write)) dependencies.add(write.id, id);
+        else if (write.mark !== undefined) dependencies.add(id, write.id);
+      }
   }
 }
 

@@ -56,6 +56,13 @@ export interface PlanInput {
   readonly rotate: readonly string[];
   /** Addresses in `rotate` whose rotation was approved and is done. They are not replaced again. */
   readonly rotated?: readonly string[] | undefined;
+  /** Addresses whose old resource is deleted now, or not kept by a replace (`--retire`). */
+  readonly retire?: readonly string[] | undefined;
+  /**
+   * Ids of the resources that the approved plan deletes. An old resource that is due and not among them is left for the
+   * next plan. Absent: there is no approved plan.
+   */
+  readonly approvedDeletes?: ReadonlySet<string> | undefined;
   /** Keeps the live value of fields that have drifted and are unchanged in the manifest (`--keep-drift`). */
   readonly keepDrift?: boolean;
   /** Deletes nothing except in a replace (`--no-delete`). The plan lists the suppressed deletes. */

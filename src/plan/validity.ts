@@ -41,6 +41,12 @@ function formatLiveLength(ms: number, wantedMs: number): string {
   return parseDurationMs(rounded.replace('~', '')) === wantedMs ? formatDuration(ms) : rounded;
 }
 
+/** Reads a duration from `lifecycle`, in milliseconds. 0 if the manifest does not set it. */
+export function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
+  const text = lifecycle.settings[name];
+  return typeof text === 'string' ? (parseDurationMs(text) ?? 0) : 0;
+}
+
 /** The time in a field of a spec, in milliseconds since 1970. `undefined` if the field has no valid time. */
 export function readFieldTime(spec: Spec, name: string | undefined): number | undefined {
   const text = name === undefined ? undefined : spec[name];

@@ -1,8 +1,8 @@
 import type { Field } from '../kinds/field.ts';
 import { computeManagedDigest, listIgnoredInMark } from '../kinds/ignored-parts.ts';
-import { isModule, type Kind } from '../kinds/kind.ts';
+import { hasToken, isModule, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
-import { createLongestMarkIds, getPathIdsOfResource } from '../kinds/paths.ts';
+import { createLongestMarkReferences, getPathIdsOfResource } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -21,6 +21,7 @@ import {
   FIELD_DIGEST_LENGTH,
   type Mark,
   type MarkDraft,
+  type RetirementDraft,
   renderMetadata,
   renderUserMetadata,
   toFieldDigest,
@@ -48,11 +49,17 @@ export function listWritesOfChange(change: Change, stack: string): readonly Draf
     case 'replace': {
       const created = listCreateWrites(kind, change, stack);
       const dependsOn = created.map(({ id }) => id);
-      return [...created, createDeleteWrite(change, { dependsOn, reason: `removes the old ${kind.title}` })];
+      const old =
+        change.keepOldForMs === undefined
+          ? createDeleteWrite(change, { dependsOn, reason: `removes the old ${kind.title}` })
+          : createRetireWrite(kind, change, { dependsOn, stack, protect: false });
+      return [...created, old];
     }
     case 'update':
     case 'adopt':
     case 'take-over':
+      if (change.retiresAt !== undefined)
+        return [createRetireWrite(kind, change, { dependsOn: [], stack, protect: change.protect === true })];
       return kind.role === 'attached' ? listAttachmentWrites(kind, change) : listUpdateWrites(kind, change, stack);
     default:
       return assertNever(change.action);
@@ -71,25 +78,72 @@ export function createDraftWrite(
 function listCreateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
   const { action, ignored = [], validForMs } = change;
   const mark = createMarkDraft(change, stack);
+  const hasDelivery = kind.oneTimeFields.length > 0;
   const create = createDraftWrite(change, {
     purpose: 'create',
     method: 'POST',
     body: createPostBody(kind, change),
-    mark,
+    // Until its token is delivered, a new credential retires nothing.
+    mark: hasDelivery ? mark : { ...mark, ...pickOldOfReplace(kind, change) },
     validForMs,
     omitsStart: validForMs !== undefined && ignored.includes(kind.validity?.after ?? '') ? true : undefined,
     dependsOn: [],
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   });
-  if (kind.oneTimeFields.length === 0) return [create];
+  if (!hasDelivery) return [create];
   const deliver = createDraftWrite(change, {
     purpose: 'deliver',
     method: 'PATCH',
-    mark: { ...mark, delivered: true, ...(action === 'replace' && { replaces: getLive(change).id }) },
+    mark: { ...mark, delivered: true, ...pickOldOfReplace(kind, change) },
     dependsOn: [create.id],
     reason: 'records that the token was delivered',
   });
   return [create, deliver];
+}
+
+/**
+ * What the mark of a new resource says about the one that it replaces. A certificate that ends before its retirement
+ * retires at its end.
+ */
+function pickOldOfReplace(kind: Kind, change: Change): Pick<MarkDraft, 'replaces' | 'retires'> {
+  const { action, keepOldForMs, live } = change;
+  if (action !== 'replace') return {};
+  const { id } = getLive(change);
+  if (keepOldForMs === undefined) return hasToken(kind) ? { replaces: id } : {};
+  const until = live?.spec?.[kind.validity?.until ?? ''];
+  return { retires: { id, afterMs: keepOldForMs, ...(typeof until === 'string' && { until }) } };
+}
+
+/** Creates a write that records in the mark of an old resource that it retires, with the present stack and name. */
+function createRetireWrite(
+  kind: Kind,
+  change: Change,
+  { dependsOn, stack, protect }: Pick<DraftWrite, 'dependsOn'> & { readonly stack: string; readonly protect: boolean },
+): DraftWrite {
+  const { id, spec = {}, mark } = getLive(change);
+  const user = spec['metadata'];
+  const { delivered, owner, fields, stored, refused } = assertDefined(mark, `mark of ${change.address}`);
+  return createDraftWrite(change, {
+    purpose: change.action === 'take-over' ? 'take-over' : 'retire',
+    method: 'PATCH',
+    ids: { id },
+    body: pickAlwaysSent(kind, {}, spec),
+    mark: {
+      stack,
+      name: getAddressName(change.address),
+      protect,
+      delivered,
+      retiring: true,
+      ...(owner !== undefined && { owner }),
+      user: typeof user === 'string' || isJsonObject(user) ? user : '',
+      fields,
+      pending: {},
+      ...(stored !== undefined && { stored }),
+      ...(refused !== undefined && { refused }),
+    },
+    dependsOn,
+    reason: `records that the old ${kind.title} retires`,
+  });
 }
 
 function createDeleteWrite(change: Change, order: Pick<DraftWrite, 'dependsOn' | 'reason'>): DraftWrite {
@@ -280,8 +334,15 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
       kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])),
     }),
     ...pickStoredForms(kind, change),
+    ...pickRetirement(change),
   };
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
+}
+
+/** The retirement that the mark of a live resource keeps until the old resource is deleted. */
+function pickRetirement({ action, retires }: Change): Pick<MarkDraft, 'retires'> {
+  if (retires === undefined || action === 'create' || action === 'replace') return {};
+  return { retires: { id: retires.id, until: retires.at } };
 }
 
 /**
@@ -316,8 +377,14 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
   if (owner === undefined || computeUtf8ByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const fields = { ...draft.fields, ...Object.fromEntries(Object.keys(draft.pending).map((name) => [name, digest])) };
-  const ids = createLongestMarkIds(kind);
-  const longest = renderMetadata(draft.user, { ...draft, ...ids, delivered: true, owner, fields });
+  const { retires: _, ...rest } = draft;
+  const longest = renderMetadata(draft.user, {
+    ...rest,
+    ...createLongestMarkReferences(kind),
+    delivered: true,
+    owner,
+    fields,
+  });
   return computeUtf8ByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
@@ -339,9 +406,16 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
   );
 }
 
-/** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
-export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
-  const { stack, name, protect, delivered, replaces, owner, stored, refused } = draft;
+/**
+ * Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. `now`: the
+ * time at which the mark is written.
+ */
+export function completeMarkDraft(
+  kind: Kind,
+  draft: MarkDraft,
+  { created, now }: { readonly created: CreatedIds; readonly now: Date },
+): Mark {
+  const { stack, name, protect, delivered, replaces, retires, retiring, owner, stored, refused } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -351,9 +425,18 @@ export function completeMarkDraft(kind: Kind, draft: MarkDraft, created: Created
     protect,
     delivered,
     ...(replaces !== undefined && { replaces }),
+    ...(retires !== undefined && { retires: { id: retires.id, at: computeRetirementTime(retires, now) } }),
+    ...(retiring === true && { retiring }),
     ...(owner !== undefined && { owner }),
     fields,
     ...(stored !== undefined && { stored }),
     ...(refused !== undefined && { refused }),
   };
+}
+
+/** The earlier of the two times of a retirement, in whole seconds. */
+function computeRetirementTime({ afterMs = Number.POSITIVE_INFINITY, until }: RetirementDraft, now: Date): string {
+  const end = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until);
+  const at = Math.ceil(Math.min(now.getTime() + afterMs, end) / 1000) * 1000;
+  return new Date(at).toISOString().replace('.000Z', 'Z');
 }

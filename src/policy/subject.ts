@@ -48,6 +48,7 @@ export function createChangeSubject(
     name: getAddressName(address),
     id: change.live?.id ?? '',
     duplicateOf,
+    retiresAt: change.retiresAt ?? '',
     action,
     reason,
     origin: toOrigin(change),

@@ -37,6 +37,7 @@ export const KIND_INDEPENDENT_POLICY_TYPES = {
     name: 'string',
     id: 'string',
     duplicateOf: 'string',
+    retiresAt: 'string',
     action: 'string',
     reason: 'string',
     origin: 'string',

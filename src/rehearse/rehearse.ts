@@ -69,7 +69,7 @@ async function tryPlan(
 ): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly CertainRejection[] }> {
   if (plan.writes.length === 0) return { rehearsed: plan, rejections: [] };
   const { live, gaps, ...tried } = await applyAndRead(plan, input);
-  const again = { ...input, live, targets: [], exclusions: [], rotate: [], diagnostics: [] };
+  const again = { ...input, live, targets: [], exclusions: [], rotate: [], retire: [], diagnostics: [] };
   const leftOut = listLeftOutAddresses(plan);
   const remaining = decideChanges(narrowInput(again, listTouched(plan)))
     .decisions.filter(

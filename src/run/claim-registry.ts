@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { toTokenFileName } from '../apply/token-sinks.ts';
+import { isTokenFileOfId, toTokenFileName } from '../apply/token-sinks.ts';
 import { listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
@@ -128,7 +128,7 @@ export function listStackClaims(
       ...listClaimedValues(resource, kind),
       ...listTakeOvers(resource, kind),
       ...listFileClaims(resource, kind, cwd),
-      ...listTokenFiles(resource, kind, { tokens, cwd }),
+      ...listTokenFiles(resource, kind, { tokens, cwd, stack: state.stack.name }),
     ];
   });
 }
@@ -189,12 +189,12 @@ function listFileClaims(
 function listTokenFiles(
   { address, name, locate }: DesiredResource,
   kind: Kind,
-  { tokens, cwd }: { readonly tokens: TokenSettings; readonly cwd: string },
+  { tokens, cwd, stack }: { readonly tokens: TokenSettings; readonly cwd: string; readonly stack: string },
 ): readonly StackClaim[] {
   if (kind.oneTimeFields.length === 0) return [];
   const sink = Object.hasOwn(tokens.credentials, name) ? tokens.credentials[name] : tokens.default;
-  if (sink === undefined || !('directory' in sink)) return [];
-  const file = join(sink.directory, toTokenFileName(name));
+  if (sink === undefined || !('directory' in sink) || isTokenFileOfId(sink.file)) return [];
+  const file = join(sink.directory, toTokenFileName({ name, id: '', stack }, sink.file));
   const said = `its token goes to ${file}`;
   const remedy = 'Give each stack a folder of its own, such as spec.tokens.default.directory: tokens/{stack}.';
   return [

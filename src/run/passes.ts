@@ -1,5 +1,6 @@
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
+import { isRetirement } from '../model/change.ts';
 import type { Plan } from '../model/plan.ts';
 import { isDelete, type Write } from '../model/write.ts';
 import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
@@ -32,14 +33,20 @@ export function dividePlans(plans: readonly Plan[]): Passes {
   };
 }
 
-/** The resources that have no manifest any more. A prune is no part of a replace, and no delete of a duplicate. */
+/**
+ * The resources that have no manifest any more, each with its old one that retires. A prune is no part of a replace, and
+ * no delete of a duplicate.
+ */
 export function isPrune({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): (write: Write) => boolean {
   const pruned = new Set(
     changes.flatMap(({ action, address, duplicateOf }) =>
       action === 'delete' && duplicateOf === undefined ? [address] : [],
     ),
   );
-  return (write) => mode === 'apply' && isDelete(write) && write.duplicateOf === undefined && pruned.has(write.address);
+  const old = new Set(changes.flatMap((change) => (isRetirement(change) ? [change.live?.id] : [])));
+  const isPruned = ({ address, duplicateOf, ids }: Write) =>
+    pruned.has(address) && (duplicateOf === undefined || old.has(ids?.id));
+  return (write) => mode === 'apply' && isDelete(write) && isPruned(write);
 }
 
 function listLateWrites(plan: Plan): ReadonlySet<Write> {

@@ -68,6 +68,10 @@ const refused = optional(z.strictObject({ asked: z.string(), fields: texts })).d
   'The last creation for this address that the service did not store as asked: a digest of it, and the fields.',
 );
 
+const retirement = z
+  .strictObject({ id: z.string(), at: z.string().describe('Time in RFC 3339 format.') })
+  .describe('The old resource that this one replaced, and from when on an apply deletes it.');
+
 const mark = z.strictObject({
   stack: z.string(),
   name: z.string(),
@@ -75,6 +79,8 @@ const mark = z.strictObject({
   delivered: z.boolean(),
   id: optional(z.string()).describe('Id of the resource whose mark it is. Another one: the mark is a copy.'),
   replaces: optional(z.string()).describe('Id of the credential that this one replaced.'),
+  retires: optional(retirement),
+  retiring: optional(z.literal(true)).describe('Another resource has replaced this one.'),
   owner: optional(z.string()).describe('Owner of the resource, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
   stored: optional(digests).describe('Digest of each field that the service stored in another form than it was sent.'),
@@ -134,11 +140,20 @@ const dangerCounts = z
 
 const kind = z.string().refine((name) => MANIFEST_KINDS.some((one) => one.name === name), 'is not a kind');
 
+const duplicateOf = optional(z.string()).describe(
+  'Only for a duplicate, or an old one that was replaced: id of the live resource that keeps the address.',
+);
+
 /** What the plan does to one resource. */
 export const CHANGE_SCHEMA = z.strictObject({
   address: address.describe('Kind/name.'),
-  duplicateOf: optional(z.string()).describe('Only for a duplicate: id of the live resource that keeps the address.'),
-  isOriginal: optional(z.literal(true)).describe('Only for a duplicate: it may be the protected original.'),
+  duplicateOf,
+  isOriginal: optional(z.literal(true)).describe(
+    'Only for a duplicate or an old one: it is protected, or may be the protected original.',
+  ),
+  retiresAt: optional(z.string()).describe(
+    'Only for an old resource that another one has replaced: from when on an apply deletes it. RFC 3339.',
+  ),
   kind,
   action: z.enum(ACTIONS),
   reason: optional(z.string()),
@@ -146,7 +161,10 @@ export const CHANGE_SCHEMA = z.strictObject({
   dangers: optional(z.array(DANGER_SCHEMA)).describe('The dangers of the change by group, the most severe first.'),
   token: optional(
     z.union([
-      z.strictObject({ directory: z.string() }),
+      z.strictObject({
+        directory: z.string(),
+        file: optional(z.string()).describe('Pattern of the file name. Default: `{name}.token`.'),
+      }),
       z.strictObject({
         command: texts.describe('Program and arguments. Placeholders are not filled in.'),
         test: optional(texts).describe('The command that is run before the first write. Absent if there is none.'),
@@ -172,6 +190,10 @@ export const CHANGE_SCHEMA = z.strictObject({
   sent: optional(spec).describe('Fields that are sent in another form with the same meaning.'),
   ignored: optional(texts).describe('Fields, and parts of fields, that edgewise does not manage.'),
   validForMs: optional(validForMs),
+  keepOldForMs: optional(z.int().min(1)).describe(
+    'Only for a replace: milliseconds for which the old resource stays. Absent: it is deleted at once.',
+  ),
+  retires: optional(retirement),
   protect: optional(z.boolean()).describe('Whether the mark will record that the resource is protected.'),
   owner: optional(z.string()).describe('Owner of the resource. The mark records it unless it is too long.'),
   labels: optional(namedTexts).describe('Labels of the manifest, for people and policies.'),
@@ -192,6 +214,14 @@ const markDraft = z
     protect: z.boolean(),
     delivered: z.boolean(),
     replaces: optional(z.string()).describe('Id of the credential that this one replaces.'),
+    retires: optional(
+      z.strictObject({
+        id: z.string(),
+        afterMs: optional(z.int().min(1)).describe('Milliseconds from the time at which the write is sent.'),
+        until: optional(z.string()).describe('Time in RFC 3339 format.'),
+      }),
+    ).describe('The old resource that this one replaces, and the earlier of two times from when on it is deleted.'),
+    retiring: optional(z.literal(true)),
     owner: optional(z.string()),
     user: z.union([z.string(), spec]).describe("The user's own metadata."),
     fields: digests,
@@ -200,10 +230,6 @@ const markDraft = z
     refused,
   })
   .describe('The mark after the write. It is sent as the metadata of the body.');
-
-const duplicateOf = optional(z.string()).describe(
-  'Only for a duplicate: id of the live resource that keeps the address.',
-);
 
 const write: z.ZodType<PlanFileWrite> = z.strictObject({
   id: writeId.describe('Id of the write, such as `create Kind/name`. Unique in the plan.'),
@@ -276,6 +302,7 @@ export const PLAN_MEMBERS = z
     options: z
       .strictObject({
         rotate: texts.describe('Addresses of --rotate.'),
+        retire: texts.describe('Addresses of --retire.'),
         keepDrift: z.boolean().describe('Whether --no-revert-drift was given.'),
         noDelete: z.boolean().describe('Whether --no-delete was given.'),
         skipRejected: z.boolean().describe('Whether --skip-rejected was given.'),

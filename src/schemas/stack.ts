@@ -81,6 +81,12 @@ function createTextSettingSchema({
   return checked.meta({ ...(pattern !== undefined && { pattern }), ...(examples !== undefined && { examples }) });
 }
 
+/** A file name that contains `{name}`, so that credentials do not share a file, and no slash. */
+const TOKEN_FILE =
+  /^(?:(?:[A-Za-z0-9_-]|\{(?:id|stack)\})(?:[A-Za-z0-9_.-]|\{(?:id|stack)\}){0,40})?\{name\}(?:[A-Za-z0-9_.-]|\{(?:name|id|stack)\}){0,40}$/;
+const TOKEN_FILE_MESSAGE =
+  'must be a file name that contains {name}, with letters, digits, `_`, `-`, `.`, {id} and {stack}';
+
 function createDirectorySchema() {
   return z
     .strictObject({
@@ -90,6 +96,13 @@ function createDirectorySchema() {
         .describe(
           'Folder for one file per credential, relative to this file. Only the user who runs apply can read the files. {stack} is filled in.',
         ),
+      file: z
+        .string()
+        .regex(TOKEN_FILE, { error: TOKEN_FILE_MESSAGE })
+        .describe(
+          'Name of each file. {name}, {id} and {stack} are filled in. With {id}, the file of an old credential stays beside that of the new one. Default: {name}.token.',
+        )
+        .optional(),
     })
     .describe('A folder with one file per credential.');
 }

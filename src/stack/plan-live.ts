@@ -8,7 +8,7 @@ import type { MissingManifests, Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState, LiveState } from '../model/state.ts';
-import { listFinishedRotations } from '../plan/compare/done.ts';
+import { listDeletedIds, listFinishedRotations } from '../plan/compare/done.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
@@ -40,6 +40,8 @@ export interface PlanOptions {
   readonly exclusions?: readonly string[] | undefined;
   /** Addresses to replace even if nothing differs. Default: no addresses. */
   readonly rotate?: readonly string[] | undefined;
+  /** Addresses whose old credential or certificate is deleted now. Default: no addresses. */
+  readonly retire?: readonly string[] | undefined;
   /** Names of other stacks whose resources this stack may take over. Default: no stacks. */
   readonly takeOver?: readonly string[] | undefined;
   /** If false, the plan does not change a field that differs only because the live value drifted. Default: true. */
@@ -115,7 +117,7 @@ export async function createLivePlanWithInput(client: ReadingClient, request: Pl
   const clock = client.clockSkew();
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = desired.stack;
-  const { rotate = [], approved } = request;
+  const { rotate = [], retire = [], approved } = request;
   const input: PlanInput = {
     desired,
     live,
@@ -141,6 +143,8 @@ export async function createLivePlanWithInput(client: ReadingClient, request: Pl
     ...(request.commit !== undefined && { commit: request.commit }),
     rotate,
     rotated: approved && listFinishedRotations(approved, whole, rotate),
+    retire,
+    approvedDeletes: approved && listDeletedIds(approved),
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,
     skipRejected: request.skipRejected === true,

@@ -301,7 +301,15 @@ export interface ApplyOptions
   extends ApplyRunOptions,
     Pick<
       PlanOptions,
-      'targets' | 'exclusions' | 'rotate' | 'takeOver' | 'revertDrift' | 'delete' | 'rehearsal' | 'skipRejected'
+      | 'targets'
+      | 'exclusions'
+      | 'rotate'
+      | 'retire'
+      | 'takeOver'
+      | 'revertDrift'
+      | 'delete'
+      | 'rehearsal'
+      | 'skipRejected'
     > {
   /** Consents to more deletes than the guard allows. Default: false. */
   readonly allowDeletes?: boolean;

@@ -55,6 +55,7 @@ export interface PlanOptions {
   readonly keepDrift?: boolean;
   readonly noDelete?: boolean;
   readonly rotate?: readonly string[];
+  readonly retire?: readonly string[];
   readonly mode?: Plan['mode'];
   readonly targets?: readonly string[];
   readonly exclusions?: readonly string[];
@@ -99,6 +100,11 @@ export class World {
   /** The time of its clock. */
   now(): Date {
     return new Date(Date.UTC(2026, 2, 1) + 1000 * this.#seconds);
+  }
+
+  /** Lets time pass. */
+  wait(seconds: number): void {
+    this.#seconds += seconds;
   }
 
   /** What was sent since the last call. */
@@ -153,6 +159,7 @@ export class World {
       keepDrift = false,
       noDelete = false,
       rotate = [],
+      retire = [],
       takeOver = [],
       layout,
       rearrange = (live) => live,
@@ -189,6 +196,7 @@ export class World {
       diagnostics: [],
       now: this.now(),
       rotate,
+      retire,
       keepDrift,
       noDelete,
       files: new Map(),

@@ -37,10 +37,11 @@ describe('metadata', () => {
     ]);
   });
 
-  it('of a credential leaves room for its delivery and the one that it replaced', () => {
+  it('of a credential leaves room for its delivery and the old one that retires', () => {
     const name = { stack: '', name: 'a', protect: false, fields: { metadata: 'xxxxxx' } };
     const id = `cr_${'x'.repeat(27)}`;
-    const room = 4096 - renderMetadata({ t: '' }, { ...name, delivered: true, id, replaces: id }).length;
+    const retires = { id, at: '2026-01-01T00:00:00Z' };
+    const room = 4096 - renderMetadata({ t: '' }, { ...name, delivered: true, id, retires }).length;
     const withLength = (length: number) =>
       `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: a }\nspec: { metadata: { t: ${'x'.repeat(length)} } }\n`;
     expect(explain(withLength(room))).toEqual([]);

@@ -29,7 +29,7 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
       rateLimit: 'none',
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
     },
-    options: { rotate: [], keepDrift: false, noDelete: false, skipRejected: false },
+    options: { rotate: [], retire: [], keepDrift: false, noDelete: false, skipRejected: false },
     targets: [],
     takeOver: [],
     inputs: [],

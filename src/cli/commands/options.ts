@@ -79,7 +79,7 @@ export function addShowSecretsOption(command: Command): Command {
 }
 
 export function addPlanOptions(command: Command): Command {
-  return addTokenOptions(addRotateOption(addScopeOptions(command)))
+  return addTokenOptions(addRotationOptions(addScopeOptions(command)))
     .addOption(createAllowDeletesOption())
     .addOption(
       inTopic(
@@ -168,16 +168,15 @@ export function addTargetOption(command: Command): Command {
     );
 }
 
-/** Adds `--rotate`, which replaces resources even if nothing differs. */
-function addRotateOption(command: Command): Command {
-  return command.addOption(
-    inTopic(
-      'tokens',
-      createRepeatableOption('--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`, {
-        parse: parseTarget,
-      }),
-    ),
-  );
+/** Adds `--rotate`, which replaces resources even if nothing differs, and `--retire`, which deletes old ones early. */
+function addRotationOptions(command: Command): Command {
+  const options = [
+    ['--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`],
+    ['--retire <address>', 'delete its old one now (lifecycle.keep_old_for); with --rotate: keep none'],
+  ] as const;
+  for (const [flags, text] of options)
+    command.addOption(inTopic('tokens', createRepeatableOption(flags, text, { parse: parseTarget })));
+  return command;
 }
 
 export function addApprovalAndJournalOptions(command: Command): Command {

@@ -94,8 +94,8 @@ export function createStacksApplyCommandLine(
 
 /**
  * Finds a command line that applies a plan file, with the manifests of `--manifests`, else the manifests that the file
- * names. `undefined`: the service, a token sink or the manifests are unknown, or the plan needs `--rotate` or
- * `--take-over`. Ignores these options, the service and the token sinks in the file, because an edited file could get
+ * names. `undefined`: the service, a token sink or the manifests are unknown, or the plan needs `--rotate`,
+ * `--retire` or `--take-over`. Ignores these options, the service and the token sinks in the file, because an edited file could get
  * the user to paste them.
  */
 export function findPlanFileApplyCommand(
@@ -107,7 +107,8 @@ export function findPlanFileApplyCommand(
   const { options, targets: target, takeOver } = plan;
   const isPlaceKnown =
     isEmbedded(plan.baseUrl) || findSetting('baseUrl', { env }) !== undefined || manifests.length > 0;
-  const isEnough = paths.length > 0 && isPlaceKnown && options.rotate.length + takeOver.length === 0;
+  const isEnough =
+    paths.length > 0 && isPlaceKnown && options.rotate.length + options.retire.length + takeOver.length === 0;
   if (hasMissingTokenSinkDiagnostic(plan) || !isEnough) return undefined;
   const { keepDrift, noDelete, skipRejected } = options;
   const scope = { target, exclude: plan.exclusions ?? [] };
@@ -156,6 +157,7 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
     ...flags.target.flatMap((address) => ['--target', address]),
     ...(flags.exclude ?? []).flatMap((address) => ['--exclude', address]),
     ...(flags.rotate ?? []).flatMap((address) => ['--rotate', address]),
+    ...(flags.retire ?? []).flatMap((address) => ['--retire', address]),
     ...(flags.takeOver ?? []).flatMap((stack) => ['--take-over', stack]),
     ...(flags.delete === false ? ['--no-delete'] : []),
     ...(flags.revertDrift === false ? ['--no-revert-drift'] : []),

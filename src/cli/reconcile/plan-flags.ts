@@ -19,6 +19,7 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly allowProtected: readonly string[];
   readonly allowRejected?: readonly string[];
   readonly rotate?: readonly string[];
+  readonly retire?: readonly string[];
   /** Other stacks whose resources may be taken over. */
   readonly takeOver?: readonly string[];
   /** False with --no-revert-drift. */
@@ -51,6 +52,7 @@ export function toPlanOptions(
     target,
     exclude = [],
     rotate = [],
+    retire = [],
     takeOver = [],
     ...flags
   }: Partial<PlanFlags> & Pick<PlanFlags, 'target'> & { readonly from?: string },
@@ -62,6 +64,7 @@ export function toPlanOptions(
     targets: target,
     exclusions: exclude,
     rotate,
+    retire,
     takeOver,
     revertDrift: flags.revertDrift !== false,
     delete: flags.delete !== false,

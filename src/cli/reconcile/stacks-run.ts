@@ -406,7 +406,7 @@ export function computeWorstExitCode(codes: readonly number[]): ExitCode {
 
 /** Flags that are allowed only for a single stack. */
 type SingleFlags = Partial<
-  Pick<PlanFlags, 'target' | 'exclude' | 'rotate' | 'takeOver' | 'allowProtected' | 'allowRejected'>
+  Pick<PlanFlags, 'target' | 'exclude' | 'rotate' | 'retire' | 'takeOver' | 'allowProtected' | 'allowRejected'>
 >;
 
 /**
@@ -414,13 +414,22 @@ type SingleFlags = Partial<
  * same address. Other filters do not suffice: the number of stacks that they select may change.
  */
 function refuseSingleResourceFlags(
-  { target = [], exclude = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
+  {
+    target = [],
+    exclude = [],
+    rotate = [],
+    retire = [],
+    takeOver = [],
+    allowProtected = [],
+    allowRejected = [],
+  }: SingleFlags,
   { names, count }: { readonly names: readonly string[]; readonly count: number },
 ): void {
   const given = [
     ...(target.length > 0 ? ['--target'] : []),
     ...(exclude.length > 0 ? ['--exclude'] : []),
     ...(rotate.length > 0 ? ['--rotate'] : []),
+    ...(retire.length > 0 ? ['--retire'] : []),
     ...(takeOver.length > 0 ? ['--take-over'] : []),
     ...(allowProtected.length > 0 ? ['--allow-protected'] : []),
     ...(allowRejected.length > 0 ? ['--allow-rejected'] : []),

@@ -1,5 +1,7 @@
+import type { Spec } from '../../model/state.ts';
+import { parseDurationMs } from '../duration.ts';
 import { field, idOf, setOf, text, textOfFormat } from '../field.ts';
-import { defineKind } from '../kind.ts';
+import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 export const CREDENTIAL = defineKind({
@@ -12,10 +14,15 @@ export const CREDENTIAL = defineKind({
   idPrefix: 'cr',
   path: '/credentials',
   listKey: 'credentials',
+  checkLifecycle: checkRotation,
   lifecycle: {
     rotate_after: field(
       textOfFormat('duration'),
       'Maximum age. An older credential is replaced; the new token is delivered before the old credential is deleted.',
+    ),
+    keep_old_for: field(
+      textOfFormat('duration'),
+      'How long the old credential stays after it was replaced, so that agents can take the new token first. Default: it is deleted in the same apply.',
     ),
   },
   fields: {
@@ -50,3 +57,12 @@ export const CREDENTIAL = defineKind({
     ),
   },
 });
+
+function checkRotation({ rotate_after: rotateAfter, keep_old_for: keepOldFor }: Spec): readonly SpecFinding[] {
+  if (rotateAfter === undefined || keepOldFor === undefined) return [];
+  const [period = 0, kept = 0] = [rotateAfter, keepOldFor].map((text) => parseDurationMs(String(text)));
+  if (kept < period) return [];
+  const message =
+    'lifecycle.keep_old_for must be shorter than lifecycle.rotate_after, because only one old credential stays';
+  return [{ path: ['keep_old_for'], message }];
+}

@@ -45,6 +45,10 @@ export const SSH_USER_CERTIFICATE = defineKind({
       textOfFormat('duration'),
       'The certificate is renewed this long before it expires. The new certificate is created first. Default: renewed after expiry.',
     ),
+    keep_old_for: field(
+      textOfFormat('duration'),
+      'How long the old certificate stays listed after it was replaced, at most until it expires. Default: it is deleted in the same apply. A deleted certificate is valid until it expires, too.',
+    ),
     write_to: field(
       text({ isPath: true }),
       'File to which apply writes the certificate, relative to the folder of the manifest.',

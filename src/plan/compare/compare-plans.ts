@@ -31,7 +31,7 @@ import {
   toComparableSpec,
 } from './comparable.ts';
 import { listConsentDifferences } from './consents.ts';
-import { createApprovalState, divideMissing, type PlanEvidence } from './done.ts';
+import { createApprovalState, divideMissing, isRestOfRetirement, type PlanEvidence } from './done.ts';
 import { CHANGE_MEMBERS, listMemberDifferences, PLAN_MEMBERS } from './plan-members.ts';
 
 /**
@@ -155,12 +155,12 @@ function isComparable(left: Change, right: Change, { isGone }: Context): boolean
 
 /**
  * Whether a change only completes an interrupted replace of the approved plan: it deletes the old resource, which has
- * become a duplicate of the new one.
+ * become a duplicate of the new one, or records that the old one retires.
  */
 function isRestOfReplace({ change, side }: SideChange, other: Side): boolean {
-  if (!side.isLater || change.action !== 'delete') return false;
-  const replace = other.byAddress.get(change.address);
-  if (replace?.action !== 'replace' || replace.live?.id !== change.live?.id) return false;
+  const replace = side.isLater ? other.byAddress.get(change.address) : undefined;
+  if (replace?.action === 'replace' && isRestOfRetirement(change, replace)) return true;
+  if (change.action !== 'delete' || replace?.action !== 'replace' || replace.live?.id !== change.live?.id) return false;
   return compareSpecs({ side, change }, { side: other, change: replace }, fillLiveSpec).length === 0;
 }
 

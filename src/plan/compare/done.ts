@@ -55,7 +55,7 @@ interface ApprovalState extends Pick<PlanEvidence, 'files'> {
 
 export function createApprovalState(approved: Plan, after: Plan, evidence: PlanEvidence): ApprovalState {
   const { resources, attachments } = evidence.live;
-  const kept = evidence.decisions.filter(({ pair }) => pair.by !== 'duplicate');
+  const kept = evidence.decisions.filter(({ pair }) => pair.by !== 'duplicate' && pair.by !== 'retirement');
   return {
     approved,
     after,
@@ -96,6 +96,11 @@ export function listFinishedRotations(
   });
 }
 
+/** The ids of the resources that a plan deletes. */
+export function listDeletedIds({ changes }: Pick<Plan, 'changes'>): ReadonlySet<string> {
+  return new Set(changes.flatMap(({ action, live }) => (action === 'delete' && live !== undefined ? [live.id] : [])));
+}
+
 /** Divides what the approved plan contains and the later plan does not: what is done, and what is missing. */
 export function divideMissing(
   { changes, files }: ExtraChanges,
@@ -131,8 +136,17 @@ function divideChange(extra: ExtraChange, state: ApprovalState): DividedChange {
     case 'replace':
       return divideCreation(extra, state);
     default:
+      if (isRecordedRetirement(change, state)) return { done: toDone(change) };
       return divideFields(extra, state);
   }
+}
+
+/** Whether a change of an old resource, which only changes its mark, is live. */
+function isRecordedRetirement({ retiresAt, live }: Change, { after }: ApprovalState): boolean {
+  if (retiresAt === undefined) return false;
+  return after.changes.some(
+    (one) => one.action === 'no-op' && one.retiresAt !== undefined && one.live?.id === live?.id,
+  );
 }
 
 function toMissing(extra: ExtraChange, state: ApprovalState): DividedChange {
@@ -154,8 +168,19 @@ function divideCreation(extra: ExtraChange, state: ApprovalState): DividedChange
   if (!isWhole || !isCreated(change, state)) return toMissing(extra, state);
   const id = change.live?.id;
   if (id === undefined || !state.live.has(id)) return { done: toDone(change) };
-  const isDeleted = state.after.changes.some(({ action, live }) => action === 'delete' && live?.id === id);
-  return isDeleted ? {} : toMissing(extra, state);
+  const old = state.after.changes.find(({ live }) => live?.id === id);
+  if (old?.action === 'delete' || isRestOfRetirement(old, change)) return {};
+  return isKeptByReplace(old, change) ? { done: toDone(change) } : toMissing(extra, state);
+}
+
+/** Whether the later plan only has to record that the old resource of an approved replace retires. */
+export function isRestOfRetirement(old: Change | undefined, replace: Change): boolean {
+  return isKeptByReplace(old, replace) && old?.action === 'update';
+}
+
+/** Whether an approved replace keeps its old resource, and the new resource retires it. */
+function isKeptByReplace(old: Change | undefined, { keepOldForMs, live }: Change): boolean {
+  return keepOldForMs !== undefined && old?.retiresAt !== undefined && old.live?.id === live?.id;
 }
 
 /** Whether a resource that the approved plan creates is live, has the mark of the stack, and is as approved. */

@@ -67,6 +67,7 @@ const SETTINGS_MEMBERS: RulesOf<PlanSettings> = {
 
 const OPTION_MEMBERS: RulesOf<PlanOptionSettings> = {
   rotate: { rule: 'equal', name: '--rotate', isSet: true },
+  retire: { rule: 'equal', name: '--retire', isSet: true },
   keepDrift: { rule: 'equal', name: '--no-revert-drift' },
   noDelete: { rule: 'equal', name: '--no-delete' },
   skipRejected: { rule: 'equal', name: '--skip-rejected' },
@@ -104,6 +105,7 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   address: { rule: 'compared', by: 'the address of a change' },
   duplicateOf: { rule: 'free', because: 'a delete is known by the id of what it deletes' },
   isOriginal: DERIVED,
+  retiresAt: { rule: 'free', because: 'a delete before that time differs in its action' },
   kind: DERIVED,
   action: { rule: 'compared', by: 'the action of a change' },
   differences: { rule: 'members', of: DIFFERENCE_MEMBERS },
@@ -113,6 +115,8 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   desired: { rule: 'compared', by: 'the fields of a create or a replace' },
   ignored: { rule: 'equal', name: 'lifecycle.ignore', isSet: true },
   validForMs: { rule: 'equal', name: 'lifecycle.valid_for' },
+  keepOldForMs: { rule: 'equal', name: 'lifecycle.keep_old_for' },
+  retires: DERIVED,
   protect: { rule: 'equal', name: 'lifecycle.protect', unset: false },
   owner: { rule: 'equal', name: 'mark.owner' },
   sent: { rule: 'free', because: 'it is another form of the value in `desired`' },

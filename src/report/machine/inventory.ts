@@ -39,7 +39,7 @@ export function renderInventoryAddressLines({ resources }: StackInventory): stri
   return resources.map((one) => `${formatAddressWithDuplicateId(one)}\n`).join('');
 }
 
-function createResourceDocument({ address, live }: OwnedResource): JsonObject {
+function createResourceDocument({ address, live, retiresAt }: OwnedResource): JsonObject {
   const { kind, id, spec, computed, mark } = live;
   const hasToken = getKind(kind).oneTimeFields.length > 0;
   return {
@@ -49,6 +49,7 @@ function createResourceDocument({ address, live }: OwnedResource): JsonObject {
     id,
     ...(mark !== undefined && { protected: mark.protect }),
     ...(mark !== undefined && hasToken && { delivered: hasDeliveredToken(live) }),
+    ...(retiresAt !== undefined && { retiresAt }),
     spec,
     computed,
   };

@@ -106,6 +106,14 @@ function listStackFamilies(drift: Drift): readonly Family[] {
       help: 'When a certificate expires.',
       samples: listEnds(drift),
     },
+    {
+      name: 'edgewise_retirement_timestamp_seconds',
+      unit: 'seconds',
+      help: 'When an old credential or certificate, which was replaced, is deleted.',
+      samples: drift.changes.flatMap(({ address, retiresAt }) =>
+        retiresAt === undefined ? [] : [{ labels: { stack, address }, value: Date.parse(retiresAt) / 1000 }],
+      ),
+    },
   ];
 }
 

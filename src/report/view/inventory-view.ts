@@ -6,7 +6,7 @@ import { formatAddress } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
-import { hasDeliveredToken, isCopiedMark, toFieldDigest } from '../../model/mark.ts';
+import { hasDeliveredToken, isCopiedMark, isRetiring, toFieldDigest } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -79,7 +79,7 @@ function createInventoryRow(resource: OwnedResource, scope: NamedScope): Invento
   };
 }
 
-function listStates(kind: Kind, { live, isShared }: OwnedResource, now: Date): readonly string[] {
+function listStates(kind: Kind, { live, isShared, retiresAt }: OwnedResource, now: Date): readonly string[] {
   const { after, until } = kind.validity ?? { after: '', until: '' };
   return [
     ...kind.describeState(live.computed, now).map(toPrintable),
@@ -87,8 +87,16 @@ function listStates(kind: Kind, { live, isShared }: OwnedResource, now: Date): r
     ...(isCopiedMark(live) ? [toPrintable(`its mark is a copy of that of ${live.mark?.id}`)] : []),
     ...(kind.oneTimeFields.length > 0 && !hasDeliveredToken(live) ? ['token not delivered'] : []),
     ...(live.mark?.protect === true ? ['protected'] : []),
-    ...(isShared ? ['shares its mark'] : []),
+    ...listRetirementStates(live, retiresAt, now),
+    ...(isShared && retiresAt === undefined ? ['shares its mark'] : []),
   ];
+}
+
+/** An old one says when it is deleted. The mark of the one that replaced it says that, unless that mark was changed. */
+function listRetirementStates(live: LiveResource, retiresAt: string | undefined, now: Date): readonly string[] {
+  if (retiresAt === undefined) return isRetiring(live) ? ['an old one that was replaced'] : [];
+  const leftMs = Date.parse(retiresAt) - now.getTime();
+  return [leftMs > 0 ? `old: retires in ${renderTimeSpan(leftMs)}` : 'old: the next apply deletes it'];
 }
 
 interface ShownValidity {

@@ -172,7 +172,8 @@ export function listLimitNotes({
 
 /** What an apply leaves as it is, and why. */
 export function listUnchangedNotes(change: Change, names: ResourceNames): readonly string[] {
-  const { address, notes = [] } = change;
+  const { notes = [] } = change;
+  const address = formatChangeAddress(change);
   return [...notes, ...listLeftNotes(change, names)].map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
 }
 

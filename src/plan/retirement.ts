@@ -1,0 +1,165 @@
+import { renderTimeSpan } from '../kinds/duration.ts';
+import { hasToken } from '../kinds/kind.ts';
+import { getAddressName } from '../model/address.ts';
+import type { Action, Difference, LeftValue } from '../model/change.ts';
+import type { ClockSkew } from '../model/clock.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { hasDeliveredToken, isRetiring } from '../model/mark.ts';
+import { isOwnedBy } from '../model/ownership.ts';
+import type { Plan } from '../model/plan.ts';
+import type { ResourcePair } from './match.ts';
+import { readFieldTime, readSettingMs } from './validity.ts';
+
+/**
+ * Rotation without a gap (`lifecycle.keep_old_for`): the old credential or certificate stays when it is replaced. The mark
+ * of the new one says until when. The first apply after that time deletes the old one.
+ */
+
+export interface RetirementContext {
+  /** By the clock of the service. */
+  readonly now: Date;
+  /** By the clock of this machine. Default: `now`. */
+  readonly localNow?: Date | undefined;
+  readonly clock?: ClockSkew | undefined;
+  readonly mode: Plan['mode'];
+  readonly stack: string;
+  /** Addresses whose old resource is deleted now (`--retire`). Default: none. */
+  readonly retire?: readonly string[] | undefined;
+  /**
+   * Ids of the resources that the approved plan deletes. An old one that is due and not among them is left for the next
+   * plan. Absent: there is no approved plan.
+   */
+  readonly approvedDeletes?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * How long the old resource of a replace stays, in milliseconds. `undefined`: it is deleted at once, because the manifest
+ * or `--retire` asks for that, or because nothing can use it.
+ */
+export function findKeepMs(
+  { kind, desired, live, address, by }: ResourcePair,
+  { retire = [], now }: RetirementContext,
+): number | undefined {
+  if (desired === undefined || live === undefined || by !== 'mark' || retire.includes(address)) return undefined;
+  const keepMs = readSettingMs(desired, 'keep_old_for');
+  if (keepMs === 0) return undefined;
+  const end = readFieldTime(live.spec, kind.validity?.until);
+  const isUsable = hasToken(kind) ? hasDeliveredToken(live) : end === undefined || end > now.getTime();
+  return isUsable ? keepMs : undefined;
+}
+
+/** A note on the old resource of a replace that stays for some time. */
+export function describeKeptOld({ kind, live, address }: ResourcePair, keepMs: number): string {
+  const leak = hasToken(kind) ? `; if its token has leaked, add --retire ${address}` : '';
+  const end = kind.validity === undefined ? '' : ', or until it expires';
+  return `the old one, ${live?.id}, stays for ${renderTimeSpan(keepMs)}${end}${leak}`;
+}
+
+/** The decision on a resource that is kept. */
+interface DecidedResource {
+  readonly pair: ResourcePair;
+  readonly action: Action;
+  readonly reason: string | undefined;
+  readonly keepOldForMs?: number | undefined;
+}
+
+/** The decision on an old resource. It has no manifest. */
+interface RetirementDecision extends Omit<DecidedResource, 'keepOldForMs'> {
+  readonly retiresAt: string;
+  readonly differences: readonly Difference[];
+  readonly notes: readonly string[];
+  readonly kept: readonly string[];
+  readonly leftToOthers: readonly LeftValue[];
+  readonly form: undefined;
+}
+
+/** Decides about an old resource, after the decision on the one that replaced it. */
+export function decideRetirement(
+  pair: ResourcePair,
+  successor: DecidedResource,
+  context: RetirementContext,
+): RetirementDecision {
+  const plain = { pair, differences: [], notes: [], kept: [], leftToOthers: [], form: undefined };
+  const retiresAt = successor.pair.live?.mark?.retires?.at ?? '';
+  const decision = { ...plain, retiresAt };
+  if (context.mode === 'release') return { ...decision, action: 'release', reason: 'only its mark is removed' };
+  // A take-over deletes nothing.
+  const isTaken = successor.action === 'take-over';
+  const reason = isTaken ? undefined : findReasonToDelete(pair, { successor, retiresAt }, context);
+  if (reason !== undefined) return { ...decision, action: 'delete', reason };
+  const notes = [describeTime(retiresAt, pair, context)];
+  const differences = listMarkDifferences(pair, context.stack);
+  if (differences.length === 0) return { ...decision, action: 'no-op', reason: undefined, notes };
+  const action = isTaken ? 'take-over' : 'update';
+  return { ...decision, action, reason: `an old one, which ${pair.duplicateOf} replaced`, differences, notes };
+}
+
+interface Successor {
+  readonly successor: DecidedResource;
+  readonly retiresAt: string;
+}
+
+function findReasonToDelete(
+  { address, duplicateOf, live }: ResourcePair,
+  { successor, retiresAt }: Successor,
+  context: RetirementContext,
+): string | undefined {
+  const { retire = [], now, localNow = now, clock, approvedDeletes } = context;
+  const old = `an old one, which ${duplicateOf} replaced`;
+  if (successor.action === 'delete') return [old, successor.reason].filter(Boolean).join('; ');
+  if (successor.action === 'replace')
+    return successor.keepOldForMs === undefined ? `${old}; both are replaced now` : `${old}; only one old one is kept`;
+  if (retire.includes(address)) return `${old}; requested with --retire`;
+  if (approvedDeletes?.has(live?.id ?? '') === false) return undefined;
+  const isDue = [now, ...(clock?.isDoubtful === true ? [localNow] : [])].every(
+    (at) => Date.parse(retiresAt) <= at.getTime(),
+  );
+  return isDue ? `${old}; it was kept until ${retiresAt}` : undefined;
+}
+
+/** When an old resource that stays in this plan is deleted, such as `retires in 23 hours`. */
+function describeTime(
+  retiresAt: string,
+  { live }: ResourcePair,
+  { now, clock, approvedDeletes }: RetirementContext,
+): string {
+  const leftMs = Date.parse(retiresAt) - now.getTime();
+  if (leftMs > 0) return `an old one, which retires in ${renderTimeSpan(leftMs)}`;
+  if (approvedDeletes?.has(live?.id ?? '') === false)
+    return 'an old one, which has become due since the plan was approved: the next plan deletes it';
+  return clock?.isDoubtful === true
+    ? 'an old one, which is due; not by the clock of this machine, so it is not deleted'
+    : 'an old one, which is due: the next apply deletes it';
+}
+
+/** What an interrupted replace, rename or hand-over has not written yet to the mark of an old resource. */
+function listMarkDifferences({ address, live }: ResourcePair, stack: string): readonly Difference[] {
+  if (live?.mark === undefined) return [];
+  const name = getAddressName(address);
+  const plain = { origin: 'manifest', forcesReplace: false } as const;
+  return [
+    ...(isOwnedBy(live, stack) ? [] : [{ path: 'mark.stack', from: live.mark.stack, to: stack, ...plain }]),
+    ...(live.mark.name === name ? [] : [{ path: 'mark.name', from: live.mark.name, to: name, ...plain }]),
+    ...(isRetiring(live) ? [] : [{ path: 'mark.retiring', from: false, to: true, ...plain }]),
+  ];
+}
+
+/** Warnings on addresses of `--retire` without an old resource. A second run of the same command is no error. */
+export function listIdleRetireWarnings(
+  decisions: readonly DecidedResource[],
+  retire: readonly string[],
+): readonly Diagnostic[] {
+  return decisions.flatMap(({ pair, action }): readonly Diagnostic[] => {
+    const { address, by, retires } = pair;
+    if (!retire.includes(address) || by !== 'mark' || action === 'replace' || retires !== undefined) return [];
+    return [
+      {
+        code: 'unknown-target',
+        severity: 'warning',
+        message: `--retire ${address} does nothing: it has no old one that is still there`,
+        remedy: 'To get a new one and delete the present one at once, use --rotate with it.',
+        address,
+      },
+    ];
+  });
+}

@@ -59,6 +59,31 @@ describe('the index by question', () => {
   });
 });
 
+const HOW_TO = [...DOCUMENTS].filter(([file]) => file.startsWith('docs/how-to/') && file !== 'docs/how-to/day-two.md');
+
+describe.each(HOW_TO)('%s', (_, page) => {
+  it('starts with commands, before its first rule', () => {
+    const [start = ''] = page.split(/^\| ---/m);
+    expect(start).toMatch(/^```(?:sh|console)$/m);
+    expect(page.slice(0, page.indexOf('```')).split('\n').length).toBeLessThan(10);
+  });
+
+  it('says how a user sees that it worked', () => {
+    expect(page).toMatch(/\b(?:it worked|both plans are empty|it works)\b/i);
+  });
+});
+
+describe('each page', () => {
+  it('is of one kind, by its folder, or the start', () => {
+    const folders = [...DOCUMENTS.keys()].filter((file) => file.startsWith('docs/')).map((file) => file.split('/')[1]);
+    const known = ['how-to', 'reference', 'explanation', 'README.md', 'tutorial.md', 'diagnostics.md'];
+    expect(folders.filter((folder = '') => !known.includes(folder) && !UNMOVED.includes(folder))).toEqual([]);
+  });
+});
+
+/** Pages with a task that have no folder yet. */
+const UNMOVED: readonly string[] = ['drift.md', 'many-stacks.md', 'pipelines.md', 'ssh.md', 'tokens.md'];
+
 describe('the tutorial', () => {
   const tutorial = DOCUMENTS.get('docs/tutorial.md') ?? '';
   const steps = tutorial.split(/^## (?=\d)/m).slice(1);

@@ -337,7 +337,17 @@ function createPreface(
   kept: readonly NamedResource[],
   notes: readonly ExportNote[],
 ): readonly string[] {
-  const lines = leftOut.map(({ kind, id, reason }) => `Left out: ${kind} ${id}: ${reason}.`);
+  // The notes of the run name each of them. The file, which is read later, has one line for each stack.
+  const others = Map.groupBy(
+    leftOut.flatMap(({ stack }) => stack ?? []),
+    (stack) => stack,
+  );
+  const lines = [
+    ...leftOut
+      .filter(({ stack }) => stack === undefined)
+      .map(({ kind, id, reason }) => `Left out: ${kind} ${id}: ${reason}.`),
+    ...[...others].map(([stack, all]) => `Left out: what belongs to the stack ${stack} (${all.length}).`),
+  ];
   const hasAttached = kept.some(({ kind }) => kind.role === 'attached');
   const variables = listVariablesToSet(kept.map(({ stated }) => stated));
   const offered = variables.map((name) => `--env ${name}`).join(' ');
@@ -361,6 +371,8 @@ export interface SkippedResource {
   readonly id: string;
   /** A clause without a full stop, such as `it belongs to the stack web, as Domain/shop`. */
   readonly reason: string;
+  /** The other stack that owns the resource. Absent: none does. */
+  readonly stack?: string | undefined;
 }
 
 interface ExportSelection {
@@ -388,9 +400,11 @@ function chooseResources(
   const isWanted = ({ mark, id }: LiveResource) => state === undefined || mark !== undefined || state.managed.has(id);
   return {
     chosen: [...exportable.filter(isWanted), ...live.attachments.values()],
-    leftOut: reasons.flatMap(({ resource: { kind, id }, reason }) =>
-      reason === undefined ? [] : [{ kind, id, reason }],
-    ),
+    leftOut: reasons.flatMap(({ resource, reason }) => {
+      const { kind, id, mark } = resource;
+      const isOurs = stack !== undefined && isOwnedBy(resource, stack);
+      return reason === undefined ? [] : [{ kind, id, reason, ...(!isOurs && { stack: mark?.stack }) }];
+    }),
     others: exportable.filter((resource) => !isWanted(resource)),
   };
 }

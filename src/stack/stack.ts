@@ -265,7 +265,11 @@ export interface Stack extends AsyncDisposable {
    * environment over the `Stack`, and the `Stack` over the default.
    */
   readonly settings: ServiceSettings;
-  /** Reads the live state and computes the changes that the manifests describe. Sends GETs only. */
+  /**
+   * Reads the live state and computes the changes that the manifests describe. Sends GETs only. Like every method,
+   * rejects with `ApiError` if the service refuses a request, such as for a wrong key, with `NetworkError` or
+   * `TimeoutError` if it does not answer, and with `StackError` for anything else that the caller can correct.
+   */
   readonly plan: (options?: PlanOptions) => Promise<Plan>;
   /**
    * Plans again, and compares the new plan with an approved one, such as from a file. Pass the options of the approved

@@ -137,6 +137,8 @@ describe('export', () => {
     const { edgewise } = await createAccount();
     const { stdout, stderr } = await edgewise('export TCPEdge --owner shop');
     expect(stdout).not.toContain(`adopt: ${ID('edgtcp', 'e')}`);
+    expect(stdout).not.toContain(ID('edgtcp', 'e'));
+    expect(stdout).toContain('# Left out: what belongs to the stack other (1).');
     expect(stderr).toContain(`${ID('edgtcp', 'e')}: it belongs to the stack other, as TCPEdge/theirs`);
     const theirs = await edgewise('export TCPEdge --owner other');
     expect(theirs.stdout).toContain(`name: theirs\nlifecycle:\n  adopt: ${ID('edgtcp', 'e')}`);

@@ -52,11 +52,15 @@ export async function readChangedStacks(
     const comparison = await createComparison(tree, repository, { before, host });
     await before.add(comparison.places.flatMap(listWanted));
     const causes = await listChangeCauses(comparison);
+    const removed = await listRemovedStacks(tree, { repository, before, host, ...connection });
+    const folders = removed.map(({ stack }) => toShown(stack.folder, comparison));
+    const files = await listFilesWithoutStack(causes, comparison);
     return {
       since,
       changed: listChangedFiles(causes, comparison),
-      filesWithoutStack: await listFilesWithoutStack(causes, comparison),
-      removed: await listRemovedStacks(tree, { repository, before, host, ...connection }),
+      // The files of a removed stack are named with it.
+      filesWithoutStack: files.filter((file) => !folders.some((folder) => file.startsWith(`${folder}/`))),
+      removed,
     };
   } finally {
     await before.remove();

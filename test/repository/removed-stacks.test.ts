@@ -42,6 +42,12 @@ describe('a removed stack', () => {
     },
   );
 
+  it('has no files that are called changed and not part of a stack', async () => {
+    const { edgewise } = await createRemoval();
+    const { stdout, stderr } = await edgewise('stacks live --changed-since HEAD');
+    expect(`${stdout}${stderr}`).not.toContain('not part of a stack');
+  });
+
   it.each(['folder', 'github', 'gitlab'])('is named on stderr by stacks --format %s', async (format) => {
     const { edgewise } = await createRemoval();
     const { stdout, stderr } = await edgewise(`stacks live --changed-since HEAD --format ${format}`);

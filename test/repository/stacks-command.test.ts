@@ -270,7 +270,7 @@ describe('the changes since a commit', () => {
     commitAll(folder);
     rmSync(join(folder, 'live/s00'), { recursive: true });
     const { stdout } = await workspace.edgewise('stacks --changed-since HEAD');
-    expect(stdout).toContain('Changed, but not part of a stack: live/s00/edgewise.yaml.');
+    expect(stdout).toContain('The stack s00 (live/s00) was removed');
   });
 
   it('do not include those of a Stack inside of a stack, in any file', async () => {

@@ -227,9 +227,9 @@ describe('a token folder', () => {
     const { run, listIds, folder } = await createScene({ 'm/edgewise.yaml': `${stack}${CREDENTIAL}` });
     await run('apply m --yes');
     const plan = await run('plan m --rotate Credential/agent');
-    expect(plan.stdout).toContain('which goes to the folder tokens, as {name}.{id}.token');
+    expect(plan.stdout).toContain('which goes to the folder m/tokens, as {name}.{id}.token');
     expect(await run('apply m --yes --rotate Credential/agent')).toMatchObject({ exitCode: 0 });
-    const files = await readdir(join(folder, 'tokens'));
+    const files = await readdir(join(folder, 'm/tokens'));
     expect(files.sort()).toEqual(
       listIds()
         .map((id) => `agent.${id}.token`)

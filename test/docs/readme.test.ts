@@ -77,12 +77,9 @@ describe('each page', () => {
   it('is of one kind, by its folder, or the start', () => {
     const folders = [...DOCUMENTS.keys()].filter((file) => file.startsWith('docs/')).map((file) => file.split('/')[1]);
     const known = ['how-to', 'reference', 'explanation', 'README.md', 'tutorial.md', 'diagnostics.md'];
-    expect(folders.filter((folder = '') => !known.includes(folder) && !UNMOVED.includes(folder))).toEqual([]);
+    expect(folders.filter((folder = '') => !known.includes(folder))).toEqual([]);
   });
 });
-
-/** Pages with a task that have no folder yet. */
-const UNMOVED: readonly string[] = ['drift.md', 'many-stacks.md', 'pipelines.md', 'ssh.md', 'tokens.md'];
 
 describe('the tutorial', () => {
   const tutorial = DOCUMENTS.get('docs/tutorial.md') ?? '';

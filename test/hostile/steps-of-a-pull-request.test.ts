@@ -178,7 +178,7 @@ describe('policies', () => {
   it('of the default branch judge a pull request that removed them, with the steps of the page', async () => {
     const policy = { require: 'false', match: { kinds: ['TCPEdge'] }, message: 'No edge is created on a Monday.' };
     await write({ 'policies/p.yaml': JSON.stringify({ ...toDocument('Policy', 'p'), spec: policy }) });
-    const steps = await readWorkflowSteps('docs/pipelines.md', '### Policies that a pull request cannot change');
+    const steps = await readWorkflowSteps('docs/how-to/pipelines.md', '### Policies that a pull request cannot change');
     expect(steps.map(({ uses, run: script }) => uses?.replace(/@.*/, '') ?? script)).toEqual([
       'actions/checkout',
       'mv policies "$RUNNER_TEMP/policies"',
@@ -300,7 +300,7 @@ describe('an unmerged commit is untrusted', () => {
   });
 
   it('in a documented step that lists the stacks of a pull request', () => {
-    const page = readFileSync('docs/many-stacks.md', 'utf8');
+    const page = readFileSync('docs/how-to/many-stacks.md', 'utf8');
     const steps = page.match(/^ +run: [|]\n.*edgewise .*\n.*\n +env: .*/gm) ?? [];
     expect(steps).toHaveLength(1);
     for (const step of steps) expect(step).toMatch(/--untrusted|EDGEWISE_UNTRUSTED: "1"/);

@@ -12,7 +12,7 @@ echo "$@"
 
 /** The look-up, word for word as the page has it. */
 async function readLookUp(): Promise<string> {
-  const page = await readFile(new URL('../../docs/pipelines.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/how-to/pipelines.md', import.meta.url), 'utf8');
   const [, script = ''] = /\n```sh\n(comments=.*?)```\n/s.exec(page) ?? [];
   return script;
 }

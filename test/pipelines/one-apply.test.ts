@@ -10,7 +10,7 @@ import { DOCUMENTS } from '../docs/documents.ts';
 import { describeWith, runTool } from './tools.ts';
 
 /** The recipes of the page, by the language of their block and a word in them. */
-const [, SECTION = ''] = (DOCUMENTS.get('docs/pipelines.md') ?? '').split(/^## One apply at a time$/m);
+const [, SECTION = ''] = (DOCUMENTS.get('docs/how-to/pipelines.md') ?? '').split(/^## One apply at a time$/m);
 const BLOCKS = Array.from(
   SECTION.split(/^## /m)[0]?.matchAll(/^```\w+\n([\s\S]*?)^```$/gm) ?? [],
   ([, text = '']) => text,

@@ -165,7 +165,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     expect(await use('expired')).toMatchObject(refusedFor(/Certificate invalid: expired/));
   });
 
-  it('admits nobody after a revocation as in docs/ssh.md, unlike other certificates of the key', async () => {
+  it('admits nobody after a revocation as in docs/how-to/ssh.md, unlike other certificates of the key', async () => {
     const list = join(folder, 'revoked_keys');
     mkdirSync(join(folder, 'revoking'));
     const authority = `TrustedUserCAKeys ${join(folder, 'ca.pub')}`;
@@ -175,7 +175,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
       `RevokedKeys ${list}`,
     ]);
     onTestFinished(revoking.close);
-    const line = /^ssh-keygen -k -u -f \S+ alice-cert.pub/m.exec(readFileSync('docs/ssh.md', 'utf8'))?.[0] ?? '';
+    const line = /^ssh-keygen -k -u -f \S+ alice-cert.pub/m.exec(readFileSync('docs/how-to/ssh.md', 'utf8'))?.[0] ?? '';
     const revoke = (name: string, command: string) => {
       const [program = '', ...args] = command.split(' ');
       const values = new Map([

@@ -144,3 +144,16 @@ describe('comparePlans finds a difference', () => {
     expect(isSamePlan(comparePlans(plan(replace(2)), plan(replace(0))))).toBe(true);
   });
 });
+
+describe('comparePlans shows both values', () => {
+  it('of each field of a creation that is not as approved', () => {
+    const create = (spec: Parameters<typeof toNormal>[1]) =>
+      plan(makeChange('TCPEdge/a', 'create', { desired: toNormal('TCPEdge/a', spec) }));
+    const backend = { enabled: true, backend_id: 'bkdhr_1' };
+    const { more } = comparePlans(create({ description: 'a' }), create({ description: 'b', backend }));
+    expect(more.changes.flatMap(({ fields }) => fields.map(({ difference, other }) => [difference, other]))).toEqual([
+      [expect.objectContaining({ path: 'description', to: 'b' }), { to: 'a' }],
+      [expect.objectContaining({ path: 'backend', to: backend }), {}],
+    ]);
+  });
+});

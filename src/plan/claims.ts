@@ -181,15 +181,26 @@ function listConflictsOf(
         isLate,
         isByKept: owner.isByKept,
         why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
-        remedy: formatClaimRemedy(owner, pair),
+        remedy: isLate ? formatLateRemedy(owner, pair) : formatClaimRemedy(owner, pair),
         place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
       },
     ];
   });
 }
 
-function createLateWarning({ address, why, place }: ClaimConflict): Diagnostic {
-  return { ...LATE_CLAIM, message: `${address}: ${why}`, remedy: LATE, address, place };
+function createLateWarning({ address, why, remedy, place }: ClaimConflict): Diagnostic {
+  return { ...LATE_CLAIM, message: `${address}: ${why}`, remedy, address, place };
+}
+
+/** A new resource of the same kind may be the other stack's resource, whose document has moved here. */
+function formatLateRemedy(
+  { resource: { kind, mark }, isOurs }: ClaimOwner,
+  { kind: own, desired, live }: ResourcePair,
+) {
+  if (isOurs || mark === undefined || desired === undefined || live !== undefined || kind !== own.name) return LATE;
+  const value = { stack: mark.stack, name: mark.name };
+  const line = describeLifecycleLineToAdd(desired, { name: 'renamed_from', value });
+  return `${LATE}\nIf ${toAddress(kind, mark.name)} has moved here, keep it instead of creating another: ${line}`;
 }
 
 const LATE =

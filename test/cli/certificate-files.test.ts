@@ -20,6 +20,8 @@ lifecycle: ${lifecycle}
 }
 
 const WRITTEN = STACK + toCertificate('alice', '{ valid_for: 90d, renew_before: 14d, write_to: keys/alice-cert.pub }');
+/** The file is kept between runs, so that it must not be missing. */
+const KEPT = WRITTEN.replace('lifecycle: {', 'lifecycle: { keep_file: true,');
 
 describe('lifecycle.write_to', () => {
   it('is relative to the folder of the manifest, and names a file that everybody can read', async () => {
@@ -63,8 +65,8 @@ describe('lifecycle.write_to', () => {
     expect(await edgewise('plan m.yaml --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
-  it('is drift if the file is missing or differs, as it is a change in a plan', async () => {
-    const { folder, edgewise, write } = await createWorkspace({ 'm.yaml': WRITTEN });
+  it('is drift if a kept file is missing or differs, as it is a change in a plan', async () => {
+    const { folder, edgewise, write } = await createWorkspace({ 'm.yaml': KEPT });
     await edgewise('apply m.yaml --yes');
     expect(await edgewise('drift m.yaml')).toMatchObject({ exitCode: 0 });
     const file = join(folder, 'keys/alice-cert.pub');
@@ -82,7 +84,7 @@ describe('lifecycle.write_to', () => {
       expect(gauges).toContain('kind="SSHUserCertificate",state="file-differs"} 1\n');
       expect(await edgewise('plan m.yaml --detailed-exitcode')).toMatchObject({ exitCode: 2 });
     }
-    await write({ 'm.yaml': WRITTEN.replace('spec:', 'spec:\n  description: changed') });
+    await write({ 'm.yaml': KEPT.replace('spec:', 'spec:\n  description: changed') });
     const both = await edgewise('drift m.yaml --format json');
     expect(JSON.parse(both.stdout).changes).toMatchObject([
       { state: 'pending', reason: 'keys/alice-cert.pub has other content' },

@@ -109,7 +109,7 @@ describe('valid manifests', () => {
       name: 'production',
       layers: [expect.objectContaining({ by: 'Stack' })],
       guard: { maxDeletes: 2, maxDeleteShare: 0.5 },
-      tokens: { default: { directory: './tokens' }, credentials: {} },
+      tokens: { default: { directory: 'tokens' }, credentials: {} },
       lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },
       labels: { team: 'data' },
       annotations: { note: 'kept by tools' },

@@ -76,6 +76,28 @@ const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, 
   ],
 ];
 
+describe('a move to another stack without renamed_from', () => {
+  it('is shown with the line that keeps the resource, and the line does', async () => {
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('shop', 20_001)}${toEdge('other', 20_002)}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('other', 20_002)}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${toEdge('shop', 20_001)}`,
+    });
+    const { stdout } = await workspace.edgewise('plan -R live');
+    const line = 'lifecycle: { renamed_from: { stack: a, name: shop } }';
+    expect(stdout).toMatch(/If TCPEdge\/shop has moved here, keep it instead of creating another: add to the document/);
+    expect(stdout).toContain(line);
+    await workspace.write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('shop', 20_001)}${line}\n` });
+    workspace.recorder.take();
+    await workspace.edgewise('apply -R live --yes');
+    expect(listWrites(workspace)).toEqual([expect.stringMatching(/^PATCH \/edges\/tcp\//)]);
+  });
+});
+
 describe('a hand-over in git', () => {
   it.each(UNREADABLE)('keeps the resource if the new stack %s', async (_, files, why, prunes) => {
     const { edgewise, write, recorder, folder } = await createWorkspace({
@@ -279,7 +301,7 @@ describe('a hand-over in git', () => {
 
 /** A stack with a credential that is handed over before its token was delivered. */
 async function createUndelivered(): Promise<Workspace> {
-  const sink = { tokens: { default: { directory: 'tokens' } } };
+  const sink = { tokens: { default: { directory: '../../tokens' } } };
   const workspace = await createWorkspace({
     'live/a/edgewise.yaml': `${toStack('a', sink)}${toManifest('Credential', 'agent', {})}`,
     'live/b/edgewise.yaml': toStack('b', sink),
@@ -325,7 +347,7 @@ describe('a credential whose token was not delivered', () => {
   ])('is delivered if it is taken over with --take-over %s', async (_, more) => {
     const { edgewise, server, folder, write } = await createUndelivered();
     const [lost] = server.snapshot().resources?.['Credential'] ?? [];
-    const text = `${toStack('b', { tokens: { default: { directory: 'tokens' } } })}${toManifest('Credential', 'agent', {}, more)}`;
+    const text = `${toStack('b', { tokens: { default: { directory: '../../tokens' } } })}${toManifest('Credential', 'agent', {}, more)}`;
     await write({ 'live/b/edgewise.yaml': text.replace('ID', String(lost?.['id'])) });
     const applied = await edgewise('apply live/b --take-over a --yes');
     expect(applied.exitCode, applied.stderr).toBe(0);

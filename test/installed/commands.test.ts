@@ -53,7 +53,7 @@ const COMMANDS: readonly Row[] = [
   ['edgewise destroy stacks/one --yes', '1 write applied', 0, 'account.json'],
   ['edgewise get stacks/one', '1 resource of stack one'],
   ['edgewise drift stacks/one', 'No drift'],
-  ['edgewise export', 'it belongs to the stack one'],
+  ['edgewise export', 'Left out: what belongs to the stack one (1).'],
   ['edgewise release TCPEdge/one stacks/one --yes', '1 write applied', 0, 'account.json'],
   ['edgewise abuse-report submit https://phishing.example.com/', 'PENDING', 0, 'account.json'],
   ['edgewise abuse-report get $(get_report_id)', 'PENDING', 0, 'account.json'],

@@ -21,7 +21,7 @@ describe('a folder of plan files', () => {
   });
 
   it('is ordered by the references of its plans, with the token sinks of their Stacks', async () => {
-    const tokens = { tokens: { default: { directory: 'tokens/{stack}' } } };
+    const tokens = { tokens: { default: { directory: '../../tokens/{stack}' } } };
     const workspace = await createWorkspace({
       'live/b/edgewise.yaml': toStack('b'),
       'live/b/pool.yaml': toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } }),

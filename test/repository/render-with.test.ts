@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStack } from '../../src/index.ts';
 import { createWorkspace, toEdge } from '../cli/workspace.ts';
-import { describeWith } from '../pipelines/tools.ts';
 import { toStack } from './tree.ts';
 
 /** Writes what the program saw, and prints the manifest of the folder that is its last argument. */
@@ -131,32 +130,5 @@ describe('--render-with', () => {
       transport: server.handle,
     });
     expect((await stack.plan()).changes.map(({ address }) => address)).toEqual(['TCPEdge/web']);
-  });
-});
-
-describeWith(['kustomize'], '--render-with "kustomize build"', () => {
-  it('plans stacks with a shared base of an untrusted checkout', async () => {
-    const overlay = (stack: string, port: number) => ({
-      [`live/${stack}/edgewise.yaml`]: toStack(stack, { render: ['sh', '-c', 'touch ran'], inputs: ['../../base/**'] }),
-      [`live/${stack}/kustomization.yaml`]: `resources: [../../base]
-namespace: ${stack}
-nameSuffix: -${stack}
-patches:
-  - target: { kind: TCPEdge }
-    patch: '[{ "op": "replace", "path": "/spec/hostports", "value": ["1.tcp.example.net:${port}"] }]'
-`,
-    });
-    const { edgewise, folder } = await createWorkspace({
-      'base/kustomization.yaml': 'resources: [edge.yaml]\n',
-      'base/edge.yaml': toEdge('postgres', 20001),
-      ...overlay('blue', 20011),
-      ...overlay('green', 20012),
-    });
-    const env = { ...ENV, EDGEWISE_RENDER_WITH: 'kustomize build' };
-    const { exitCode, stdout } = await edgewise('plan -R live --untrusted', { env });
-    expect(exitCode, stdout).toBe(0);
-    expect(stdout).toContain('+ TCPEdge/postgres-blue');
-    expect(stdout).toContain('+ 1.tcp.example.net:20012');
-    expect(existsSync(join(folder, 'live/blue/ran'))).toBe(false);
   });
 });

@@ -100,6 +100,6 @@ describe('a saved plan of a rendered stack', () => {
   it('names a command that includes --render', async () => {
     const { edgewise } = await createWorkspace(WEB);
     const { stdout } = await edgewise('plan web --render --format markdown');
-    expect(stdout).toContain('edgewise apply web --base-url https://api.test --render');
+    expect(stdout).toContain('edgewise apply web --render --base-url https://api.test');
   });
 });

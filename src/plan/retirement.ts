@@ -5,7 +5,7 @@ import type { Action, Difference, LeftValue } from '../model/change.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { hasDeliveredToken, isRetiring } from '../model/mark.ts';
-import { isOwnedBy } from '../model/ownership.ts';
+import { hasMarkOf, isOwnedBy } from '../model/ownership.ts';
 import type { Plan } from '../model/plan.ts';
 import type { ResourcePair } from './match.ts';
 import { readFieldTime, readSettingMs } from './validity.ts';
@@ -139,7 +139,9 @@ function listMarkDifferences({ address, live }: ResourcePair, stack: string): re
   const plain = { origin: 'manifest', forcesReplace: false } as const;
   return [
     ...(isOwnedBy(live, stack) ? [] : [{ path: 'mark.stack', from: live.mark.stack, to: stack, ...plain }]),
-    ...(live.mark.name === name ? [] : [{ path: 'mark.name', from: live.mark.name, to: name, ...plain }]),
+    ...(hasMarkOf(live, { stack: live.mark.stack, name })
+      ? []
+      : [{ path: 'mark.name', from: live.mark.name, to: name, ...plain }]),
     ...(isRetiring(live) ? [] : [{ path: 'mark.retiring', from: false, to: true, ...plain }]),
   ];
 }

@@ -13,9 +13,9 @@ const APPROVED = { command: [SH, 'deliver.sh'], test: [SH, '-n', 'deliver.sh'] }
 const THEIRS = 'stolen.txt';
 
 const SCRIPTS = {
-  'deliver.sh': 'cat > delivered.txt\n',
-  'evil.sh': `cat > ${THEIRS}\n`,
-  'fail.sh': 'exit 1\n',
+  'live/one/deliver.sh': 'cat > delivered.txt\n',
+  'live/one/evil.sh': `cat > ${THEIRS}\n`,
+  'live/one/fail.sh': 'exit 1\n',
 };
 
 function toFiles(place: Tokens): Readonly<Record<string, string>> {
@@ -28,17 +28,17 @@ async function createRepository(): Promise<Workspace> {
 
 /** What the Stack says after the approval, and what of it is shown. */
 const CHANGES: readonly (readonly [string, Tokens, string])[] = [
-  ['another script of the same program', { ...APPROVED, command: [SH, 'evil.sh'] }, 'sh evil.sh (tested'],
-  ['one word more', { ...APPROVED, command: [SH, 'deliver.sh', '-x'] }, 'sh deliver.sh -x (tested'],
+  ['another script of the same program', { ...APPROVED, command: [SH, 'evil.sh'] }, 'sh evil.sh (in live/one, tested'],
+  ['one word more', { ...APPROVED, command: [SH, 'deliver.sh', '-x'] }, 'sh deliver.sh -x (in live/one, tested'],
   [
     'the same words, parted elsewhere',
     { ...APPROVED, command: [SH, '-c', `cat > ${THEIRS}`] },
-    `sh -c "cat > ${THEIRS}" (tested`,
+    `sh -c "cat > ${THEIRS}" (in live/one, tested`,
   ],
   ['another test', { ...APPROVED, test: [SH, 'evil.sh'] }, 'tested with /bin/sh evil.sh'],
-  ['no test', { command: APPROVED.command }, 'the command /bin/sh deliver.sh (timeout'],
+  ['no test', { command: APPROVED.command }, 'the command /bin/sh deliver.sh (in live/one, timeout'],
   ['another timeout', { ...APPROVED, timeout: '9m' }, 'timeout 540 s'],
-  ['a folder', { directory: 'elsewhere' }, 'the folder elsewhere'],
+  ['a folder', { directory: 'elsewhere' }, 'the folder live/one/elsewhere'],
 ];
 
 /** How the approved plan is applied: the command that makes it, and the one that applies it. */
@@ -51,7 +51,7 @@ const WAYS: readonly (readonly [string, string, string])[] = [
 function expectNothingDone(workspace: Workspace): void {
   expect(listWrites(workspace)).toEqual([]);
   for (const file of [THEIRS, 'delivered.txt', 'elsewhere/agent.token'])
-    expect(existsSync(join(workspace.folder, file))).toBe(false);
+    for (const folder of ['', 'live/one']) expect(existsSync(join(workspace.folder, folder, file))).toBe(false);
 }
 
 describe.each(WAYS)('with %s, an unapproved command gets no live token', (_, plan, apply) => {
@@ -70,7 +70,7 @@ it.each(WAYS)('with %s, the approved command gets the token', async (_, plan, ap
   const workspace = await createRepository();
   await workspace.edgewise(plan);
   expect((await workspace.edgewise(apply)).exitCode).toBe(0);
-  expect(readFileSync(join(workspace.folder, 'delivered.txt'), 'utf8')).not.toBe('');
+  expect(readFileSync(join(workspace.folder, 'live/one/delivered.txt'), 'utf8')).not.toBe('');
 });
 
 it.each([
@@ -167,5 +167,6 @@ it('words are escaped in every format', async () => {
     command: [SH, word],
     test: [word, 'y'.repeat(300)],
     timeoutMs: 30_000,
+    folder: 'live/one',
   });
 });

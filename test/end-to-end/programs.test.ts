@@ -70,7 +70,7 @@ describe('programs in documents', () => {
   );
 
   it('shows each result in the program with parts of its own', async () => {
-    const program = PROGRAMS.find(({ text }) => text.includes('await using stack'));
+    const program = PROGRAMS.find(({ text }) => text.includes('onWait:'));
     const printed = await run(program?.file ?? '');
     expect(printed).toMatch(/^write-started\nwrite-ended\n/);
     expect(printed).toContain("'us.agents.example.com'");

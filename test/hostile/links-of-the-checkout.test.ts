@@ -80,7 +80,7 @@ describe('a link in the checkout is refused by', () => {
   ])('%s', async (...[, why, name, target, line]) => {
     const workspace = await createCheckout({
       'c/m.yaml': OTHER + toCredential('a'),
-      'd/m.yaml': `${OTHER.replace('name: other', 'name: another')}spec: { tokens: { default: { directory: t } } }\n${toCredential('a')}`,
+      'd/m.yaml': `${OTHER.replace('name: other', 'name: another')}spec: { tokens: { default: { directory: ../t } } }\n${toCredential('a')}`,
     });
     await run(workspace, 'apply m --yes');
     await commitLink(workspace, name, target);

@@ -22,6 +22,8 @@ export interface StackHead {
   readonly handedOver?: readonly string[];
   readonly keyEnv?: string;
   readonly baseUrl?: string;
+  /** The folder for tokens, relative to the file of the Stack. Default: `tokens`. */
+  readonly tokens?: string;
   /** What else it says of the way to the service. */
   readonly api?: JsonObject;
   /** Resources of other stacks, by the name of the External that stands for each. */
@@ -51,7 +53,14 @@ function renderFile(name: string, documents: readonly JsonObject[], isJson: bool
   return { file: `${name}.${isJson ? 'json' : 'yaml'}`, bytes: Buffer.from(text) };
 }
 
-function toStackDocument({ name = STACK_NAME, handedOver = [], keyEnv, baseUrl, ...head }: StackHead): JsonObject {
+function toStackDocument({
+  name = STACK_NAME,
+  handedOver = [],
+  keyEnv,
+  baseUrl,
+  tokens = 'tokens',
+  ...head
+}: StackHead): JsonObject {
   const api = {
     ...head.api,
     ...(baseUrl !== undefined && { base_url: baseUrl }),
@@ -62,7 +71,7 @@ function toStackDocument({ name = STACK_NAME, handedOver = [], keyEnv, baseUrl, 
     kind: 'Stack',
     metadata: { name },
     spec: {
-      tokens: { default: { directory: 'tokens' } },
+      tokens: { default: { directory: tokens } },
       ...(handedOver.length > 0 && { handed_over: handedOver }),
       ...(Object.keys(api).length > 0 && { api }),
     },

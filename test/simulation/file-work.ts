@@ -44,7 +44,7 @@ function countHandle(handle: Methods): void {
     opened.delete(handle);
     return close?.call(this);
   };
-  count(handle, ['read', 'readFile', 'write', 'writeFile', 'appendFile', 'stat', 'close']);
+  count(handle, ['read', 'readFile', 'write', 'writeFile', 'appendFile', 'stat', 'chmod', 'chown', 'close']);
   // Nobody pulls the plug here, and waiting for the disk is what takes most time.
   for (const name of ['sync', 'datasync']) handle[name] = async () => undefined;
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { listClaims } from '../../src/kinds/claims.ts';
 import type { FieldType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
@@ -296,6 +296,7 @@ export function renderMember(
     });
     return { ...member, spec };
   });
-  const files = renderStack(own, undefined, { ...head, foreign, api });
+  const tokens = relative(join('/live', toFolder(name)), '/tokens');
+  const files = renderStack(own, undefined, { ...head, tokens, foreign, api });
   return files.map(({ bytes }) => Buffer.from(bytes).toString()).join('---\n');
 }

@@ -95,10 +95,14 @@ export function checkMarks(
   { wanted, spared = [] }: Pick<End, 'wanted'> & { readonly spared?: readonly string[] },
 ): void {
   const { ledger } = world;
-  const owned = [...mapLiveResources(world.server)].flatMap(([id, { kind, resource }]) => {
+  const marked = [...mapLiveResources(world.server)].flatMap(([id, { kind, resource }]) => {
     const mark = findOurMark(resource);
     return mark === undefined ? [] : [{ id, mark, address: toAddress(kind, mark.name) }];
   });
+  // An old one that retires stays for a while beside the one that replaced it.
+  const owned = marked.filter(
+    ({ id, address }) => !marked.some((other) => other.mark.retires?.id === id && other.address === address),
+  );
   const present = owned.map(({ mark, address }) => `${mark.stack}: ${address}`).filter((one) => !spared.includes(one));
   const [live = '', desired = ''] = [present, wanted].map((list) => list.toSorted().join(', '));
   if (live !== desired)

@@ -162,12 +162,13 @@ function expectSide(what: string, { told, others, shown, elsewhere, isWhole }: S
   for (const text of own) expect(elsewhere, what).not.toContain(text);
 }
 
-/** On one line, or on two where it would be too long. */
+/** On one line, or on two where it would be too long, with or without the path on each. */
 function expectNumbers(document: string, { to: expected, from: live, origin }: Difference): void {
   if (origin === 'both' || ![expected, live].every((value) => typeof value === 'number' || typeof value === 'boolean'))
     return;
   const isShown = document.includes(`${expected} → ${live}`);
-  if (!isShown) expect(document).toMatch(new RegExp(`- ${toPattern(expected)}\\s*\\+ ${toPattern(live)}`));
+  if (!isShown)
+    expect(document).toMatch(new RegExp(`- (?:\\S+: )?${toPattern(expected)}\\s*\\+ (?:\\S+: )?${toPattern(live)}`));
 }
 
 function toPattern(value: Json | undefined): string {

@@ -131,7 +131,14 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
       recursive: 'true',
       'changed-since': '$CI_MERGE_REQUEST_DIFF_BASE_SHA',
     });
-    const job = ['', 'approved:', '  extends: .edgewise', '  rules: [{ when: manual }]', '  script:'];
+    const job = [
+      '',
+      'approved:',
+      '  extends: .edgewise',
+      '  stage: deploy',
+      '  rules: [{ when: manual }]',
+      '  script:',
+    ];
     const line = '    - edgewise_with_key apply -R "$MANIFESTS" --approved "$APPROVED" --yes';
     await writeFile(join(repository, '.gitlab-ci.yml'), [...job, line, ''].join('\n'), { flag: 'a' });
     for (const file of await readdir(join(repository, 'manifests')))

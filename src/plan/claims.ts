@@ -200,7 +200,7 @@ function formatLateRemedy(
   if (isOurs || mark === undefined || desired === undefined || live !== undefined || kind !== own.name) return LATE;
   const value = { stack: mark.stack, name: mark.name };
   const line = describeLifecycleLineToAdd(desired, { name: 'renamed_from', value });
-  return `${LATE}\nIf ${toAddress(kind, mark.name)} was moved here, keep it: ${line}`;
+  return `${LATE}\nIf ${toAddress(kind, mark.name)} is the same resource, keep it: ${line}`;
 }
 
 const LATE =

@@ -89,7 +89,7 @@ describe('a move to another stack without renamed_from', () => {
     });
     const { stdout } = await workspace.edgewise('plan -R live');
     const line = 'lifecycle: { renamed_from: { stack: a, name: shop } }';
-    expect(stdout).toMatch(/If TCPEdge\/shop was moved here, keep it: add to the document/);
+    expect(stdout).toMatch(/If TCPEdge\/shop is the same resource, keep it: add to the document/);
     expect(stdout).toContain(line);
     await workspace.write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('shop', 20_001)}${line}\n` });
     workspace.recorder.take();

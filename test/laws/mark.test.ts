@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isRotatable } from '../../src/kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { METADATA } from '../../src/kinds/tables/standard-fields.ts';
 import { findMetadataFinding } from '../../src/manifest/validate.ts';
@@ -47,12 +48,12 @@ describe('the mark', () => {
   });
 });
 
-/** The length of metadata once its mark names the resource and, for a credential, the one that it replaced. */
+/** The length of metadata once its mark names the resource and, if it can be rotated, the one that it retires. */
 function computeLongestLength(kind: string, id: string, metadata: string): number {
   const { user, mark } = splitMetadata(metadata);
-  const hasToken = getKind(kind).oneTimeFields.length > 0;
+  const retires = { id, at: '9999-12-31T23:59:59Z' };
   return computeUtf8ByteLength(
-    renderMetadata(user, { ...assertDefined(mark, 'mark'), id, ...(hasToken && { replaces: id }) }),
+    renderMetadata(user, { ...assertDefined(mark, 'mark'), id, ...(isRotatable(getKind(kind)) && { retires }) }),
   );
 }
 

@@ -67,7 +67,7 @@ describe('a rotation that keeps the old credential', () => {
     return world.takeRequests().length;
   }
 
-  async function dieOnTheWay(world: World, state: DesiredState, options: PlanOptions, death: Death): Promise<void> {
+  async function interruptApply(world: World, state: DesiredState, options: PlanOptions, death: Death): Promise<void> {
     world.interpose(createDyingTransport(death));
     try {
       await world.apply(await world.plan(state, options));
@@ -83,7 +83,7 @@ describe('a rotation that keeps the old credential', () => {
     expect(listTouched(await world.plan(state))).toEqual([]);
   }
 
-  it.each(WHEN)('that dies %s any request never loses the old one, which retires in the end', LONG, async (when) => {
+  it.each(WHEN)('never loses the old one and deletes it in the end, if it dies %s any request', LONG, async (when) => {
     const rotate = { rotate: [ADDRESS] };
     const trial = createWorld();
     await trial.migrate(KEPT);
@@ -93,7 +93,7 @@ describe('a rotation that keeps the old credential', () => {
       const world = createWorld();
       await world.migrate(KEPT);
       const old = expectOneWithToken(world, 'agent');
-      await dieOnTheWay(world, KEPT, rotate, { request, when });
+      await interruptApply(world, KEPT, rotate, { request, when });
       expect(listCredentials(world).map(({ id }) => id)).toContain(old);
       await expectConverged(world, KEPT);
       expect(listCredentials(world).map(({ id }) => id)).toContain(old);
@@ -111,29 +111,25 @@ describe('a rotation that keeps the old credential', () => {
     }
   });
 
-  it.each(WHEN)(
-    'that is followed by another, which dies %s any request, keeps one old one at most',
-    LONG,
-    async (when) => {
-      const rotate = { rotate: [ADDRESS] };
-      const trial = createWorld();
-      await trial.migrate(KEPT);
-      await trial.migrate(KEPT, rotate);
-      const requests = await countRequests(trial, () => trial.migrate(KEPT, rotate));
-      for (let request = 6; request < requests; request += 1) {
-        const world = createWorld();
-        await world.migrate(KEPT);
-        await world.migrate(KEPT, rotate);
-        const second = expectOneWithToken(world, 'agent');
-        await dieOnTheWay(world, KEPT, rotate, { request, when });
-        expect(listCredentials(world).map(({ id }) => id)).toContain(second);
-        await expectConverged(world, KEPT);
-        expectOneWithToken(world, 'agent');
-        expect(listCredentials(world)).toHaveLength(2);
-        expect(listCredentials(world).map(({ id }) => id)).toContain(second);
-      }
-    },
-  );
+  it.each(WHEN)('keeps at most one old one, if a second rotation dies %s any request', LONG, async (when) => {
+    const rotate = { rotate: [ADDRESS] };
+    const trial = createWorld();
+    await trial.migrate(KEPT);
+    await trial.migrate(KEPT, rotate);
+    const requests = await countRequests(trial, () => trial.migrate(KEPT, rotate));
+    for (let request = 6; request < requests; request += 1) {
+      const world = createWorld();
+      await world.migrate(KEPT);
+      await world.migrate(KEPT, rotate);
+      const second = expectOneWithToken(world, 'agent');
+      await interruptApply(world, KEPT, rotate, { request, when });
+      expect(listCredentials(world).map(({ id }) => id)).toContain(second);
+      await expectConverged(world, KEPT);
+      expectOneWithToken(world, 'agent');
+      expect(listCredentials(world)).toHaveLength(2);
+      expect(listCredentials(world).map(({ id }) => id)).toContain(second);
+    }
+  });
 
   const MOVES = {
     'a rename': load('build-agent', { keep_old_for: '24h', renamed_from: 'agent' }),
@@ -146,7 +142,7 @@ describe('a rotation that keeps the old credential', () => {
 
   it.each(
     Object.keys(MOVES).flatMap((move) => WHEN.map((when) => [move as keyof typeof MOVES, when] as const)), // the keys above
-  )('and that %s, which dies %s any request, moves with its old one', LONG, async (move, when) => {
+  )('moves with its old one by %s that dies %s any request', LONG, async (move, when) => {
     const moved = MOVES[move];
     const start = async () => {
       const world = createWorld();
@@ -159,7 +155,7 @@ describe('a rotation that keeps the old credential', () => {
     const requests = await countRequests(trial, () => trial.migrate(moved));
     for (let request = 6; request < requests; request += 1) {
       const world = await start();
-      await dieOnTheWay(world, moved, {}, { request, when });
+      await interruptApply(world, moved, {}, { request, when });
       await expectConverged(world, moved);
       expect(listCredentials(world).map(({ id }) => id)).toEqual(before);
       for (const { mark } of listCredentials(world))

@@ -14,6 +14,7 @@ const HOUR = 3_600_000;
 interface Scene extends Workspace {
   readonly run: (line: string, transport?: Transport) => ReturnType<Workspace['edgewise']>;
   readonly wait: (hours: number) => void;
+  readonly now: () => Date;
   readonly listIds: () => readonly string[];
 }
 
@@ -31,6 +32,7 @@ async function createScene(files: Readonly<Record<string, string>>): Promise<Sce
     ...workspace,
     run: (line, transport) =>
       workspace.edgewise(line, { now: () => new Date(now), ...(transport !== undefined && { transport }) }),
+    now: () => new Date(now),
     wait: (hours) => {
       now += hours * HOUR;
     },
@@ -86,6 +88,22 @@ describe('an old credential', () => {
     expect(JSON.parse(drift.stdout)).toMatchObject({ counts: { pending: 1, 'to-prune': 0 } });
     expect((await run('drift m --format metrics')).stdout).toContain('state="pending"} 1');
     expect(await run(`apply m --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
+    expect(listIds()).toEqual([current]);
+  });
+
+  it('that becomes due while the question waits is left for the next apply', async () => {
+    const { edgewise, write, wait, now, listIds, current } = await createRotated();
+    wait(22);
+    await write({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}${toEdge('a', 20_001)}` });
+    const { exitCode, stdout } = await edgewise(`apply m ${TOKENS}`, {
+      now,
+      answers: ['yes'],
+      onAsk: async () => wait(2),
+    });
+    expect(exitCode, stdout).toBe(0);
+    expect(stdout).not.toContain('delete Credential/agent@');
+    expect(listIds()).toHaveLength(2);
+    expect(await edgewise(`apply m --yes ${TOKENS}`, { now })).toMatchObject({ exitCode: 0 });
     expect(listIds()).toEqual([current]);
   });
 

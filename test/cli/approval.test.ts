@@ -4,7 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { isSamePlan, NotApprovedError, openStack, parsePlan } from '../../src/index.ts';
 import { listFormatNames } from '../../src/report/formats.ts';
 import { BASE_URL, NOW } from './fake-context.ts';
-import { createWorkspace, STACK, toCredential, toEdge, toManifest, toTranscript, type Workspace } from './workspace.ts';
+import {
+  createWorkspace,
+  STACK,
+  sendByHand,
+  toCredential,
+  toEdge,
+  toManifest,
+  toTranscript,
+  type Workspace,
+} from './workspace.ts';
 
 const BEFORE = `${STACK}${toEdge('a', 20001)}${toEdge('old', 20002)}`;
 const AFTER = `${STACK}${toEdge('a', 20003)}${toManifest('TCPEdge', 'new', { hostports: ['1.tcp.example.net:20004'], description: 'new' })}`;
@@ -17,12 +26,6 @@ async function approve(): Promise<Workspace> {
   await workspace.edgewise('plan edgewise.yaml -o approved.json');
   workspace.recorder.take();
   return workspace;
-}
-
-async function patch({ server }: Workspace, id: string, body: object): Promise<void> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const request = { method: 'PATCH', headers, body: JSON.stringify(body) };
-  expect((await server.handle(new Request(`${BASE_URL}/edges/tcp/${id}`, request))).status).toBe(200);
 }
 
 function listWrites({ recorder }: Workspace): readonly string[] {
@@ -65,7 +68,7 @@ describe('apply --approved', () => {
     const { edgewise, write, server } = workspace;
     const [a] =
       server.snapshot().resources['TCPEdge']?.filter(({ hostports }) => String(hostports).includes('20001')) ?? [];
-    await patch(workspace, String(a?.['id']), { description: 'by hand' });
+    await sendByHand(workspace, 'PATCH', `/edges/tcp/${a?.['id']}`, { description: 'by hand' });
     const merged = AFTER.replace('20004', '20005').replace(
       'name: test\n',
       'name: test\nspec: { tokens: { default: { directory: tokens } } }\n',
@@ -225,7 +228,7 @@ describe('an apply after the answer yes', () => {
   async function passMark(workspace: Workspace): Promise<void> {
     const [edge] = workspace.server.snapshot().resources['TCPEdge'] ?? [];
     const mark = { edgewise: { stack: 'billing', name: 'a', fields: {} } };
-    await patch(workspace, String(edge?.['id']), { metadata: JSON.stringify(mark) });
+    await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge?.['id']}`, { metadata: JSON.stringify(mark) });
   }
 
   it.each([
@@ -264,7 +267,9 @@ describe('an apply after the answer yes', () => {
     workspace.recorder.take();
     const { exitCode, stdout } = await edgewise('apply m.yaml', {
       answers: ['yes'],
-      onAsk: () => patch(workspace, String(edge?.['id']), { description: 'urgent' }),
+      onAsk: async () => {
+        await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge?.['id']}`, { description: 'urgent' });
+      },
     });
     expect(exitCode).toBe(6);
     expect(stdout).toContain('description: "urgent" → "v2"  (shown: (none) → "v2", it changed at the service)');

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Server } from '../../src/server/index.ts';
-import { createWorkspace, STACK } from './workspace.ts';
+import { createWorkspace, STACK, sendByHand } from './workspace.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-07-01T12:00:00Z');
@@ -13,12 +12,6 @@ spec: { acl: ['bind:example.com'], description: ours }
 lifecycle: { ${more} }
 `;
 
-async function describeByHand({ handle }: Server, id: string): Promise<void> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const body = JSON.stringify({ description: 'by hand' });
-  await handle(new Request(`https://api.test/credentials/${id}`, { method: 'PATCH', headers, body }));
-}
-
 /** An account to which a manifest was applied; `days` later, each command line is run. */
 async function runLater(manifest: string, days: number, lines: readonly string[]): Promise<readonly string[]> {
   let ms = START;
@@ -27,7 +20,8 @@ async function runLater(manifest: string, days: number, lines: readonly string[]
   const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': `${stack}${manifest}` }, { now });
   expect(await edgewise('apply edgewise.yaml --yes', { now })).toMatchObject({ exitCode: 0 });
   const ignoring = manifest.includes('ignore') ? server.snapshot().resources['Credential'] : [];
-  for (const { id } of ignoring ?? []) await describeByHand(server, String(id));
+  for (const { id } of ignoring ?? [])
+    await sendByHand({ server }, 'PATCH', `/credentials/${id}`, { description: 'by hand' });
   ms += days * DAY_MS;
   const shown: string[] = [];
   for (const line of lines) shown.push((await edgewise(line, { now })).stdout);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
-import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
 
 /** Another user of the account copies the mark of a resource onto one of their own, whose token they know. */
 
@@ -13,17 +13,6 @@ const PROTECTED = { lifecycle: { protect: true } };
 
 function toCredential(more: object = {}): string {
   return `${STACK}${toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] }, more)}`;
-}
-
-async function send({ server }: Workspace, method: string, path: string, body?: object): Promise<JsonObject> {
-  const response = await server.handle(
-    new Request(`https://api.test${path}`, {
-      method,
-      headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }),
-  );
-  return response.status === 204 ? {} : ((await response.json()) as JsonObject);
 }
 
 function list({ server }: Workspace, kind = 'Credential') {
@@ -46,9 +35,9 @@ async function copy(
 ): Promise<{ readonly mine: string; readonly theirs: string }> {
   const [original] = list(workspace);
   const { edgewise: mark, ...user } = JSON.parse(String(original?.metadata)) as { readonly edgewise: JsonObject };
-  const { id: theirs } = await send(workspace, 'POST', '/credentials', { acl: ['bind:a.example.com'] });
+  const { id: theirs } = await sendByHand(workspace, 'POST', '/credentials', { acl: ['bind:a.example.com'] });
   const metadata = JSON.stringify({ ...user, edgewise: change(mark, String(theirs)) });
-  await send(workspace, 'PATCH', `/credentials/${theirs}`, { metadata });
+  await sendByHand(workspace, 'PATCH', `/credentials/${theirs}`, { metadata });
   return { mine: String(original?.id), theirs: String(theirs) };
 }
 
@@ -127,7 +116,7 @@ describe('a copied mark', () => {
   it('shows that the delivered credential is gone if it is on the only one left', async () => {
     const workspace = await createAccount(toCredential());
     const { mine, theirs } = await copy(workspace);
-    await send(workspace, 'DELETE', `/credentials/${mine}`);
+    await sendByHand(workspace, 'DELETE', `/credentials/${mine}`);
     const shown = await workspace.edgewise('get m');
     expect(shown.stdout).toContain(`its mark is a copy of that of ${mine}`);
     expect(shown.stdout).toContain('token not delivered');
@@ -151,7 +140,7 @@ describe('an edge with a copied mark', () => {
   it('is pruned by a plan that shows what is lost', async () => {
     const workspace = await createAccount(EDGES);
     const [original] = list(workspace, 'TCPEdge');
-    const { id } = await send(workspace, 'POST', '/edges/tcp', {
+    const { id } = await sendByHand(workspace, 'POST', '/edges/tcp', {
       description: 'for partners',
       hostports: ['7.tcp.example.net:20007'],
       metadata: original?.metadata,
@@ -174,8 +163,8 @@ describe('an edge with a copied mark', () => {
     await workspace.edgewise(APPLY);
     const [original] = list(workspace, 'TCPEdge');
     expect(JSON.parse(String(original?.metadata)).edgewise.id).toBe(original?.id);
-    await send(workspace, 'DELETE', `/edges/tcp/${original?.id}`);
-    const { id } = await send(workspace, 'POST', '/edges/tcp', {
+    await sendByHand(workspace, 'DELETE', `/edges/tcp/${original?.id}`);
+    const { id } = await sendByHand(workspace, 'POST', '/edges/tcp', {
       description: 'our shop',
       hostports: ['1.tcp.example.net:20001'],
       metadata: original?.metadata,
@@ -199,8 +188,8 @@ describe('the resource that other stacks find by a mark', () => {
     await workspace.write({ 'm/edgewise.yaml': BACKENDS.replace('ours', 'changed') });
     await workspace.edgewise(APPLY);
     const [original] = list(workspace, 'WeightedBackend');
-    await send(workspace, 'DELETE', `/backends/weighted/${original?.id}`);
-    await send(workspace, 'POST', '/backends/weighted', {
+    await sendByHand(workspace, 'DELETE', `/backends/weighted/${original?.id}`);
+    await sendByHand(workspace, 'POST', '/backends/weighted', {
       backends: { bkdhr_evil: 1 },
       metadata: original?.metadata,
     });

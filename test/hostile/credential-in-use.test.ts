@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
-import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites } from '../repository/tree.ts';
 
 const TOKENS = ' --token-directory tokens';
@@ -43,14 +43,14 @@ describe('a plan file that creates a credential replaces none', () => {
       async (workspace) => {
         await workspace.edgewise(APPLY, { transport: dieAtDelivery(workspace) });
         const [{ id } = { id: '' }] = workspace.server.snapshot().resources['Credential'] ?? [];
-        await send(workspace, 'PATCH', `/credentials/${id}`, { acl: ['bind:b.example.com'] });
+        await sendByHand(workspace, 'PATCH', `/credentials/${id}`, { acl: ['bind:b.example.com'] });
       },
     ],
     [
       'whose mark names no values',
       6,
       async (workspace) => {
-        await send(workspace, 'POST', '/credentials', {
+        await sendByHand(workspace, 'POST', '/credentials', {
           acl: ['bind:a.example.com'],
           metadata: '{"edgewise":{"stack":"test","name":"agent"}}',
         });
@@ -74,9 +74,3 @@ describe('a plan file that creates a credential replaces none', () => {
     expect(workspace.server.snapshot().resources['Credential']).toEqual(before);
   });
 });
-
-async function send({ server }: Workspace, method: string, path: string, body: object): Promise<void> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const request = new Request(`https://api.test${path}`, { method, headers, body: JSON.stringify(body) });
-  expect((await server.handle(request)).status).toBeLessThan(300);
-}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
-import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
 
 /** Another user of the account writes marks which say that a credential is an old one, and retires. */
 
@@ -11,17 +11,6 @@ const TOKENS = ' --token-directory tokens';
 const APPLY = `apply m --yes${TOKENS}`;
 const PAST = '2020-01-01T00:00:00Z';
 const FUTURE = '2099-01-01T00:00:00Z';
-
-async function send({ server }: Workspace, method: string, path: string, body?: object): Promise<JsonObject> {
-  const response = await server.handle(
-    new Request(`https://api.test${path}`, {
-      method,
-      headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }),
-  );
-  return response.status === 204 ? {} : ((await response.json()) as JsonObject); // the server responds with objects
-}
 
 function listIds({ server }: Workspace): readonly string[] {
   return (server.snapshot().resources['Credential'] ?? []).map(({ id }) => String(id)).sort();
@@ -34,9 +23,9 @@ function readMark({ server }: Workspace, id: string): JsonObject {
 
 /** Creates a credential of the other user, with the mark that `create` returns for its id. */
 async function forge(workspace: Workspace, create: (id: string) => JsonObject): Promise<string> {
-  const { id } = await send(workspace, 'POST', '/credentials', { acl: ['bind:a.example.com'] });
+  const { id } = await sendByHand(workspace, 'POST', '/credentials', { acl: ['bind:a.example.com'] });
   const metadata = JSON.stringify({ edgewise: create(String(id)) });
-  await send(workspace, 'PATCH', `/credentials/${id}`, { metadata });
+  await sendByHand(workspace, 'PATCH', `/credentials/${id}`, { metadata });
   return String(id);
 }
 
@@ -59,56 +48,29 @@ async function createAccount({ isProtected = false, isRotated = false } = {}) {
   return { workspace, current, old: isRotated ? first : undefined };
 }
 
+/** The mark of another credential which says that the one of the stack retires. `id`: its own id. */
+const toForged = (id: string, mine: string): JsonObject => ({
+  stack: 'test',
+  name: 'agent',
+  delivered: true,
+  id,
+  retires: { id: mine, at: PAST },
+});
+
 describe('a forged retirement', () => {
-  it.each([
-    [
-      'in the mark of another stack',
-      (id: string, mine: string) => ({
-        stack: 'evil',
-        name: 'agent',
-        delivered: true,
-        id,
-        retires: { id: mine, at: PAST },
-      }),
-    ],
-    [
-      'in a mark that names another resource',
-      (_: string, mine: string) => ({
-        stack: 'test',
-        name: 'agent',
-        delivered: true,
-        id: mine,
-        retires: { id: mine, at: PAST },
-      }),
-    ],
-    [
-      'in the mark of another name',
-      (id: string, mine: string) => ({
-        stack: 'test',
-        name: 'other',
-        delivered: true,
-        id,
-        retires: { id: mine, at: PAST },
-      }),
-    ],
+  it.each<readonly [string, (id: string, mine: string) => JsonObject]>([
+    ['in the mark of another stack', (id, mine) => ({ ...toForged(id, mine), stack: 'evil' })],
+    ['in a mark that names another resource', (_, mine) => toForged(mine, mine)],
+    ['in the mark of another name', (id, mine) => ({ ...toForged(id, mine), name: 'other' })],
     [
       'in a mark without an id',
-      (_: string, mine: string) => ({ stack: 'test', name: 'agent', delivered: true, retires: { id: mine, at: PAST } }),
+      (_, mine) => ({ stack: 'test', name: 'agent', delivered: true, retires: { id: mine, at: PAST } }),
     ],
     [
       'in a mark that was not delivered',
-      (id: string, mine: string) => ({ stack: 'test', name: 'agent', id, retires: { id: mine, at: PAST } }),
+      (id, mine) => ({ stack: 'test', name: 'agent', id, retires: { id: mine, at: PAST } }),
     ],
-    [
-      'at an invalid time',
-      (id: string, mine: string) => ({
-        stack: 'evil',
-        name: 'agent',
-        delivered: true,
-        id,
-        retires: { id: mine, at: 'now' },
-      }),
-    ],
+    ['at an invalid time', (id, mine) => ({ ...toForged(id, mine), retires: { id: mine, at: 'now' } })],
   ])('%s deletes nothing of the stack that was in use', async (_, create) => {
     const { workspace, current } = await createAccount({ isProtected: true });
     const token = await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8');
@@ -127,11 +89,11 @@ describe('a forged retirement', () => {
       id,
       retiring: true,
     }));
-    const { id: unmanaged } = await send(workspace, 'POST', '/credentials', {});
+    const { id: unmanaged } = await sendByHand(workspace, 'POST', '/credentials', {});
     const mark = readMark(workspace, current);
     for (const id of [theirs, String(unmanaged)]) {
       const metadata = JSON.stringify({ edgewise: { ...mark, retires: { id, at: PAST } } });
-      await send(workspace, 'PATCH', `/credentials/${current}`, { metadata });
+      await sendByHand(workspace, 'PATCH', `/credentials/${current}`, { metadata });
       workspace.recorder.take();
       for (const line of [APPLY, `${APPLY} --retire Credential/agent`, `${APPLY} --rotate Credential/agent`]) {
         await workspace.edgewise(line);
@@ -172,7 +134,7 @@ describe('a forged retirement', () => {
     const mark = readMark(workspace, current);
     const theirs = await forge(workspace, (id) => ({ ...mark, id, retires: { id: current, at: PAST } }));
     const metadata = JSON.stringify({ edgewise: { ...mark, retires: { id: theirs, at: PAST } } });
-    await send(workspace, 'PATCH', `/credentials/${current}`, { metadata });
+    await sendByHand(workspace, 'PATCH', `/credentials/${current}`, { metadata });
     const { exitCode, stdout } = await workspace.edgewise(`plan m${TOKENS}`);
     expect(stdout).not.toContain('an old one');
     expect(exitCode).toBe(5);

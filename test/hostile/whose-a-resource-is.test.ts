@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
-import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace.ts';
 
 /**
  * A mark says whose a resource is. Each member of this table is a live resource; every command must agree on whose it is.
@@ -39,18 +39,6 @@ const MEMBERS: Readonly<Record<string, Member>> = {
   'with a mark in its text': { metadata: (mark) => `"${JSON.stringify({ edgewise: mark })}`, isOwned: false },
 };
 
-async function send({ server }: Workspace, method: string, path: string, body?: object): Promise<JsonObject> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const response = await server.handle(
-    new Request(`https://api.test${path}`, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }),
-  );
-  return response.status === 204 ? {} : ((await response.json()) as JsonObject);
-}
-
 /** A stack with one applied backend, an hour ago, and a younger resource that a stranger made. */
 async function createAccount({ metadata }: Member) {
   let now = new Date(NOW.getTime() - 3_600_000);
@@ -61,7 +49,7 @@ async function createAccount({ metadata }: Member) {
   const [original] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
   const { edgewise: mark } = JSON.parse(String(original?.metadata)) as { readonly edgewise: JsonObject };
   const made = metadata(mark, String(original?.id));
-  const { id } = await send(workspace, 'POST', '/backends/weighted', {
+  const { id } = await sendByHand(workspace, 'POST', '/backends/weighted', {
     ...POOL,
     metadata: typeof made === 'string' ? made : JSON.stringify(made),
   });
@@ -127,11 +115,11 @@ describe('an export', () => {
     const account = await createAccount({ metadata: () => '', isOwned: false });
     const { mine, theirs } = account;
     // The stack's own resource is the younger one, and its mark names it; the older one has a copy.
-    await send(account, 'PATCH', `/backends/weighted/${mine}`, { description: 'the copy' });
+    await sendByHand(account, 'PATCH', `/backends/weighted/${mine}`, { description: 'the copy' });
     const [original] = account.server.snapshot().resources['WeightedBackend'] ?? [];
     const { edgewise: mark } = JSON.parse(String(original?.metadata)) as { readonly edgewise: JsonObject };
     const metadata = JSON.stringify({ edgewise: { ...mark, id: theirs } });
-    for (const id of [mine, theirs]) await send(account, 'PATCH', `/backends/weighted/${id}`, { metadata });
+    for (const id of [mine, theirs]) await sendByHand(account, 'PATCH', `/backends/weighted/${id}`, { metadata });
     expect(await listPlanned(account, 'plan m --allow-deletes')).toContain(mine);
     const { stdout } = await account.edgewise('export --owner test');
     expect(stdout).toMatch(new RegExp(`# Left out: .*${mine}`));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
+import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
 const BACKEND = { backend: { backend_id: 'WeightedBackend/pool' } };
@@ -33,13 +33,6 @@ async function change(before: string, after: string) {
   await workspace.write({ 'edgewise.yaml': STACK + after });
   workspace.recorder.take();
   return workspace;
-}
-
-async function post(server: Awaited<ReturnType<typeof createWorkspace>>['server'], path: string, body: object) {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const request = new Request(`https://api.test${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  const response = await server.handle(request);
-  expect(response.status).toBe(201);
 }
 
 describe('a rehearsal', () => {
@@ -78,7 +71,10 @@ describe('a rehearsal', () => {
     const edge = toManifest('TCPEdge', 'one', { ip_restriction: { ip_policy_ids: ['ipp_1'] } });
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + edge });
     await edgewise('plan -o plan.json');
-    await post(server, '/edges/tcp', { description: 'other', ip_restriction: { ip_policy_ids: ['ipp_1'] } });
+    await sendByHand({ server }, 'POST', '/edges/tcp', {
+      description: 'other',
+      ip_restriction: { ip_policy_ids: ['ipp_1'] },
+    });
     expect(await edgewise('apply plan.json --manifests edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
   });
 
@@ -108,7 +104,7 @@ describe('a rehearsal', () => {
       toManifest('TCPEdge', 'one', {}),
     );
     const [pool] = server.snapshot().resources['WeightedBackend'] ?? [];
-    await post(server, '/edges/tcp', { backend: { backend_id: pool?.['id'] } });
+    await sendByHand({ server }, 'POST', '/edges/tcp', { backend: { backend_id: pool?.['id'] } });
     const { stdout, exitCode } = await edgewise('plan --format json');
     expect(exitCode).toBe(5);
     expect(readPlan(stdout)).toMatchObject({
@@ -148,7 +144,7 @@ describe('a rehearsal', () => {
 
   it('loads foreign resources unchanged, whatever the bundled server would refuse', async () => {
     const { edgewise, server, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + POOL });
-    await post(server, '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
+    await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
     const distort = async (request: Request) => {
       const response = await recorder.transport(request);
       if (!request.url.includes('/edges/tcp')) return response;

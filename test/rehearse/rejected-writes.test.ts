@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listFormatNames } from '../../src/report/formats.ts';
-import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, sendByHand, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
 const USER = toManifest('TCPEdge', 'user', { backend: { backend_id: 'WeightedBackend/pool' } });
@@ -14,16 +14,10 @@ async function createStackWithLostMark(after: string, before = ''): Promise<Work
   const [user] = (workspace.server.snapshot().resources['TCPEdge'] ?? []).filter(
     ({ backend }) => backend !== undefined,
   );
-  await patch(workspace, `/edges/tcp/${user?.['id']}`, { metadata: '' });
+  await sendByHand(workspace, 'PATCH', `/edges/tcp/${user?.['id']}`, { metadata: '' });
   await workspace.write({ 'edgewise.yaml': STACK + KEPT + after });
   workspace.recorder.take();
   return workspace;
-}
-
-async function patch({ server }: Workspace, path: string, body: object): Promise<void> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const request = new Request(`https://api.test${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
-  expect((await server.handle(request)).status).toBe(200);
 }
 
 function listWrites({ recorder }: Workspace): readonly string[] {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, sendByHand, toEdge, type Workspace } from '../cli/workspace.ts';
 import { toStack } from './tree.ts';
 
 const FORMS = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
@@ -17,10 +17,9 @@ async function createStacks(): Promise<Workspace> {
   return workspace;
 }
 
-async function create({ server }: Workspace, path: string, body: object): Promise<string> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const request = new Request(`https://api.test${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  return JSON.parse(await (await server.handle(request)).text()).id;
+async function create(workspace: Workspace, path: string, body: object): Promise<string> {
+  const { id } = await sendByHand(workspace, 'POST', path, body);
+  return String(id);
 }
 
 /** What the command prints, and each report that it writes. */

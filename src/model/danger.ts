@@ -1,45 +1,20 @@
 import type { Json } from './json.ts';
 
-/**
- * The subject of a danger. `access`: who has access. `traffic`: which addresses are served. `secrets`: tokens and
- * certificates. `protection`: `lifecycle.protect`. `ownership`: which stack owns a resource.
- */
 export type DangerGroup = 'access' | 'traffic' | 'secrets' | 'protection' | 'ownership';
 
-const GROUPS: Readonly<Record<DangerGroup, true>> = {
-  access: true,
-  traffic: true,
-  secrets: true,
-  protection: true,
-  ownership: true,
+/** What the dangers of each group are about. The order is that of reports. */
+export const DANGER_GROUPS: Readonly<Record<DangerGroup, string>> = {
+  access: 'who can connect',
+  traffic: 'which addresses are served, and where they lead',
+  secrets: 'tokens, credentials and certificates',
+  protection: '`lifecycle.protect`',
+  ownership: 'which stack owns a resource',
 };
 
 /** Every group, in the order of reports. */
-export const DANGER_GROUP_NAMES = Object.keys(GROUPS) as readonly DangerGroup[]; // `Object.keys` returns plain strings
+export const DANGER_GROUP_NAMES = Object.keys(DANGER_GROUPS) as readonly DangerGroup[]; // `Object.keys` returns plain strings
 
-/**
- * The name of a fact that deserves a second look. Most are found by comparing two states of a resource, field by field
- * as the table of its kind describes.
- * - `restriction-removed`, `restriction-disabled`: an enforced restriction is removed or switched off.
- * - `unrestricted`: no restriction applies to the resource.
- * - `access-widened`: the list members in `to` get access in addition.
- * - `restriction-changed`: the list members in `to` replace those in `from`. The effect on access is not known.
- * - `rule-removed`, `rule-changed`, `rule-added`, `rules-reordered`: a change to the rules of a policy that is in
- *   force.
- * - `lockout`: the change may lock out the user who applies it.
- * - `address-removed`: the resource no longer serves the addresses in `from`.
- * - `address-changed`: the resource serves the addresses in `to` instead of those in `from`.
- * - `target-removed`, `target-disabled`: the traffic has no target any more.
- * - `no-weight`: no member of the backend gets traffic.
- * - `gap`: during `writes` writes, no resource has the values in `from` of a unique field. Of another field: the
- *   resource lacks it or, if there is `from`, these unique values exist without it. Only a rehearsal finds it.
- * - `new-values`: the service chooses a new value. The user must tell it to other parties.
- * - `token`: a new token is created, and delivered to `to`. `token-revoked`: the token becomes invalid.
- * - `ended`: the resource expired at the time in `from`. `not-valid-yet`: it begins at the time in `from`.
- * - `longer-validity`: the resource is valid for longer. `from` and `to` are both durations or both end times.
- * - `unprotected`: `lifecycle.protect`, or the whole protected resource, is removed.
- * - `released`: no stack owns the resource any more. `handed-over`: the stack in `from` owned the resource until now.
- */
+/** The name of a fact that deserves a second look. Most are found by comparing two states of a resource, field by field. */
 export type DangerName =
   | 'restriction-removed'
   | 'restriction-disabled'
@@ -69,38 +44,58 @@ export type DangerName =
   | 'released'
   | 'handed-over';
 
-const NAMES: Readonly<Record<DangerName, true>> = {
-  'restriction-removed': true,
-  'restriction-disabled': true,
-  unrestricted: true,
-  'access-widened': true,
-  'rule-removed': true,
-  'rule-changed': true,
-  'rule-added': true,
-  'rules-reordered': true,
-  'restriction-changed': true,
-  lockout: true,
-  'address-removed': true,
-  'address-changed': true,
-  'target-removed': true,
-  'target-disabled': true,
-  'target-changed': true,
-  'no-weight': true,
-  gap: true,
-  'new-values': true,
-  token: true,
-  'token-revoked': true,
-  'stays-valid': true,
-  ended: true,
-  'not-valid-yet': true,
-  'longer-validity': true,
-  unprotected: true,
-  released: true,
-  'handed-over': true,
+interface DangerMeaning {
+  /** A danger of `access` is one of `secrets` if it is about a credential or a certificate. */
+  readonly group: DangerGroup;
+  /** One clause. Lists say which of their members are in `from` and in `to`. */
+  readonly fact: string;
+}
+
+/** What each danger means. Within a group, the most severe is first. */
+export const DANGERS: Readonly<Record<DangerName, DangerMeaning>> = {
+  'restriction-removed': { group: 'access', fact: 'a restriction in force is removed' },
+  'restriction-disabled': { group: 'access', fact: 'a restriction in force is switched off' },
+  unrestricted: { group: 'access', fact: 'a list that may restrict is empty, so it allows everything' },
+  'access-widened': { group: 'access', fact: 'a list admits more: the members in `to`' },
+  'rule-removed': { group: 'access', fact: 'a rule of a policy in force is removed' },
+  'rule-changed': { group: 'access', fact: 'a rule of a policy in force is changed' },
+  'rule-added': { group: 'access', fact: 'a policy in force gets a rule' },
+  'rules-reordered': { group: 'access', fact: 'the rules of a policy in force get another order' },
+  'restriction-changed': {
+    group: 'access',
+    fact: 'a restriction has other policies or patterns; whether they admit more is unknown',
+  },
+  lockout: { group: 'access', fact: 'a restriction may lock out the user who applies it' },
+  'address-removed': { group: 'traffic', fact: 'a hostport or domain in `from` is no longer served' },
+  'address-changed': { group: 'traffic', fact: 'hostports or domains in `to` are served instead of those in `from`' },
+  'target-removed': { group: 'traffic', fact: 'traffic has no backend any more' },
+  'target-disabled': { group: 'traffic', fact: 'the backend is switched off' },
+  'target-changed': { group: 'traffic', fact: 'traffic goes to another backend; names the stacks of both' },
+  'no-weight': { group: 'traffic', fact: 'no member of a weighted backend has a weight' },
+  gap: {
+    group: 'traffic',
+    fact: 'during some writes, a hostport has no edge, an edge no backend, or a restriction is off',
+  },
+  'new-values': {
+    group: 'traffic',
+    fact: 'the service computes new values that you must tell others, such as `ns_targets`',
+  },
+  token: { group: 'secrets', fact: 'a token is created and delivered' },
+  'token-revoked': { group: 'secrets', fact: 'a token stops working' },
+  'stays-valid': {
+    group: 'secrets',
+    fact: 'a certificate is deleted or permits less, and the old one stays valid until its end',
+  },
+  ended: { group: 'secrets', fact: 'in `drift`: a certificate has expired' },
+  'not-valid-yet': { group: 'secrets', fact: 'in `drift`: a certificate is not valid yet' },
+  'longer-validity': { group: 'secrets', fact: 'a certificate is valid for longer' },
+  unprotected: { group: 'protection', fact: '`lifecycle.protect` is removed, or what it protects is deleted' },
+  released: { group: 'ownership', fact: 'no stack owns the resource any more' },
+  'handed-over': { group: 'ownership', fact: 'another stack owned the resource until now' },
 };
 
 /** All danger names. Within a group, the most severe is first. */
-export const DANGER_NAMES = Object.keys(NAMES) as readonly DangerName[]; // `Object.keys` returns plain strings
+export const DANGER_NAMES = Object.keys(DANGERS) as readonly DangerName[]; // `Object.keys` returns plain strings
 
 /** A danger of one resource. The value that contains the danger, such as a `Change`, has the address. */
 export interface Danger {

@@ -6,18 +6,7 @@ import { hasErrors } from './diagnostic.ts';
 import type { Plan } from './plan.ts';
 import type { LiveResource } from './state.ts';
 
-/**
- * How a live resource compares with its manifest.
- * - `in-sync`: the resource and the manifest are equal.
- * - `drifted`: the resource was changed at the service.
- * - `pending`: the manifest was changed and not yet applied.
- * - `drifted-and-pending`: both were changed.
- * - `differs`: they differ, but no digest shows which of them was changed (HTTPS modules).
- * - `missing`: the resource was never applied, or was deleted at the service.
- * - `unowned`: the resource exists without the mark of the stack.
- * - `file-differs`: in sync, but the file that the manifest names is missing or has other content.
- * - `to-prune`: the resource has the mark of the stack, but no manifest.
- */
+/** How a live resource compares with its manifest. */
 export type DriftState =
   | 'in-sync'
   | 'drifted'
@@ -29,18 +18,22 @@ export type DriftState =
   | 'file-differs'
   | 'to-prune';
 
+/** What each state means. The order is that of reports: the most severe first. */
+export const DRIFT_STATE_MEANINGS: Readonly<Record<DriftState, string>> = {
+  missing: 'does not exist: it was never applied, or was deleted at the service',
+  drifted: 'was changed at the service: a live value differs from what the mark remembers of the last apply',
+  'drifted-and-pending': 'was changed at the service and in its manifest',
+  differs: 'differs, and either side may have changed: modules of HTTPS edges and routes have no mark',
+  unowned: 'exists without the mark of the stack; the report shows the line that adopts it, if one line is enough',
+  'file-differs':
+    'is in sync, but the file of `lifecycle.write_to` has other content, or is missing although `lifecycle.keep_file` is set',
+  pending: 'its manifest was changed and not applied yet, or it is due for renewal',
+  'to-prune': 'has the mark of the stack and no manifest, or is a duplicate',
+  'in-sync': 'equals its manifest',
+};
+
 /** Every state, in the order of reports: the most severe first. */
-export const DRIFT_STATES: readonly DriftState[] = [
-  'missing',
-  'drifted',
-  'drifted-and-pending',
-  'differs',
-  'unowned',
-  'file-differs',
-  'pending',
-  'to-prune',
-  'in-sync',
-];
+export const DRIFT_STATES = Object.keys(DRIFT_STATE_MEANINGS) as readonly DriftState[]; // `Object.keys` returns plain strings
 
 /** The path of a difference in protection. The mark contains the live value. */
 export const PROTECT_PATH = 'lifecycle.protect';

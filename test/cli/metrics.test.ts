@@ -1,7 +1,7 @@
 import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderDriftMetrics } from '../../src/report/machine/metrics.ts';
+import { GAUGES, renderDriftMetrics } from '../../src/report/machine/metrics.ts';
 import { makeDrift, makeDrifted } from '../report/sample-reports.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
@@ -68,6 +68,23 @@ describe('metrics', () => {
       'edgewise_run_success{stack="d"}',
       'edgewise_last_run_timestamp_seconds{stack="d"}',
     ]);
+  });
+
+  it('have the labels of the table, and no other', async () => {
+    const { edgewise } = await createWorkspace({
+      'a/edgewise.yaml': toStack('a', toEdge('a', 20001), CERTIFICATE),
+      'b/edgewise.yaml': toStack('b', '\n---\nnonsense\n'),
+    });
+    await edgewise('apply a --yes');
+    const { stdout } = await edgewise('drift -R . --format metrics');
+    const found = listNames(stdout).map((line) => {
+      const [, name = '', labels = ''] = /^(\w+)\{(.*)\}$/.exec(line) ?? [];
+      return { name, labels: Array.from(labels.matchAll(/(\w+)="/g), ([, label = '']) => label) };
+    });
+    const table: Readonly<Record<string, { readonly labels: readonly string[] }>> = GAUGES;
+    expect(new Set(found.map(({ name }) => name)).size).toBeGreaterThan(8);
+    const toUsual = (name: string) => table[name]?.labels.filter((label) => label !== 'key_env');
+    for (const { name, labels } of found) expect(labels, name).toEqual(toUsual(name));
   });
 
   it('of a run that failed at the service have the stack', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Change, DifferenceCause } from '../../src/model/change.ts';
-import { countDangersByGroup, DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../../src/model/danger.ts';
+import { countDangersByGroup, DANGER_GROUP_NAMES, DANGER_NAMES, DANGERS, type Danger } from '../../src/model/danger.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { computeChangesWithDangers } from '../../src/plan/dangers.ts';
 import { loadReportRenderer, loadStacksReportRenderer } from '../../src/report/formats.ts';
@@ -241,6 +241,14 @@ describe('a danger', () => {
     // The writes of a plan show a gap; only a comparison with the clock finds the others.
     const elsewhere = ['gap', 'ended', 'not-valid-yet'];
     expect(DANGER_NAMES.filter((name) => !said.has(name) && !elsewhere.includes(name))).toEqual([]);
+  });
+
+  it('is in the group of the table, or in secrets if it is about access to a credential or a certificate', () => {
+    const found = toPlan(SENTENCES.map(([, change]) => change)).changes.flatMap(({ dangers = [] }) => dangers);
+    expect(found.length).toBeGreaterThan(20);
+    const isAsInTable = ({ group, danger }: Danger) =>
+      group === DANGERS[danger].group || (group === 'secrets' && DANGERS[danger].group === 'access');
+    expect(found.filter((one) => !isAsInTable(one))).toEqual([]);
   });
 });
 

@@ -61,11 +61,63 @@ function createMetricLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
 
-interface Family {
-  /** Ends with the unit, if `unit` is set. */
-  readonly name: string;
-  readonly unit?: string;
+interface Gauge {
+  /** The name ends with it. */
+  readonly unit?: 'seconds' | 'ratio' | undefined;
+  /** `key_env` only if the key has a variable of its own. */
+  readonly labels: readonly string[];
   readonly help: string;
+}
+
+/** The URL and the variable of the key identify an account. */
+const ACCOUNT = ['stack', 'base_url', 'key_env'];
+
+/** Every gauge, by its name, in the order of the file. */
+export const GAUGES = {
+  edgewise_run_success: { labels: ['stack'], help: '1 if the comparison completed.' },
+  edgewise_last_run_timestamp_seconds: {
+    unit: 'seconds',
+    labels: ['stack'],
+    help: 'When the comparison was made or failed.',
+  },
+  edgewise_requests: { labels: ['stack'], help: 'Requests that the comparison took.' },
+  edgewise_resources: { labels: ['stack', 'kind', 'state'], help: 'Resources by kind and state.' },
+  edgewise_drifted_fields: { labels: ['stack', 'kind'], help: 'Fields that were changed at the service.' },
+  edgewise_drift_dangers: { labels: ['stack', 'group'], help: 'Dangers of the changes at the service, by group.' },
+  edgewise_health_warnings: { labels: ['stack', 'code'], help: 'Warnings about live resources, by code.' },
+  edgewise_certificate_end_timestamp_seconds: {
+    unit: 'seconds',
+    labels: ['stack', 'address'],
+    help: 'When a certificate expires.',
+  },
+  edgewise_retirement_timestamp_seconds: {
+    unit: 'seconds',
+    labels: ['stack', 'address'],
+    help: 'When an old credential or certificate, which was replaced, is deleted.',
+  },
+  edgewise_account_last_run_timestamp_seconds: {
+    unit: 'seconds',
+    labels: ACCOUNT,
+    help: 'When the account was read.',
+  },
+  edgewise_account_resources: {
+    labels: [...ACCOUNT, 'kind', 'managed'],
+    help: 'Live resources by kind, and by whether a stack manages them.',
+  },
+  edgewise_account_managed_ratio: {
+    unit: 'ratio',
+    labels: ACCOUNT,
+    help: 'Share of live resources that a stack manages.',
+  },
+  edgewise_account_absent_stack_resources: {
+    labels: [...ACCOUNT, 'removed'],
+    help: 'Live resources with the mark of a stack that is not in the repository, and whether it was removed from it.',
+  },
+} satisfies Readonly<Record<string, Gauge>>;
+
+/** A gauge with its samples. */
+interface Family {
+  readonly name: keyof typeof GAUGES;
   readonly samples: readonly Sample[];
 }
 
@@ -79,37 +131,17 @@ function listStackFamilies(drift: Drift): readonly Family[] {
   return [
     createSuccessFamily(isEveryTargetCompared(drift), { stack }),
     createTimeFamily(new Date(made.at), { stack }),
-    {
-      name: 'edgewise_requests',
-      help: 'Requests that the comparison took.',
-      samples: [{ labels: { stack }, value: requests.read }],
-    },
-    { name: 'edgewise_resources', help: 'Resources by kind and state.', samples: listResourceSamples(drift) },
-    {
-      name: 'edgewise_drifted_fields',
-      help: 'Fields that were changed at the service.',
-      samples: listFieldSamples(drift),
-    },
-    {
-      name: 'edgewise_drift_dangers',
-      help: 'Dangers of the changes at the service, by group.',
-      samples: listDangerSamples(drift),
-    },
+    { name: 'edgewise_requests', samples: [{ labels: { stack }, value: requests.read }] },
+    { name: 'edgewise_resources', samples: listResourceSamples(drift) },
+    { name: 'edgewise_drifted_fields', samples: listFieldSamples(drift) },
+    { name: 'edgewise_drift_dangers', samples: listDangerSamples(drift) },
     {
       name: 'edgewise_health_warnings',
-      help: 'Warnings about live resources, by code.',
       samples: countEqualLabels(drift.diagnostics.map(({ code }) => ({ stack, code }))),
     },
-    {
-      name: 'edgewise_certificate_end_timestamp_seconds',
-      unit: 'seconds',
-      help: 'When a certificate expires.',
-      samples: listEnds(drift),
-    },
+    { name: 'edgewise_certificate_end_timestamp_seconds', samples: listEnds(drift) },
     {
       name: 'edgewise_retirement_timestamp_seconds',
-      unit: 'seconds',
-      help: 'When an old credential or certificate, which was replaced, is deleted.',
       samples: drift.changes.flatMap(({ address, retiresAt }) =>
         retiresAt === undefined ? [] : [{ labels: { stack, address }, value: Date.parse(retiresAt) / 1000 }],
       ),
@@ -120,27 +152,16 @@ function listStackFamilies(drift: Drift): readonly Family[] {
 /** The state of an account according to one drift report. */
 type AccountReading = Pick<DriftReport, 'drift' | 'keyEnv'>;
 
-/** The URL and the key variable identify the account. The label `stack` names the stack whose report is used. */
+/** The label `stack` names the stack whose report is used. */
 function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family[] {
   const labels = { stack: drift.stack, base_url: drift.baseUrl, ...(keyEnv !== undefined && { key_env: keyEnv }) };
   return [
     {
       name: 'edgewise_account_last_run_timestamp_seconds',
-      unit: 'seconds',
-      help: 'When the account was read.',
       samples: [{ labels, value: Date.parse(drift.made.at) / 1000 }],
     },
-    {
-      name: 'edgewise_account_resources',
-      help: 'Live resources by kind, and by whether a stack manages them.',
-      samples: listAccountSamples(drift, labels),
-    },
-    {
-      name: 'edgewise_account_managed_ratio',
-      unit: 'ratio',
-      help: 'Share of live resources that a stack manages.',
-      samples: [{ labels, value: countResourcesByOwner(drift).share }],
-    },
+    { name: 'edgewise_account_resources', samples: listAccountSamples(drift, labels) },
+    { name: 'edgewise_account_managed_ratio', samples: [{ labels, value: countResourcesByOwner(drift).share }] },
   ];
 }
 
@@ -150,7 +171,6 @@ function createAbsentFamily({ drift, keyEnv }: AccountReading): Family {
   const count = (which: string): number => drift.unowned.filter(({ absence }) => absence === which).length;
   return {
     name: 'edgewise_account_absent_stack_resources',
-    help: 'Live resources with the mark of a stack that is not in the repository, and whether it was removed from it.',
     samples: [
       { labels: { ...labels, removed: 'no' }, value: count('not-here') },
       { labels: { ...labels, removed: 'yes' }, value: count('removed') },
@@ -159,20 +179,11 @@ function createAbsentFamily({ drift, keyEnv }: AccountReading): Family {
 }
 
 function createSuccessFamily(isSuccess: boolean, labels: Sample['labels']): Family {
-  return {
-    name: 'edgewise_run_success',
-    help: '1 if the comparison completed.',
-    samples: [{ labels, value: Number(isSuccess) }],
-  };
+  return { name: 'edgewise_run_success', samples: [{ labels, value: Number(isSuccess) }] };
 }
 
 function createTimeFamily(at: Date, labels: Sample['labels']): Family {
-  return {
-    name: 'edgewise_last_run_timestamp_seconds',
-    unit: 'seconds',
-    help: 'When the comparison was made or failed.',
-    samples: [{ labels, value: at.getTime() / 1000 }],
-  };
+  return { name: 'edgewise_last_run_timestamp_seconds', samples: [{ labels, value: at.getTime() / 1000 }] };
 }
 
 /** Includes every state of every kind that was read, so that a gauge falls to 0 instead of disappearing. */
@@ -231,7 +242,8 @@ function countEqualLabels(labels: readonly Sample['labels'][]): readonly Sample[
   );
 }
 
-function renderFamily({ name, unit, help, samples }: Family): string {
+function renderFamily({ name, samples }: Family): string {
+  const { unit, help }: Gauge = GAUGES[name];
   const lines = [
     `# TYPE ${name} gauge`,
     ...(unit === undefined ? [] : [`# UNIT ${name} ${unit}`]),

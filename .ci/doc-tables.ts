@@ -1,0 +1,50 @@
+import { DANGER_GROUP_NAMES, DANGER_GROUPS, DANGERS } from '../src/model/danger.ts';
+import { DRIFT_STATE_MEANINGS } from '../src/model/drift.ts';
+import { GAUGES } from '../src/report/machine/metrics.ts';
+
+/** Tables of documents that are made of tables of the sources. Each is between `<!-- table: NAME -->` and `<!-- end -->`. */
+const TABLES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
+  dangers: () => [
+    ['Group', 'Danger', 'Fact'],
+    ...DANGER_GROUP_NAMES.flatMap((group) =>
+      Object.entries(DANGERS)
+        .filter(([, danger]) => danger.group === group)
+        .map(([name, { fact }], index) => [index === 0 ? toCode(group) : '', toCode(name), fact]),
+    ),
+  ],
+  'danger-groups': () => [
+    ['Group', 'Is about'],
+    ...Object.entries(DANGER_GROUPS).map(([name, about]) => [toCode(name), about]),
+  ],
+  'drift-states': () => [
+    ['State', 'The resource'],
+    ...Object.entries(DRIFT_STATE_MEANINGS).map(([name, meaning]) => [toCode(name), meaning]),
+  ],
+  gauges: () => [
+    ['Gauge', 'Labels', 'Meaning'],
+    ...Object.entries(GAUGES).map(([name, { labels, help }]) => [toCode(name), labels.map(toCode).join(', '), help]),
+  ],
+};
+
+const TABLE = /^<!-- table: (.*) -->\n[\s\S]*?^<!-- end -->$/gm;
+
+export function hasTable(document: string): boolean {
+  return document.search(TABLE) >= 0;
+}
+
+/** The document with its tables as the sources have them now. Throws for a table that is not here. */
+export function refreshTables(document: string): string {
+  return document.replace(TABLE, (_, name: string) => {
+    const list = TABLES[name];
+    if (list === undefined) throw new Error(`No table is called ${name}`);
+    return `<!-- table: ${name} -->\n${renderTable(list())}\n<!-- end -->`;
+  });
+}
+
+function renderTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function toCode(text: string): string {
+  return `\`${text}\``;
+}

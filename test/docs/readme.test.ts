@@ -21,12 +21,21 @@ describe('the README', () => {
     expect(README.slice(0, places[6]).split('\n').length).toBeLessThan(25);
   });
 
-  it('cites a source for each fact about other tools', () => {
-    const rows = Array.from(README.matchAll(/^\| (?!---|\||Refresh)(.*) \|$/gm), ([, row = '']) => row.split(' | '));
+  it('links each row of the comparison to a section with a source for each tool', () => {
+    const page = DOCUMENTS.get('docs/explanation/compared.md') ?? '';
+    const sections = new Map(
+      page.split(/^## /m).map((text) => [text.split('\n')[0]?.toLowerCase().replaceAll(' ', '-'), text]),
+    );
+    const rows = Array.from(README.matchAll(/^\| \[[^\]]*\]\(docs\/explanation\/compared\.md#([\w-]+)\)/gm));
     expect(rows.length).toBeGreaterThan(5);
-    for (const [name, own = '', terraform = ''] of rows) {
-      expect(terraform, name).toMatch(/\]\((?:https:|docs\/reference)/);
-      if (name !== 'State file') expect(own, name).toMatch(/\]\(docs\//);
+    for (const [row, anchor] of rows) {
+      const cells = Array.from((sections.get(anchor) ?? '').matchAll(/^\| (?!---|Tool)(.*) \|$/gm), ([, cell = '']) =>
+        cell.split(' | '),
+      );
+      const tools = cells.flatMap(([tool = '']) => tool.split(', ')).sort();
+      expect(tools, row).toEqual(['Clicks', 'Edgewise', 'Terraform', 'decK', 'kongctl']);
+      for (const [tool = '', , source = ''] of cells)
+        expect(source, `${row} ${tool}`).toMatch(tool === 'Terraform' ? /\]\((https:|\.\.\/reference)/ : /\]\(/);
     }
   });
 });

@@ -241,7 +241,7 @@ export function findSpan({ span, tree, base }: DocumentPosition, path: FieldPath
   if (tree === undefined) return span;
   let found: FoundNode = { node: tree.root, key: undefined };
   for (const step of [...base, ...path]) {
-    const next = findMember(tree, found.node, step);
+    const next = findMemberNode(tree, found.node, step);
     if (next === undefined) break;
     found = next;
   }
@@ -249,7 +249,7 @@ export function findSpan({ span, tree, base }: DocumentPosition, path: FieldPath
 }
 
 /** Returns the member at a step of a path. Step 0 of a single value is the value itself, like a list of one. */
-function findMember(tree: SyntaxTree, node: Node | null, step: string | number): FoundNode | undefined {
+function findMemberNode(tree: SyntaxTree, node: Node | null, step: string | number): FoundNode | undefined {
   const inner = resolveAlias(tree, node);
   if (isSeq<Node>(inner)) {
     const member = inner.items[Number(step)];

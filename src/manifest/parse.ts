@@ -267,7 +267,7 @@ interface Walk {
 
 function convert(node: unknown, walk: Walk, depth: number): Json {
   walk.nodes += 1;
-  if (isAlias(node)) return resolveAlias(node, walk);
+  if (isAlias(node)) return convertAlias(node, walk);
   if (!isScalar(node)) {
     if (!isMap(node) && !isSeq(node)) return null;
     if (depth >= MAX_DEPTH) return reportDepth(node, walk);
@@ -294,7 +294,7 @@ function keepAnchor(
   return value;
 }
 
-function resolveAlias(alias: Alias, walk: Walk): Json {
+function convertAlias(alias: Alias, walk: Walk): Json {
   const span = getNodeSpan(alias);
   const found = walk.open.has(alias.source) ? undefined : walk.anchors.get(alias.source);
   if (found === undefined) {

@@ -285,7 +285,7 @@ function parseMark(value: Json): Mark | string {
     delivered: delivered === true,
     ...(typeof id === 'string' && { id }),
     ...(typeof replaces === 'string' && { replaces }),
-    ...pickRetirement(retires),
+    ...parseRetirement(retires),
     ...(retiring === true && { retiring }),
     ...(typeof owner === 'string' && { owner }),
     ...(typeof by === 'string' && { by }),
@@ -296,7 +296,7 @@ function parseMark(value: Json): Mark | string {
 }
 
 /** Without a valid time, nothing retires. */
-function pickRetirement(value: Json | undefined): Pick<Mark, 'retires'> {
+function parseRetirement(value: Json | undefined): Pick<Mark, 'retires'> {
   if (!isJsonObject(value)) return {};
   const { id, at } = value;
   const isValid = typeof id === 'string' && typeof at === 'string' && !Number.isNaN(Date.parse(at));

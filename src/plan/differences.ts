@@ -125,7 +125,8 @@ function listMarkDifferences({ address, stack, live, protect }: ComparedResource
   return [...owned, ...listPlainDifference('lifecycle.protect', mark?.protect ?? false, protect)];
 }
 
-function listPlainDifference(path: string, from: Json, to: Json): readonly Difference[] {
+/** A difference that says only what is and what will be. None if both are equal. */
+export function listPlainDifference(path: string, from: Json, to: Json): readonly Difference[] {
   return from === to ? [] : [{ path, from, to, origin: 'manifest', forcesReplace: false }];
 }
 

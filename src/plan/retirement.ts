@@ -5,8 +5,8 @@ import type { Action, Difference, LeftValue } from '../model/change.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { hasDeliveredToken, isRetiring } from '../model/mark.ts';
-import { hasMarkOf, isOwnedBy } from '../model/ownership.ts';
 import type { Plan } from '../model/plan.ts';
+import { listPlainDifference } from './differences.ts';
 import type { ResourcePair } from './match.ts';
 import { readFieldTime, readSettingMs } from './validity.ts';
 
@@ -88,7 +88,7 @@ export function decideRetirement(
   const reason = isTaken ? undefined : findReasonToDelete(pair, { successor, retiresAt }, context);
   if (reason !== undefined) return { ...decision, action: 'delete', reason };
   const notes = [describeTime(retiresAt, pair, context)];
-  const differences = listMarkDifferences(pair, context.stack);
+  const differences = listUnwrittenMarkDifferences(pair, context.stack);
   if (differences.length === 0) return { ...decision, action: 'no-op', reason: undefined, notes };
   const action = isTaken ? 'take-over' : 'update';
   return { ...decision, action, reason: `an old one, which ${pair.duplicateOf} replaced`, differences, notes };
@@ -133,16 +133,12 @@ function describeTime(
 }
 
 /** What an interrupted replace, rename or hand-over has not written yet to the mark of an old resource. */
-function listMarkDifferences({ address, live }: ResourcePair, stack: string): readonly Difference[] {
+function listUnwrittenMarkDifferences({ address, live }: ResourcePair, stack: string): readonly Difference[] {
   if (live?.mark === undefined) return [];
-  const name = getAddressName(address);
-  const plain = { origin: 'manifest', forcesReplace: false } as const;
   return [
-    ...(isOwnedBy(live, stack) ? [] : [{ path: 'mark.stack', from: live.mark.stack, to: stack, ...plain }]),
-    ...(hasMarkOf(live, { stack: live.mark.stack, name })
-      ? []
-      : [{ path: 'mark.name', from: live.mark.name, to: name, ...plain }]),
-    ...(isRetiring(live) ? [] : [{ path: 'mark.retiring', from: false, to: true, ...plain }]),
+    ...listPlainDifference('mark.stack', live.mark.stack, stack),
+    ...listPlainDifference('mark.name', live.mark.name, getAddressName(address)),
+    ...listPlainDifference('mark.retiring', isRetiring(live), true),
   ];
 }
 

@@ -334,13 +334,13 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
       kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])),
     }),
     ...pickStoredForms(kind, change),
-    ...pickRetirement(change),
+    ...keepRetirement(change),
   };
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
 }
 
 /** The retirement that the mark of a live resource keeps until the old resource is deleted. */
-function pickRetirement({ action, retires }: Change): Pick<MarkDraft, 'retires'> {
+function keepRetirement({ action, retires }: Change): Pick<MarkDraft, 'retires'> {
   if (retires === undefined || action === 'create' || action === 'replace') return {};
   return { retires: { id: retires.id, until: retires.at } };
 }

@@ -146,7 +146,10 @@ describe('a matrix', () => {
     ['github', 'GitHub', 256],
     ['gitlab', 'GitLab', 200],
   ])('of more jobs than %s runs is refused, with advice to use shards', async (format, system, most) => {
-    const { edgewise } = await createWorkspace(toRepository(most + 1));
+    const names = Array.from({ length: most + 1 }, (_, index) => `s${index}`);
+    const { edgewise } = await createWorkspace(
+      Object.fromEntries(names.map((name) => [`live/${name}/edgewise.yaml`, toStack(name)])),
+    );
     expect(await edgewise(`stacks live --format ${format}`)).toMatchObject({
       exitCode: 3,
       stdout: '',
@@ -329,31 +332,33 @@ describe('shards', () => {
     expect((await edgewise('stacks live --format folder --shard auto', { env })).stdout).toBe(expected.stdout);
   });
 
-  it.each([
-    [{ GITLAB_CI: 'true', CI_NODE_INDEX: '2', CI_NODE_TOTAL: '2' }],
-    [{ JOB_COMPLETION_INDEX: '1', JOB_COMPLETION_TOTAL: '3' }],
-    [{ GITHUB_ACTIONS: 'true', GITHUB_JOB: 'plan', CIRCLE_NODE_INDEX: '1', CIRCLE_NODE_TOTAL: '3' }],
-    [{ BUILDKITE_PARALLEL_JOB: '1', BUILDKITE_PARALLEL_JOB_COUNT: '3', SYSTEM_JOBPOSITIONINPHASE: '2' }],
-  ])('are not read from %j, which a matrix sets too', async (env) => {
+  const MATRIX: readonly Readonly<Record<string, string>>[] = [
+    { GITLAB_CI: 'true', CI_NODE_INDEX: '2', CI_NODE_TOTAL: '2' },
+    { JOB_COMPLETION_INDEX: '1', JOB_COMPLETION_TOTAL: '3' },
+    { GITHUB_ACTIONS: 'true', GITHUB_JOB: 'plan', CIRCLE_NODE_INDEX: '1', CIRCLE_NODE_TOTAL: '3' },
+    { BUILDKITE_PARALLEL_JOB: '1', BUILDKITE_PARALLEL_JOB_COUNT: '3', SYSTEM_JOBPOSITIONINPHASE: '2' },
+  ];
+
+  it('are not read from variables which a matrix sets too', async () => {
     const { edgewise } = await createWorkspace(toRepository(20));
-    for (const line of [
-      'stacks live --format folder',
-      'validate -R live',
-      'plan -R live',
-      'drift -R live',
-      'get -R live',
-    ]) {
+    const alone = await edgewise('stacks live --format folder');
+    for (const env of MATRIX) expect(await edgewise('stacks live --format folder', { env })).toEqual(alone);
+  });
+
+  it('are not read from such variables by any command', async () => {
+    const { edgewise } = await createWorkspace(toRepository(4));
+    const env = Object.assign({}, ...MATRIX);
+    for (const line of ['validate -R live', 'plan -R live', 'drift -R live', 'get -R live']) {
       const [alone, inJob] = [await edgewise(line), await edgewise(line, { env })];
       expect(inJob.stderr).not.toContain('Shard');
       expect([line, inJob.stdout]).toEqual([line, alone.stdout]);
     }
-    const applied = await edgewise('apply -R live --yes', { env });
-    expect(applied.stderr).not.toContain('Shard');
+    expect((await edgewise('apply -R live --yes', { env })).stderr).not.toContain('Shard');
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
   it('are in the apply command of a plan, as numbers', async () => {
-    const { edgewise } = await createWorkspace(toRepository(20));
+    const { edgewise } = await createWorkspace(toRepository(4));
     const env = { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' };
     expect((await edgewise('plan -R live --shard auto --format html', { env })).stdout).toContain(
       'apply -R --shard 2/3',

@@ -27,6 +27,15 @@ export function listWrites({ recorder }: Workspace): readonly string[] {
 
 /** Runs git in a folder, untouched by the settings of whoever runs the tests. */
 export function git(folder: string, ...words: readonly string[]): string {
+  return runWithGit(folder, 'git', words);
+}
+
+/** Makes a repository of a folder, with all that is in it committed. One process of the shell: the large process of the tests starts any slowly. */
+export function commitAll(folder: string): void {
+  runWithGit(folder, 'sh', ['-c', 'git init -q -b main && git add -A && git commit -q --allow-empty -m all']);
+}
+
+function runWithGit(folder: string, program: string, words: readonly string[]): string {
   const env = {
     ...process.env,
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -36,12 +45,5 @@ export function git(folder: string, ...words: readonly string[]): string {
     GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@example.com',
   };
-  return execFileSync('git', words, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-/** Makes a repository of a folder, with all that is in it committed. */
-export function commitAll(folder: string): void {
-  git(folder, 'init', '-q', '-b', 'main');
-  git(folder, 'add', '-A');
-  git(folder, 'commit', '-q', '--allow-empty', '-m', 'all');
+  return execFileSync(program, words, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
-import { listWrites, toStack } from './tree.ts';
+import { listWrites, toStack } from '../repository/tree.ts';
 
 /** A folder of plans whose apply breaks off is applied again, with the manifests, at every point where it can break off. */
 

@@ -1,17 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { parseAst } from 'vite';
@@ -180,31 +171,48 @@ async function runProgram(args: readonly string[], cwd: string, timeoutMs: numbe
   return { failed: exitCode !== 0, stdout };
 }
 
+/** Copies the checkout into `folder` as a repository of its own with its own packages, so that every test passes there. */
+function createCheckout(folder: string): void {
+  copyCheckout(folder);
+  cpSync('node_modules', join(folder, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  for (const args of [
+    ['init', '--quiet'],
+    ['add', '--all'],
+  ])
+    execFileSync('git', args, { cwd: folder });
+}
+
 /** Returns the test that notices a mutant, `the build` or `a timeout`; undefined if it survives. The tests of its own room come first. */
 async function findKiller(checkout: string, { file, start, end, to }: Mutant): Promise<string | undefined> {
   const path = join(checkout, file);
   const source = readFileSync(path, 'utf8');
   writeFileSync(path, `${source.slice(0, start)}${to}${source.slice(end)}`);
   try {
-    const { failed } = await runProgram(['.ci/build.ts'], checkout, BUILD_MS);
-    return failed ? 'the build' : await findFailingTest(checkout, file.split('/')[1] ?? '');
+    if (await failsToBuild(checkout)) return 'the build';
+    const ofItsRoom = ['--project', 'fast', '--passWithNoTests', `test/${file.split('/')[1]}/`];
+    return (await findFailingTest(checkout, ofItsRoom, ROOM_MS)) ?? (await findFailingTest(checkout, NPM_TEST, ALL_MS));
   } finally {
     writeFileSync(path, source);
   }
 }
 
-const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--bail=1'];
+async function failsToBuild(checkout: string): Promise<boolean> {
+  for (const args of [['.ci/build.ts'], ['node_modules/typescript/bin/tsc', '-p', '.ci/tsconfig.lib.json']])
+    if ((await runProgram(args, checkout, BUILD_MS)).failed) return true;
+  return false;
+}
 
-async function findFailingTest(checkout: string, room: string): Promise<string | undefined> {
-  const attempts = [
-    [['--project', 'fast', '--passWithNoTests', `test/${room}/`], ROOM_MS],
-    [['--project', 'fast', '--project', 'installed'], ALL_MS],
-  ] as const;
-  for (const [args, timeoutMs] of attempts) {
-    const { failed, stdout } = await runProgram([...VITEST, ...args], checkout, timeoutMs);
-    if (failed) return /^ *(?:FAIL|×) +(.*)/m.exec(stdout)?.[1] ?? 'a timeout';
-  }
-  return undefined;
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--bail=1'];
+const NPM_TEST = ['--project', 'fast', '--project', 'installed'];
+
+/** Runs some tests. Returns the one that fails first, or `a timeout`; undefined if all pass. */
+async function findFailingTest(
+  checkout: string,
+  tests: readonly string[],
+  timeoutMs: number,
+): Promise<string | undefined> {
+  const { failed, stdout } = await runProgram([...VITEST, ...tests], checkout, timeoutMs);
+  return failed ? (/^ *(?:FAIL|×) +(.*)/m.exec(stdout)?.[1] ?? 'a timeout') : undefined;
 }
 
 const { values } = parseArgs({
@@ -225,22 +233,29 @@ const random = createRandom(Number(values.seed));
 const mutants = patterns.flatMap(([name, pattern, count]) =>
   draw(pattern, count, random).map((mutant) => ({ name, mutant })),
 );
-const checkout = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
-let survivors = 0;
-try {
-  copyCheckout(checkout);
-  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'));
-  mkdirSync(join(checkout, 'dist'), { recursive: true });
-  for (const { name, mutant } of mutants) {
-    const { file, line, from, to } = mutant;
-    console.log(`${name}: ${file}:${line}  ${JSON.stringify(from)} → ${JSON.stringify(to)}`);
-    if (values.list) continue;
-    const killer = await findKiller(checkout, mutant);
-    console.log(killer === undefined ? '  SURVIVED' : `  killed by ${killer}`);
-    if (killer === undefined) survivors += 1;
-  }
-} finally {
-  rmSync(checkout, { recursive: true });
+if (values.list) for (const drawn of mutants) console.log(formatMutant(drawn));
+else await testMutants();
+
+function formatMutant({ name, mutant: { file, line, from, to } }: (typeof mutants)[number]): string {
+  return `${name}: ${file}:${line}  ${JSON.stringify(from)} → ${JSON.stringify(to)}`;
 }
-if (!values.list) console.log(`${mutants.length - survivors} of ${mutants.length} mutants killed`);
-if (survivors > 0) process.exitCode = 1;
+
+async function testMutants(): Promise<void> {
+  const checkout = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
+  let survivors = 0;
+  try {
+    createCheckout(checkout);
+    const failing = (await failsToBuild(checkout)) ? 'the build' : await findFailingTest(checkout, NPM_TEST, ALL_MS);
+    if (failing !== undefined) throw new Error(`Without a mutant, this fails: ${failing}`);
+    for (const drawn of mutants) {
+      console.log(formatMutant(drawn));
+      const killer = await findKiller(checkout, drawn.mutant);
+      console.log(killer === undefined ? '  SURVIVED' : `  killed by ${killer}`);
+      if (killer === undefined) survivors += 1;
+    }
+  } finally {
+    rmSync(checkout, { recursive: true });
+  }
+  console.log(`${mutants.length - survivors} of ${mutants.length} mutants killed`);
+  if (survivors > 0) process.exitCode = 1;
+}

@@ -80,10 +80,17 @@ export interface RemovedStack {
   readonly resources: number | undefined;
 }
 
-/** The stacks that changed since a commit. */
-export interface TreeChanges {
+/** What a report says of the stacks that were removed since a commit. */
+export interface Removals {
   /** The commit, as the user gave it. */
   readonly since: string;
+  readonly removed: readonly (Pick<RemovedStack, 'resources'> & {
+    readonly stack: Pick<StackFolder, 'name' | 'folder'>;
+  })[];
+}
+
+/** The stacks that changed since a commit. */
+export interface TreeChanges extends Removals {
   readonly changed: readonly ChangedStack[];
   /** Changed files below the root that belong to no stack. */
   readonly filesWithoutStack: readonly string[];

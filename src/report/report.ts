@@ -4,6 +4,7 @@ import type { ApplyResult } from '../model/outcome.ts';
 import type { CiJobLinks } from '../model/pipeline.ts';
 import type { Plan, PlanComparison, SafetyViolation, SkippedCounts } from '../model/plan.ts';
 import type { RuleSeverity } from '../model/stack.ts';
+import type { Removals } from '../model/stack-tree.ts';
 
 /** The result of a command, independent of the format. */
 export type Report = PlanReport | ComparisonReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
@@ -174,6 +175,8 @@ export interface StacksRunReport {
   readonly root: string;
   /** A sentence that says how many of the stacks were selected, and how. */
   readonly selection: string;
+  /** Absent: the stacks were not compared with a commit. */
+  readonly removals?: Removals | undefined;
   /** The number of requests sent to read all accounts. Absent if it is unknown. */
   readonly requests?: number;
   /** Sorted by folder. */

@@ -27,6 +27,8 @@ export const MULTI_STACK_RESULT_SCHEMA = z.looseObject({
       report: z.record(text, z.json()),
     }),
   ),
+  since: optional(text),
+  removed: optional(z.array(z.looseObject({ name: text, folder: text, resources: optional(count) }))),
 });
 
 /** The output of a command that failed without a result. */

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GENERAL_FORMAT_NAMES } from '../../src/report/formats.ts';
 import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { commitAll, git, listWrites, toStack } from './tree.ts';
 
@@ -28,18 +29,43 @@ async function createRemoval(files: Readonly<Record<string, string>> = FILES): P
 describe('a removed stack', () => {
   it.each([
     ['stacks live', ['table', 'json']],
-    ['plan -R live', ['text', 'json', 'json-lines', 'markdown', 'html']],
-    ['drift -R live', ['text']],
-    ['validate -R live', ['text']],
+    ['plan -R live', GENERAL_FORMAT_NAMES],
+    ['drift -R live', GENERAL_FORMAT_NAMES],
+    ['validate -R live', GENERAL_FORMAT_NAMES],
   ])('is named by %s --changed-since, with what stays and how to delete it', async (line, formats) => {
     const { edgewise } = await createRemoval();
     for (const format of formats) {
       const { stdout, exitCode } = await edgewise(`${line} --changed-since HEAD --format ${format}`);
-      const text = stdout.replace(/\s+/g, ' ').replaceAll('\\', '');
+      const text = stdout.replace(/\s+/g, ' ').replaceAll('\\', '').replaceAll('%0A', ' ');
       if (format === 'json' && line.startsWith('stacks'))
         expect(JSON.parse(stdout).removed).toEqual([{ name: 'web', folder: 'live/web', resources: 2 }]);
       else expect([format, text]).toEqual([format, expect.stringContaining(REMOVED)]);
       expect(exitCode).toBe(0);
+    }
+  });
+
+  it('is a note of SARIF, a skipped case of JUnit and a member of JSON, also if no stack changed', async () => {
+    const { edgewise } = await createRemoval();
+    const read = async (format: string) =>
+      (await edgewise(`plan -R live --changed-since HEAD --format ${format}`)).stdout;
+    const [{ results }] = JSON.parse(await read('sarif')).runs;
+    expect(results).toEqual([
+      expect.objectContaining({ ruleId: 'removed-stack', level: 'note', properties: { stack: 'web' } }),
+    ]);
+    const junit = await read('junit');
+    expect(junit).toContain('tests="1" failures="0" errors="0" skipped="1"');
+    expect(junit).toContain(`<skipped message="${REMOVED}"/>`);
+    expect(JSON.parse(await read('json'))).toMatchObject({ since: 'HEAD', removed: [{ name: 'web', resources: 2 }] });
+  });
+
+  it('is named once when the results of shards are joined', async () => {
+    const { edgewise } = await createRemoval();
+    for (const shard of [1, 2])
+      await edgewise(`plan -R live --changed-since HEAD --shard ${shard}/2 --report json=${shard}.json`);
+    for (const format of GENERAL_FORMAT_NAMES) {
+      const { stdout, exitCode } = await edgewise(`join 1.json 2.json --format ${format}`);
+      expect(exitCode).toBe(0);
+      expect(stdout.replaceAll('\\', '').split('was removed, and its 2').length - 1, format).toBe(1);
     }
   });
 

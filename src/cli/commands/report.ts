@@ -10,6 +10,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { quoteForShell } from '../../model/shell-words.ts';
 import { type FormatName, GENERAL_FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
+import { listRemovedStackSentences } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -35,11 +36,13 @@ export function configureJoinCommand(command: Command, act: CommandBodyRunner): 
 }
 
 async function joinResults(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { command, root, parts } = joinResultFiles(files, context);
+  const { command, root, parts, removals } = joinResultFiles(files, context);
   refuseFormats(command, flags);
-  const selection = `${formatCount(parts.length, 'stack')} in ${formatCount(files.length, 'result')}.`;
+  const removed = removals === undefined ? [] : listRemovedStackSentences(removals);
+  const count = `${formatCount(parts.length, 'stack')} in ${formatCount(files.length, 'result')}.`;
+  const selection = [count, ...removed].join(' ');
   const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
-  return outputStacksReport({ command, root, selection, parts }, { flags, exitCode }, context);
+  return outputStacksReport({ command, root, selection, removals, parts }, { flags, exitCode }, context);
 }
 
 /**

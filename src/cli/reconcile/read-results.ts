@@ -22,7 +22,7 @@ import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit
 import { exitCodeOfPlan } from './plan-flags.ts';
 
 /** Results of several files, joined as if they came from one run. */
-type JoinedResults = Pick<StacksRunReport, 'command' | 'root' | 'parts'>;
+type JoinedResults = Pick<StacksRunReport, 'command' | 'root' | 'parts' | 'removals'>;
 
 /** Reads files with JSON results of runs on one or many stacks. Throws if a file is not such a result. */
 export function joinResultFiles(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
@@ -31,7 +31,17 @@ export function joinResultFiles(files: readonly string[], context: Pick<Context,
   // The root identifies the comment that `post` updates, so it must not depend on the number of results.
   const roots = new Set(read.map(({ root }) => root));
   const [root = UNKNOWN_ROOT] = roots.size === 1 ? roots : [];
-  return { command: read[0]?.command ?? 'join', root, parts: read.flatMap(({ parts }) => parts) };
+  const parts = read.flatMap((one) => one.parts);
+  return { command: read[0]?.command ?? 'join', root, parts, removals: joinRemovals(read) };
+}
+
+/** Each shard names all removed stacks. */
+function joinRemovals(read: readonly JoinedResults[]): StacksRunReport['removals'] {
+  const [first, ...more] = read.flatMap(({ removals }) => removals ?? []);
+  if (first === undefined) return undefined;
+  const all = [first, ...more].flatMap(({ removed }) => removed);
+  const distinct = new Map(all.map((one) => [JSON.stringify([one.stack.name, one.stack.folder]), one]));
+  return { since: first.since, removed: [...distinct.values()] };
 }
 
 /** Limits on the files that one run joins: the bytes that a run may read, and a file for each of 10,000 stacks. */
@@ -68,7 +78,10 @@ function readResult(
       options: {},
     };
   });
-  return { command: run.command, root: run.root, parts };
+  const { command, root, since, removed = [] } = run;
+  const named = removed.map(({ name, folder, resources }) => ({ stack: { name, folder }, resources }));
+  const removals = since === undefined ? undefined : { since, removed: named };
+  return { command, root, parts, removals };
 }
 
 /**

@@ -365,7 +365,8 @@ export function createStacksReport(
 ): StacksRunReport {
   const requests = pool.countReads();
   const selection = formatStackSelectionSummary(createListing(selected));
-  return { command, root: selected.tree.root, selection, ...(requests > 0 && { requests }), parts };
+  const { tree, changes } = selected;
+  return { command, root: tree.root, selection, removals: changes, ...(requests > 0 && { requests }), parts };
 }
 
 /** Shows the report of a run, and returns the most severe exit code of its parts. */

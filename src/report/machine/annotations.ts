@@ -8,7 +8,7 @@ import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress } from '../../model/write.ts';
-import type { ComparisonReport, Failure, FormatOptions, Report } from '../report.ts';
+import type { ComparisonReport, Failure, FormatOptions, Report, StacksRunReport } from '../report.ts';
 import { describeNotStartedWrites, isSkippedAsUnreachable, locateFailedWrite } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
@@ -24,6 +24,7 @@ import {
 import { quoteIfNeeded, toPrintableLines } from '../view/escape.ts';
 import { formatShortField, type ResourceNames } from '../view/field-view.ts';
 import { collectPlanAddressesById } from '../view/plan-view.ts';
+import { listRemovedStackSentences } from '../view/stacks-view.ts';
 import { formatWriteName, mapNotStartedWritesById, NEXT_APPLY_PREFIX } from '../view/wording.ts';
 
 /**
@@ -44,6 +45,8 @@ export interface Annotation {
   /** The group of the danger. Present only for the rules `danger` and `drift-danger`. */
   readonly group?: DangerGroup;
   readonly address?: string | undefined;
+  /** Only for a removed stack: its name. */
+  readonly stack?: string;
   /** The path of the manifest field that the annotation is about. */
   readonly field?: string;
   readonly place?: SourcePlace;
@@ -69,6 +72,7 @@ export const NON_DIAGNOSTIC_RULES = {
   'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
   'drift-danger': 'What was changed at the service concerns access, traffic, secrets, protection or ownership.',
+  'removed-stack': 'A stack was removed, and what it owns stays at the service.',
   unmanaged: 'A live resource is managed by no stack of this repository.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
@@ -85,6 +89,19 @@ type NonDiagnosticRule = keyof typeof NON_DIAGNOSTIC_RULES;
 export function listAnnotations(report: Report, options: FormatOptions): readonly Annotation[] {
   const annotations = [...listUnordered(report, options)].map((annotation) => withPlace(annotation, options));
   return LEVELS.flatMap((level) => annotations.filter((annotation) => annotation.level === level));
+}
+
+/** An annotation for each stack that was removed since a commit. It has no place: its manifests are gone. */
+export function listRemovedStackAnnotations({ removals }: StacksRunReport): readonly Annotation[] {
+  if (removals === undefined) return [];
+  const messages = listRemovedStackSentences(removals);
+  return removals.removed.map(({ stack: { name } }, index) => ({
+    rule: 'removed-stack',
+    level: 'notice',
+    nature: 'finding',
+    message: toPrintable(messages[index] ?? ''),
+    stack: toPrintable(name),
+  }));
 }
 
 const LEVELS = ['error', 'warning', 'notice'] as const;

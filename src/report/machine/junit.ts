@@ -4,7 +4,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
-import { type Annotation, listAnnotations, listRelatedPlaceTexts } from './annotations.ts';
+import { type Annotation, listAnnotations, listRelatedPlaceTexts, listRemovedStackAnnotations } from './annotations.ts';
 
 /**
  * A report as JUnit test results, with a suite for each kind of resource. A suite has a passing case for each resource
@@ -15,16 +15,18 @@ export function renderJunitReport(report: Report, options: FormatOptions): strin
   return renderJunitDocument(listCases(report, options));
 }
 
-/** A run over many stacks as JUnit test results, with a suite for each stack. */
-export function renderStacksJunit({ parts }: StacksRunReport, options: FormatOptions): string {
-  return renderJunitDocument(
-    parts.flatMap(({ name, folder, report, options: own }) => {
-      const suite = toPrintable(name === '' ? folder : name);
-      const cases = listCases(report, { ...options, ...own });
-      // CI systems do not show a suite without cases.
-      return (cases.length === 0 ? [{ suite, name: 'stack' }] : cases).map((one) => ({ ...one, suite }));
-    }),
-  );
+/** A run over many stacks as JUnit test results, with a suite for each stack. The case of a removed stack is skipped. */
+export function renderStacksJunit(run: StacksRunReport, options: FormatOptions): string {
+  const cases = run.parts.flatMap(({ name, folder, report, options: own }) => {
+    const suite = toPrintable(name === '' ? folder : name);
+    const listed = listCases(report, { ...options, ...own });
+    // CI systems do not show a suite without cases.
+    return (listed.length === 0 ? [{ suite, name: 'stack' }] : listed).map((one) => ({ ...one, suite }));
+  });
+  const removed = listRemovedStackAnnotations(run).map((annotation): JunitCase => {
+    return { suite: annotation.stack ?? 'edgewise', name: 'stack: removed', annotation };
+  });
+  return renderJunitDocument([...cases, ...removed]);
 }
 
 export function renderJunitDocument(cases: readonly JunitCase[]): string {
@@ -130,7 +132,7 @@ function renderCountAttributes(cases: readonly JunitCase[]): string {
 type Element = 'failure' | 'error' | 'skipped';
 
 function chooseElement({ rule, nature }: Annotation): Element {
-  if (rule === 'write-skipped' || rule === 'unmanaged') return 'skipped';
+  if (rule === 'write-skipped' || rule === 'unmanaged' || rule === 'removed-stack') return 'skipped';
   return nature === 'failure' ? 'error' : 'failure';
 }
 

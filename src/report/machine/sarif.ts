@@ -5,7 +5,13 @@ import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
 import { type FilePosition, findRepositoryPosition } from '../view/diagnostic-view.ts';
-import { type Annotation, joinNotStartedAnnotations, listAnnotations, NON_DIAGNOSTIC_RULES } from './annotations.ts';
+import {
+  type Annotation,
+  joinNotStartedAnnotations,
+  listAnnotations,
+  listRemovedStackAnnotations,
+  NON_DIAGNOSTIC_RULES,
+} from './annotations.ts';
 
 /**
  * A report as a SARIF log: a result for each diagnostic or danger, and a notification if the run failed. Successful
@@ -16,13 +22,18 @@ export function renderSarifReport(report: Report, options: FormatOptions): strin
 }
 
 /** A run over many stacks as a SARIF log with a single SARIF run. */
-export function renderStacksSarif({ parts }: StacksRunReport, options: FormatOptions): string {
-  const subjects = parts.map(({ name, report, options: own }) => ({
+export function renderStacksSarif(run: StacksRunReport, options: FormatOptions): string {
+  const removed = listRemovedStackAnnotations(run).map((annotation) => ({
+    annotation,
+    options,
+    stack: annotation.stack,
+  }));
+  const subjects = run.parts.map(({ name, report, options: own }) => ({
     report,
     options: { ...options, ...own },
     stack: toPrintable(name),
   }));
-  return renderLog(subjects, options);
+  return renderLog(subjects, options, removed);
 }
 
 interface Subject {
@@ -32,10 +43,11 @@ interface Subject {
   readonly stack?: string | undefined;
 }
 
-function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
-  const annotations = subjects.flatMap(({ report, options, stack }) =>
+function renderLog(subjects: readonly Subject[], run: FormatOptions, more: readonly Finding[] = []): string {
+  const own = subjects.flatMap(({ report, options, stack }) =>
     joinNotStartedAnnotations(listAnnotations(report, options)).map((annotation) => ({ annotation, options, stack })),
   );
+  const annotations = [...own, ...more];
   const findings = annotations.filter(({ annotation: { nature } }) => nature === 'finding' || nature === 'danger');
   const failures = annotations.flatMap(({ annotation }) => (annotation.nature === 'failure' ? [annotation] : []));
   const rules = [...new Set(findings.map(({ annotation }) => annotation.rule))].sort();

@@ -2,7 +2,7 @@ import { assertDefined } from '../../model/errors.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
+import type { Removals, StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type { FormatOptions, StackReportPart, StacksRunReport } from '../report.ts';
 import { countDangersInReports } from '../view/danger-view.ts';
 import { quoteText } from '../view/escape.ts';
@@ -18,14 +18,21 @@ export function renderStacksJson(listing: StackListing): string {
     ok: true,
     root,
     total,
-    ...(changes !== undefined && { since: changes.since }),
     ...(shard !== undefined && { shard: { index: shard.index, total: shard.total, from: shard.from } }),
     stacks: stacks.map((stack) => createStackDocument(stack, listing)),
-    ...(changes !== undefined && {
-      removed: changes.removed.map(({ stack: { name, folder }, resources }) => ({ name, folder, resources })),
-    }),
+    ...createRemovalsPart(changes),
     filesWithoutStack: changes?.filesWithoutStack ?? filesWithoutStack,
   });
+}
+
+/** Empty if the stacks were not compared with a commit. */
+function createRemovalsPart(removals: Removals | undefined): {
+  readonly since?: string;
+  readonly removed?: readonly object[];
+} {
+  if (removals === undefined) return {};
+  const { since, removed } = removals;
+  return { since, removed: removed.map(({ stack: { name, folder }, resources }) => ({ name, folder, resources })) };
 }
 
 function createStackDocument(stack: StackFolder, { changes }: StackListing): JsonObject {
@@ -93,6 +100,7 @@ export function renderStacksReportJson(run: StacksRunReport, { exitCode = 0 }: F
       dangers: countDangersInReports([report]),
       report: parseJson(renderJsonReport(report)),
     })),
+    ...createRemovalsPart(run.removals),
   });
 }
 
@@ -110,7 +118,8 @@ export function renderStacksJsonLines(run: StacksRunReport, options: FormatOptio
   });
   const { command } = run;
   const dangers = countDangersInReports(run.parts.map(({ report }) => report));
-  const last = { event: 'run-summary', command, exitCode, headline, summary, dangers, stacks };
+  const removals = createRemovalsPart(run.removals);
+  const last = { event: 'run-summary', command, exitCode, headline, summary, dangers, stacks, ...removals };
   const lines = [...events, last].map((body, index) =>
     renderEventLine(body, { seq: sent.count + index + 1, time: at }),
   );

@@ -4,7 +4,7 @@ import { type Drift, hasDrift, listUnmanaged } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { quoteForShell } from '../../model/shell-words.ts';
-import type { StackListing, TreeChanges } from '../../model/stack-tree.ts';
+import type { Removals, StackListing } from '../../model/stack-tree.ts';
 import type { ApplyReport, PlanReport, Report, StackReportPart, StacksRunReport, Validation } from '../report.ts';
 import { formatOutcomeTotals } from './apply-view.ts';
 import { createComparisonView } from './comparison-view.ts';
@@ -463,24 +463,25 @@ export function formatStackSelectionSummary({
   const left = unplanned.length === 0 ? '' : ` Left alone, without a plan: ${formatFiles(unplanned)}.`;
   if (changes === undefined)
     return `${part}${stacks.length === total ? `${formatStacks(total)} below ${root}` : some}.${left}`;
-  const gone = formatRemovedStacks(changes);
+  const gone = listRemovedStackSentences(changes)
+    .map((sentence) => ` ${sentence}`)
+    .join('');
   if (changes.changed.length === 0)
     return `${part}No stack has changed since ${changes.since}; ${formatStacks(total)} below ${root}.${gone}`;
   const changed = `${changes.changed.length} of ${formatStacks(total)} below ${root} changed since ${changes.since}`;
   return `${part}${changed}${stacks.length === changes.changed.length ? '' : `, ${stacks.length} of them here`}.${gone}`;
 }
 
-/** A sentence for each removed stack, each after a space: what stays, and the command that deletes it. */
-function formatRemovedStacks({ removed, since }: TreeChanges): string {
-  const sentences = removed.map(({ stack: { name, folder }, resources }) => {
+/** For each removed stack, a sentence: what stays, and the command that deletes it. */
+export function listRemovedStackSentences({ removed, since }: Removals): readonly string[] {
+  return removed.map(({ stack: { name, folder }, resources }) => {
     const what =
       resources === undefined || resources === 0
         ? 'what it owns stays'
         : `its ${formatCount(resources, 'resource')} ${resources === 1 ? 'stays' : 'stay'}`;
     const command = `edgewise destroy --stack ${quoteForShell(name)} --from ${quoteForShell(since)}`;
-    return ` The stack ${name} (${folder}) was removed, and ${what} at the service until ${command}.`;
+    return `The stack ${name} (${folder}) was removed, and ${what} at the service until ${command}.`;
   });
-  return sentences.join('');
 }
 
 function formatStacks(count: number): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, parseJson } from '../../src/model/json.ts';
@@ -8,7 +8,15 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createServer } from '../../src/server/index.ts';
 import { ED25519_KEY } from '../server/ssh-keys.ts';
 import { NOW } from './fake-context.ts';
-import { createWorkspace, STACK, toCredential, toEdge, toTranscript, type Workspace } from './workspace.ts';
+import {
+  createWorkspace,
+  openWorkspace,
+  STACK,
+  toCredential,
+  toEdge,
+  toTranscript,
+  type Workspace,
+} from './workspace.ts';
 
 const TOKENS = 'spec: { tokens: { default: { directory: tokens } } }\n';
 
@@ -32,9 +40,14 @@ spec: { id: edghts_1, mutual_tls: { certificate_authority_ids: [ca_1] } }
 
 const OTHERS = `${STACK.replace('test', 'other')}${toEdge('theirs', 20002)}`;
 
+const FILES = { 'edgewise.yaml': ALL, 'other.yaml': OTHERS };
+
 /** A stack with a resource of each sort, applied, beside another one. */
 async function createApplied(): Promise<Workspace> {
-  const workspace = await createWorkspace({ 'edgewise.yaml': ALL, 'other.yaml': OTHERS });
+  return applyBoth(await createWorkspace(FILES));
+}
+
+async function applyBoth(workspace: Workspace): Promise<Workspace> {
   for (const file of ['edgewise.yaml', 'other.yaml'])
     expect(await workspace.edgewise(`apply ${file} --yes`)).toMatchObject({ exitCode: 0 });
   workspace.recorder.take();
@@ -54,6 +67,13 @@ const listPaths = ({ recorder }: Workspace): readonly string[] =>
     .sort();
 
 describe('get', () => {
+  let applied: Workspace;
+  beforeAll(async () => {
+    const opened = await openWorkspace(FILES);
+    applied = await applyBoth(opened);
+    return opened.remove;
+  });
+
   it.each([
     ['table', 'edgewise.yaml'],
     ['verbose', 'edgewise.yaml --verbose'],
@@ -61,8 +81,7 @@ describe('get', () => {
     ['yaml', 'edgewise.yaml --format yaml'],
     ['name', 'edgewise.yaml --format name'],
   ])('shows what the stack owns and nothing else: %s', async (name, words) => {
-    const { edgewise } = await createApplied();
-    const result = await edgewise(`get ${words}`);
+    const result = await applied.edgewise(`get ${words}`);
     expect(result).toMatchObject({ exitCode: 0, stderr: '' });
     expect(result.stdout).not.toContain('theirs');
     const shown = result.stdout.replace(/ssh-ed25519-cert-v01@openssh.com \S+/g, 'CERTIFICATE');
@@ -70,7 +89,7 @@ describe('get', () => {
   });
 
   it('prints the same values as JSON and as YAML, for any text', async () => {
-    const { edgewise } = await createApplied();
+    const { edgewise } = applied;
     const [json, yaml] = [
       await edgewise('get edgewise.yaml --format json'),
       await edgewise('get edgewise.yaml --format yaml'),
@@ -98,8 +117,7 @@ describe('get', () => {
     ['TCPEdge/postgres --format value=name', 'postgres\n'],
     ['SSHUserCertificate/ci --format value=extensions.permit-pty', '\n'],
   ])('prints one value: %s', async (words, expected) => {
-    const { edgewise } = await createApplied();
-    const { exitCode, stdout, stderr } = await edgewise(`get edgewise.yaml ${words}`);
+    const { exitCode, stdout, stderr } = await applied.edgewise(`get edgewise.yaml ${words}`);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     if (typeof expected === 'string') expect(stdout).toBe(expected);
     else expect(stdout).toMatch(expected);
@@ -117,9 +135,9 @@ describe('get', () => {
     ['edgewise.yaml --format value=token', []],
     ['edgewise.yaml TCPEdge/postgres --format value=region_domains', []],
   ])('reads only what it needs: get %s', async (words, expected) => {
-    const workspace = await createApplied();
-    await workspace.edgewise(`get ${words}`);
-    expect(listPaths(workspace)).toEqual([...expected].sort());
+    applied.recorder.take();
+    await applied.edgewise(`get ${words}`);
+    expect(listPaths(applied)).toEqual([...expected].sort());
   });
 
   it('prints the same resources as apply --format json, without tokens', async () => {
@@ -280,8 +298,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     ],
     ['TCPEdge --format value=hostports.first', 3, 'has no field hostports.first'],
   ])('refuses an unknown resource: get %s', async (words, exitCode, message) => {
-    const { edgewise } = await createApplied();
-    const result = await edgewise(`get edgewise.yaml ${words}`);
+    const result = await applied.edgewise(`get edgewise.yaml ${words}`);
     expect(result).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
   });
 
@@ -295,7 +312,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
   });
 
   it('leaves out the least important columns in a narrow terminal', async () => {
-    const { edgewise } = await createApplied();
+    const { edgewise } = applied;
     const wide = (await edgewise('get edgewise.yaml', { terminal: 120 })).stdout;
     const narrow = (await edgewise('get edgewise.yaml --no-color', { terminal: 80 })).stdout;
     expect([wide.includes('CREATED'), narrow.includes('CREATED')]).toEqual([true, false]);

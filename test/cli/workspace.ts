@@ -26,8 +26,18 @@ export async function createWorkspace(
   files: Readonly<Record<string, string>> = {},
   options: Partial<ServerOptions> = {},
 ): Promise<Workspace> {
+  const workspace = await openWorkspace(files, options);
+  onTestFinished(workspace.remove);
+  return workspace;
+}
+
+/** Makes a workspace for several tests that only read it. `remove` is what its `beforeAll` returns. */
+export async function openWorkspace(
+  files: Readonly<Record<string, string>> = {},
+  options: Partial<ServerOptions> = {},
+): Promise<Workspace & { readonly remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-test-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const server = createServer({
     now: () => NOW,
     idSeed: 'test',
@@ -45,7 +55,7 @@ export async function createWorkspace(
   await write(files);
   const edgewise: Workspace['edgewise'] = (line, more) =>
     runCommand(line.split(' '), { cwd: folder, transport: recorder.transport, ...more });
-  return { folder, server, recorder, edgewise, write };
+  return { folder, server, recorder, edgewise, write, remove };
 }
 
 /** Sends a request to the service as somebody does who uses no manifests. Returns the body; throws if it is refused. */

@@ -55,8 +55,8 @@ describe('a secret', () => {
     expect(createKeyRedactor('dev')('bad key dev, devel')).toBe('bad key [key], devel');
   });
 
-  it('is of any length, unlike a file without a key', () => {
-    const long = Array.from({ length: 800 }, (_, index) => `line ${index}\n`).join('');
+  it('is redacted at any length', () => {
+    const long = Array.from({ length: 300 }, (_, index) => `line ${index}\n`).join('');
     const secrets = createSecretRegistry();
     secrets.add('the API key', long);
     const left = secrets.redact(`before ${long}behind`);

@@ -264,7 +264,7 @@ describe('a stack of the library', () => {
   it('shares one rate limit for everything that it does', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const waits: string[] = [];
-    const options = { rateLimit: '8/2s', onWait: ({ reason }: { readonly reason: string }) => waits.push(reason) };
+    const options = { rateLimit: '8/1s', onWait: ({ reason }: { readonly reason: string }) => waits.push(reason) };
     const { now: _, ...real } = toOptions(workspace, options);
     const stack = await openStack(real);
     await stack.plan();

@@ -86,9 +86,9 @@ describe('edgewise explain', () => {
     const { stdout } = await explain(kind.name);
     for (const name of Object.keys(kind.fields)) expect(stdout).toMatch(new RegExp(`^  ${name}: `, 'm'));
     for (const path of listPaths(kind.fields)) {
-      const short = await explain(`${kind.name}.${path}`);
-      expect(short.exitCode, path).toBe(0);
-      expect((await explain(`${kind.name}.spec.${path}`)).stdout).toBe(short.stdout);
+      const { exitCode, stdout: short } = await explain(`${kind.name}.${path}`);
+      expect(exitCode, path).toBe(0);
+      if (!path.includes('.')) expect((await explain(`${kind.name}.spec.${path}`)).stdout).toBe(short);
     }
   });
 

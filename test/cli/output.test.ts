@@ -62,39 +62,27 @@ it('ignores an error stream that fails', async () => {
 });
 
 const FULL = '/dev/full';
+const HAS_FULL = existsSync(FULL);
 
-describe.runIf(existsSync(FULL))('a full device', () => {
-  const start = async (words: readonly string[], full: 'stdout' | 'stderr') => {
+it.runIf(HAS_FULL)(
+  `does not stop an apply whose progress cannot be shown${HAS_FULL ? '' : ' (needs /dev/full)'}`,
+  async () => {
     const { folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
-    const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
     const device = openSync(FULL, 'w');
-    const child = spawn(process.execPath, [main, ...words, '--base-url', 'embedded:account.json'], {
+    const child = spawn(process.execPath, [PROGRAM, 'apply', '--yes', '--base-url', 'embedded:account.json'], {
       cwd: folder,
-      stdio: ['ignore', full === 'stdout' ? device : 'pipe', full === 'stderr' ? device : 'pipe'],
+      stdio: ['ignore', 'pipe', device],
     });
     closeSync(device);
-    const other = full === 'stdout' ? child.stderr : child.stdout;
-    const [shown, [exitCode]] = await Promise.all([other === null ? '' : text(other), once(child, 'close')]);
-    return { folder, shown, exitCode };
-  };
-
-  it('makes plan fail with one line', async () => {
-    const { shown, exitCode } = await start(['plan'], 'stdout');
-    expect(exitCode).toBe(1);
-    expect(shown).toMatch(/\nedgewise: The result cannot be written to standard output: ENOSPC.*\n$/);
-    expect(shown).not.toContain('    at ');
-  }, 180_000);
-
-  it('does not stop an apply whose progress cannot be shown', async () => {
-    const { folder, shown, exitCode } = await start(['apply', '--yes'], 'stderr');
+    const [shown, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'close')]);
     expect(exitCode).toBe(0);
     expect(shown).toContain('1 write applied');
     expect(await readFile(join(folder, 'account.json'), 'utf8')).toContain('1.tcp.example.net:20001');
-  }, 180_000);
-});
+  },
+);
 
 it('writes the whole result to a slow reader, also if it is larger than a pipe', async () => {
-  const words = ['-c', '"$0" "$1" schema | (sleep 1; cat)', process.execPath, PROGRAM];
+  const words = ['-c', '"$0" "$1" schema | (sleep 0.5; cat)', process.execPath, PROGRAM];
   const shown = await text(spawn('sh', words, { stdio: ['ignore', 'pipe', 'inherit'] }).stdout);
   expect(shown.length).toBeGreaterThan(100_000);
   expect(JSON.parse(shown)).toHaveProperty('$defs');

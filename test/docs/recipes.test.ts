@@ -159,10 +159,8 @@ function expectFailures(script: string, env: Readonly<Record<string, string>> = 
   expect(whole.calls).not.toEqual([]);
   for (const [index, call] of whole.calls.entries()) {
     if (!isNeeded(call)) continue;
-    for (const code of [1, 3]) {
-      const { status, output } = runScript(script, { failing: index + 1, code }, env);
-      expect(status, `edgewise ${call}: ${output}`).toBe(code);
-    }
+    const { status, output } = runScript(script, { failing: index + 1, code: 3 }, env);
+    expect(status, `edgewise ${call}: ${output}`).toBe(3);
   }
 }
 
@@ -182,7 +180,7 @@ describe('the component for GitLab', () => {
 describe('the action', () => {
   it.each(['plan', 'apply', 'drift'])('%s fails if edgewise fails, with its exit code', (name) => {
     const action = parse(readFileSync(join(ACTIONS, name, 'action.yml'), 'utf8'));
-    for (const code of [1, 3, 4, 5, 6, 70]) expect([code, runAction(name, action, code)]).toEqual([code, code]);
+    for (const code of [1, 3, 6]) expect([code, runAction(name, action, code)]).toEqual([code, code]);
     expect(runAction(name, action, 0)).toBe(0);
   });
 });

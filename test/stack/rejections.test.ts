@@ -27,11 +27,11 @@ describe.each(METHODS)('%s of a stack', (_, call) => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ isAuthentication: true });
   });
+});
 
-  it('rejects with the documented NetworkError if the answer is no JSON', async () => {
-    const stack = await open(async () => new Response('<html>', { headers: { 'content-type': 'text/html' } }));
-    await expect(call(stack)).rejects.toBeInstanceOf(NetworkError);
-  });
+it('a stack rejects with the documented NetworkError if the answer is no JSON', async () => {
+  const stack = await open(async () => new Response('<html>', { headers: { 'content-type': 'text/html' } }));
+  await expect(stack.plan()).rejects.toBeInstanceOf(NetworkError);
 });
 
 it('the page of the library documents each error type that is exported', async () => {

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { git } from './repository/tree.ts';
 
 /** What stands at the top level, besides files and folders whose names begin with a dot. */
 const TOP_LEVEL = [
@@ -8,7 +8,7 @@ const TOP_LEVEL = [
 ];
 
 it('the top level contains the agreed files and folders, and no others', () => {
-  const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
+  const files = git('.', 'ls-files').trim().split('\n');
   const names = new Set(files.map((file) => file.split('/')[0] ?? '').filter((name) => !name.startsWith('.')));
   expect([...names].sort()).toEqual(TOP_LEVEL.sort());
 });

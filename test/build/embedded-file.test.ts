@@ -21,7 +21,7 @@ beforeEach(async () => {
   env = { EDGEWISE_BASE_URL: `embedded:${join(folder, 'account.json')}`, FOLDER: folder };
 });
 
-describe.runIf(BUILT)('the data file of the embedded server', () => {
+describe.runIf(BUILT)(`the data file of the embedded server${BUILT ? '' : ' (needs npm run build)'}`, () => {
   it('is read and written by the built program, which leaves no lock', async () => {
     for (const [words, shown] of [
       [['plan'], '1 to create'],

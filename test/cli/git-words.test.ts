@@ -1,12 +1,12 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runTool } from '../pipelines/tools.ts';
+import { git } from '../repository/tree.ts';
 import { createWorkspace, STACK } from './workspace.ts';
 
 it('shows an error of git on as many lines as git wrote', async () => {
   const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': STACK });
-  await runTool('git', ['init', '-q', folder]);
+  git(folder, 'init', '-q');
   await appendFile(
     join(folder, '.git/config'),
     '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tfirst = true\n\tsecond = true\n',

@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
 import { createStreamOutput, flushOutputs } from '../../src/cli/output/output.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
+import { needs } from '../needs.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 /** A stream that takes everything, or fails each time as it is told. */
@@ -62,24 +63,23 @@ it('ignores an error stream that fails', async () => {
 });
 
 const FULL = '/dev/full';
-const HAS_FULL = existsSync(FULL);
-
-it.runIf(HAS_FULL)(
-  `does not stop an apply whose progress cannot be shown${HAS_FULL ? '' : ' (needs /dev/full)'}`,
-  async () => {
-    const { folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
-    const device = openSync(FULL, 'w');
-    const child = spawn(process.execPath, [PROGRAM, 'apply', '--yes', '--base-url', 'embedded:account.json'], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', device],
-    });
-    closeSync(device);
-    const [shown, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-    expect(exitCode).toBe(0);
-    expect(shown).toContain('1 write applied');
-    expect(await readFile(join(folder, 'account.json'), 'utf8')).toContain('1.tcp.example.net:20001');
-  },
-);
+it('does not stop an apply whose progress cannot be shown', async () => {
+  needs(FULL, existsSync(FULL));
+  const { folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
+  const device = openSync(FULL, 'w');
+  const child = spawn(process.execPath, [PROGRAM, 'apply', '--yes', '--base-url', 'embedded:account.json'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', device],
+  });
+  closeSync(device);
+  const [shown, [exitCode]] = await Promise.all([
+    child.stdout === null ? '' : text(child.stdout),
+    once(child, 'close'),
+  ]);
+  expect(exitCode).toBe(0);
+  expect(shown).toContain('1 write applied');
+  expect(await readFile(join(folder, 'account.json'), 'utf8')).toContain('1.tcp.example.net:20001');
+});
 
 it('writes the whole result to a slow reader, also if it is larger than a pipe', async () => {
   const words = ['-c', '"$0" "$1" schema | (sleep 0.5; cat)', process.execPath, PROGRAM];

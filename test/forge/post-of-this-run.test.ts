@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
+import { git } from '../repository/tree.ts';
 import { type StandIn, startStandIn, WORKFLOW_TOKEN } from './stand-in.ts';
 
 let forge: StandIn;
@@ -105,8 +105,8 @@ describe('post in a job refuses', () => {
     const workspace = await createStack();
     const line = `<!-- edgewise:run GITHUB_RUN_ID=42/1 ${NOW.toISOString()} -->`;
     await workspace.write({ 'forged.md': `<!-- edgewise:plan stack=test -->\n${line}\n\nforged\n` });
-    execFileSync('git', ['init', '--quiet'], { cwd: workspace.folder });
-    execFileSync('git', ['add', '.'], { cwd: workspace.folder });
+    git(workspace.folder, 'init', '--quiet');
+    git(workspace.folder, 'add', '.');
     await symlink('forged.md', join(workspace.folder, 'plan.md'));
     await expectNotPosted(workspace, 'forged.md', RUN, 'belongs to the commit that is checked out');
     await expectNotPosted(workspace, 'plan.md', RUN, 'is a symbolic link');

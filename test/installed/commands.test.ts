@@ -29,7 +29,7 @@ const FILES = {
   'edge.txt': toEdge('rendered', 20_004),
 };
 
-const PREPARE = `git init --quiet
+const PREPARE = `! command -v git >/dev/null || git init --quiet
 edgewise apply -R stacks --yes
 edgewise plan more -o plan.json --report markdown=plan.md
 edgewise plan -R stacks -o plans --report json=stacks.json`;

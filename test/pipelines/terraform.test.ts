@@ -94,7 +94,7 @@ const NAMES = [
 /** No registry has terraform, so nothing can require it. */
 const isMissing = !isInstalled('terraform');
 
-describe.skipIf(isMissing)(isMissing ? 'terraform (skipped: not installed)' : 'terraform', () => {
+describe.skipIf(isMissing)(isMissing ? 'terraform (needs terraform)' : 'terraform', () => {
   it.each([
     ['a state file', 'infra/changed.json'],
     ['the output of terraform show -json', '-'],

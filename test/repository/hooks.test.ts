@@ -1,18 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
-
-const git = (cwd: string, ...args: readonly string[]): string =>
-  execFileSync('git', ['-c', 'user.email=a@example.com', '-c', 'user.name=a', ...args], { cwd, encoding: 'utf8' });
+import { commitAll, git } from './tree.ts';
 
 it('sees the files of a linked worktree in its pre-commit hook, whatever git tells the hook', async () => {
   const { edgewise, folder } = await createWorkspace({ 'live/web/edgewise.yaml': STACK });
-  git(folder, 'init', '-q', '-b', 'main');
-  git(folder, 'add', '-A');
-  git(folder, 'commit', '-qm', 'one');
+  commitAll(folder);
   const linked = join(await mkdtemp(join(tmpdir(), 'edgewise-linked-')), 'tree');
   onTestFinished(() => rm(join(linked, '..'), { recursive: true, force: true }));
   git(folder, 'worktree', 'add', '-q', linked);

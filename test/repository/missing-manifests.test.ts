@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
+import { needs } from '../needs.ts';
 import { commitAll, git, listWrites, toStack } from './tree.ts';
 
 /** Manifests that git has, but did not check out: a plan must not take them for removed. */
@@ -213,22 +214,21 @@ describe('git', () => {
     [
       'refuses the owner of the repository',
       async (folder) => {
+        needs('root, who can give files away', process.getuid?.() === 0);
         for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
           lchownSync(join(folder, name), 65_534, 65_534);
         return { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', PATH: process.env['PATH'] ?? '' };
       },
     ],
   ])('that %s', (_, prepare) => {
-    const isPossible = process.getuid?.() === 0;
-
-    it.runIf(isPossible)('does not stop a plan of a complete checkout', async () => {
+    it('does not stop a plan of a complete checkout', async () => {
       const workspace = await createApplied();
       await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
       const env = await prepare(workspace.folder);
       expect((await workspace.edgewise('plan live/web', { env })).exitCode).toBe(0);
     });
 
-    it.runIf(isPossible)('causes doubt about a sparse checkout', async () => {
+    it('causes doubt about a sparse checkout', async () => {
       const workspace = await createApplied();
       git(workspace.folder, 'sparse-checkout', 'set', '--cone', 'live/web/kept');
       const env = await prepare(workspace.folder);
@@ -237,7 +237,7 @@ describe('git', () => {
       });
     });
 
-    it.runIf(isPossible)('causes doubt about an empty folder beside submodules', async () => {
+    it('causes doubt about an empty folder beside submodules', async () => {
       const workspace = await createWithSubmodule();
       await rm(join(workspace.folder, 'live/web/sub'), { recursive: true });
       await mkdir(join(workspace.folder, 'live/web/sub'));

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey } from '../../src/server/index.ts';
 import { LONG } from '../laws/properties.ts';
+import { needs } from '../needs.ts';
 import { createCaller, listOf, textOf } from './caller.ts';
 import { createTestServer } from './test-server.ts';
 
@@ -27,10 +28,10 @@ describe('a server on a socket', () => {
     expect((await call('DELETE', `/edges/tcp/${textOf(created.body['id'])}`)).status).toBe(204);
   });
 
-  it('has a URL with brackets on IPv6', async (context) => {
+  it('has a URL with brackets on IPv6', async () => {
     const listener = await open('::1').catch((error: Error & { code?: string }) => error);
     const isMissing = listener instanceof Error && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(listener.code ?? '');
-    context.skip(isMissing, 'this machine has no IPv6 on its loopback device');
+    needs('IPv6 on the loopback device', !isMissing);
     expect(listener).toHaveProperty('url', expect.stringMatching(/^http:\/\/\[::1\]:\d+$/));
   });
 

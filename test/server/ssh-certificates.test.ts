@@ -2,21 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createServer } from '../../src/server/server.ts';
+import { needsProgram } from '../needs.ts';
 import { textOf } from './caller.ts';
 import { ECDSA_256_KEY, ECDSA_384_KEY, ECDSA_521_KEY, ED25519_KEY, RSA_KEY } from './ssh-keys.ts';
 import { createTestServer } from './test-server.ts';
 
-/** Of Debian's openssh-client. Tests that need it are skipped where it is missing, unless EDGEWISE_REQUIRE_SYSTEM is 1. */
-const isMissing = spawnSync('ssh-keygen', ['-?']).error !== undefined && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
-const MISSING = 'ssh-keygen is missing, so what it would say is not tested: install openssh-client';
-if (isMissing) process.stderr.write(`${MISSING}\n`);
-
 /** What ssh-keygen says about a certificate. */
-function readWithSshKeygen(certificate: string, context: TestContext): string {
-  context.skip(isMissing, MISSING);
+function readWithSshKeygen(certificate: string): string {
+  needsProgram('ssh-keygen', ['-?']);
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-certificate-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'key-cert.pub');
@@ -41,10 +37,10 @@ describe('a signed certificate', () => {
     expect(textOf(certificate)).toMatch(new RegExp(`^ssh-ed25519-cert-v01@openssh\\.com \\S+ ${textOf(id)}$`));
   });
 
-  it('is valid for whole seconds, in the response as in itself', async (context) => {
+  it('is valid for whole seconds, in the response as in itself', async () => {
     const body = await sign({ valid_after: '2026-01-31T12:00:00.9Z', valid_until: '2026-01-31T13:00:00.1+00:00' });
     expect(body).toMatchObject({ valid_after: '2026-01-31T12:00:00Z', valid_until: '2026-01-31T13:00:00Z' });
-    const said = readWithSshKeygen(textOf(body['certificate']), context);
+    const said = readWithSshKeygen(textOf(body['certificate']));
     expect(said).toContain('Valid: from 2026-01-31T12:00:00 to 2026-01-31T13:00:00');
   });
 
@@ -56,7 +52,7 @@ describe('a signed certificate', () => {
     expect([status, body['details']]).toMatchObject([400, { field: 'valid_until' }]);
   });
 
-  it('shows ssh-keygen what was requested', async (context) => {
+  it('shows ssh-keygen what was requested', async () => {
     const { certificate } = await sign({
       principals: ['alice', 'deploy'],
       critical_options: { 'source-address': '192.0.2.0/24,2001:db8::1', 'force-command': '/bin/echo hello' },
@@ -64,7 +60,7 @@ describe('a signed certificate', () => {
       valid_after: '2026-01-31T14:00:00+02:00',
       valid_until: '2026-03-01T00:00:00Z',
     });
-    expect(readWithSshKeygen(textOf(certificate), context)).toMatchInlineSnapshot(`
+    expect(readWithSshKeygen(textOf(certificate))).toMatchInlineSnapshot(`
       "key-cert.pub:
               Type: ssh-ed25519-cert-v01@openssh.com user certificate
               Public key: ED25519-CERT SHA256:SNrDw53ne8f/jdZCge5P05MWSsW4gmogdOXs1DwXZrM
@@ -85,9 +81,9 @@ describe('a signed certificate', () => {
     `);
   });
 
-  it('has no principals if none are requested, and the defaults of a certificate', async (context) => {
+  it('has no principals if none are requested, and the defaults of a certificate', async () => {
     const { certificate } = await sign({});
-    expect(readWithSshKeygen(textOf(certificate), context)).toMatchInlineSnapshot(`
+    expect(readWithSshKeygen(textOf(certificate))).toMatchInlineSnapshot(`
       "key-cert.pub:
               Type: ssh-ed25519-cert-v01@openssh.com user certificate
               Public key: ED25519-CERT SHA256:SNrDw53ne8f/jdZCge5P05MWSsW4gmogdOXs1DwXZrM
@@ -104,19 +100,19 @@ describe('a signed certificate', () => {
     `);
   });
 
-  it('has nothing that was not requested', async (context) => {
+  it('has nothing that was not requested', async () => {
     const { certificate } = await sign({ extensions: {} });
-    const shown = readWithSshKeygen(textOf(certificate), context);
+    const shown = readWithSshKeygen(textOf(certificate));
     expect(shown).toContain('Critical Options: (none)');
     expect(shown).toContain('Extensions: (none)');
   });
 
-  it('has an extension with a value, and a critical option without one, in the form that OpenSSH reads', async (context) => {
+  it('has an extension with a value, and a critical option without one, in the form that OpenSSH reads', async () => {
     const { certificate } = await sign({
       critical_options: { 'force-command': '' },
       extensions: { 'login@example.com': 'alice' },
     });
-    const shown = readWithSshKeygen(textOf(certificate), context);
+    const shown = readWithSshKeygen(textOf(certificate));
     expect(shown).toMatch(/Critical Options: \n +force-command *\n/);
     expect(shown).toContain(`login@example.com UNKNOWN OPTION: 00000005${Buffer.from('alice').toString('hex')}`);
   });
@@ -135,9 +131,9 @@ describe('a signed certificate', () => {
 
   it.for([ED25519_KEY, ECDSA_256_KEY, ECDSA_384_KEY, ECDSA_521_KEY, RSA_KEY])(
     'has a signature that ssh-keygen accepts: %s',
-    async (key, context) => {
+    async (key) => {
       const { certificate, id } = await sign({ public_key: key });
-      const shown = readWithSshKeygen(textOf(certificate), context);
+      const shown = readWithSshKeygen(textOf(certificate));
       expect(shown).toContain(`Key ID: "${textOf(id)}"`);
       expect(shown).toContain('(using ssh-ed25519)');
     },
@@ -189,13 +185,13 @@ describe('a certificate authority', () => {
     );
   });
 
-  it('signs certificates', async (context) => {
+  it('signs certificates', async () => {
     const { server, call } = createTestServer();
     const asked = { public_key: ED25519_KEY, ssh_certificate_authority_id: 'sshca_1' };
     const { body } = await call('POST', '/ssh_user_certificates', { body: asked });
     const authority = server.certificateAuthorityKey('sshca_1');
     const fingerprint = spawnSync('ssh-keygen', ['-l', '-f', '-'], { encoding: 'utf8', input: authority });
-    const shown = readWithSshKeygen(textOf(body['certificate']), context);
+    const shown = readWithSshKeygen(textOf(body['certificate']));
     expect(shown).toContain(`Signing CA: ED25519 ${fingerprint.stdout.split(' ')[1]} (using ssh-ed25519)`);
   });
 

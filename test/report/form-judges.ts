@@ -132,7 +132,7 @@ const OUR_ELEMENTS: ReadonlySet<string> = new Set([
     'figure',
     'figcaption',
   ],
-  ...['details', 'summary', 'button', 'input', 'fieldset', 'legend', 'del', 'ins'],
+  ...['details', 'summary', 'button', 'input', 'fieldset', 'legend', 'del', 'ins', 'wbr'],
   ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ]);
 

@@ -104,7 +104,7 @@ describeInBrowsers(buildPage(), (shown) => {
     expect(await shown.page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
   });
 
-  it.each(WIDTHS)('breaks no kind and no name inside a word if it is %i wide', async (width) => {
+  it.each(WIDTHS)('breaks no kind, name or id inside a word if it is %i wide', async (width) => {
     await open('', 'light', width);
     await choose('everything');
     await press('#apply');
@@ -114,7 +114,7 @@ describeInBrowsers(buildPage(), (shown) => {
     await press('#account summary');
     const broken = await shown.page.evaluate(() => {
       const review = (document.getElementById('review') as HTMLIFrameElement).contentDocument;
-      const inside = review?.querySelectorAll('.item h3, .item .kind, .grid td') ?? [];
+      const inside = review?.querySelectorAll('.item h3, .item .kind, .fields th, .grid td') ?? [];
       const words = (element: Element): string[] => {
         const walker = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_TEXT);
         const found: string[] = [];
@@ -127,7 +127,9 @@ describeInBrowsers(buildPage(), (shown) => {
           }
         return found;
       };
-      return [...document.querySelectorAll('#live th, #files [role=tab]'), ...inside].flatMap(words);
+      return [...document.querySelectorAll('#live th, #live td:nth-child(3), #files [role=tab]'), ...inside].flatMap(
+        words,
+      );
     });
     expect(broken).toEqual([]);
   });

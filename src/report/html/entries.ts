@@ -157,8 +157,13 @@ function renderField({ path, notes, forcesReplace, inline, lines, place }: Field
     ...(place === undefined ? [] : [html` <span class="detail">${renderPlace(place)}</span>`]),
   ];
   const value = inline === undefined ? html`<div class="lines">${lines.map(renderLine)}</div>` : renderInline(inline);
-  return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${path}${details}</th><td>${value}</td></tr>
+  return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${renderPath(path)}${details}</th><td>${value}</td></tr>
 `;
+}
+
+/** A path may continue on the next line after a dot, so that no id is broken where it fits on a line. */
+function renderPath(path: string): Html {
+  return html`${path.split(/(?<=\.)/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`))}`;
 }
 
 function renderInline({ from, to, is }: NonNullable<Field['inline']>): Html {

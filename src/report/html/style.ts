@@ -151,7 +151,7 @@ table { border-collapse: collapse; width: 100%; text-align: left; }
 .fields { font: 0.82rem/1.5 var(--mono); table-layout: fixed; }
 .fields th, .fields td { padding: 0.16rem 0.8rem 0.16rem 0; vertical-align: top; font-weight: 400; }
 .fields tr + tr > * { border-top: 1px solid color-mix(in srgb, var(--line) 60%, transparent); }
-.fields th { width: 32%; color: var(--soft); }
+.fields th { width: 21rem; color: var(--soft); }
 .detail { color: var(--ink); font: 0.75rem/1.4 system-ui, sans-serif; background: var(--raised); border-radius: 4px; padding: 0 0.35rem; display: inline-block; }
 .forces .detail { background: var(--violet-wash); color: var(--violet); }
 del, ins { text-decoration: none; border-radius: 3px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }

@@ -38,6 +38,8 @@ export interface Host {
   readonly now: () => Date;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Returns a number from 0 to below 1. Spreads the retries of concurrent runs. */
+  readonly random: () => number;
   readonly readStdin: () => Promise<Uint8Array>;
   /** Called when the subject of the run is known, so that a failure report can name it. */
   readonly onSubject?: (subject: StackNameAndLocator) => void;

@@ -13,6 +13,7 @@ export function createProcessHost(cwd: string = process.cwd()): Omit<Host, 'rehe
     uid: process.getuid?.(),
     now: () => new Date(),
     sleep: sleepFor,
+    random: Math.random,
     readStdin: () => readStream(process.stdin),
     openTransport: async (settings) => (await import('./open-transport.ts')).openTransport(settings),
   };

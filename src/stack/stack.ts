@@ -114,8 +114,8 @@ function createLink({ settings, given, notices = {}, watch, onConnected }: Accou
   const connect = async () => {
     const reached = await openServiceConnection(settings, host, given);
     onConnected?.(reached);
-    const { now, sleep, secrets } = host;
-    const more = { now: () => now().getTime(), date: now, sleep, secrets, ...notices };
+    const { now, sleep, random, secrets } = host;
+    const more = { now: () => now().getTime(), date: now, sleep, random, secrets, ...notices };
     const client = createServiceClient(settings, { ...reached, send: guard(reached.send) }, more);
     const { prepareWrites = async () => undefined, close } = reached;
     return { client: watch?.(client) ?? client, prepareWrites, close };

@@ -31,6 +31,7 @@ export interface FakeOptions {
   readonly now?: () => Date;
   /** Without it, time passes at once: only the command's own clock moves on. */
   readonly sleep?: Context['sleep'];
+  readonly random?: Context['random'];
   /** Without it, nothing that waits for time is called back. */
   readonly after?: Context['after'];
   /** Called when the process would end at once. */
@@ -59,6 +60,7 @@ export async function runCommand(
     cwd: options.cwd,
     uid: options.uid ?? process.getuid?.(),
     ...clock,
+    random: options.random ?? (() => 0.5),
     after: options.after ?? (() => () => undefined),
     readStdin: async () => Buffer.from(options.stdin ?? ''),
     ask: async (question) => {

@@ -28,6 +28,7 @@ async function startServe(words: readonly string[], cwd: string, now = () => NOW
     uid: process.getuid?.(),
     now,
     sleep: async () => undefined,
+    random: () => 0.5,
     readStdin: async () => new Uint8Array(),
     ask: async () => undefined,
     onInterrupt: (listener) => {

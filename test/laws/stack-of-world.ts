@@ -42,6 +42,7 @@ function toHost(world: World, folder: string): Host {
     uid: process.getuid?.(),
     now: () => world.now(),
     sleep: async () => undefined,
+    random: () => 0.5,
     readStdin: unused,
     rehearse: rehearsePlan,
     openTransport: unused,

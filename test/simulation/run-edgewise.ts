@@ -96,6 +96,7 @@ export function startRun(world: World, options: RunOptions): Run {
     transport: world.mutant(createTransport(world, process)),
     now: () => new Date(world.time.nowMs()),
     sleep: (ms, signal) => (isDead ? NEVER : world.time.sleep(ms, signal)),
+    random: world.jitter,
     onListen: (listener) => {
       interrupt = listener;
     },

@@ -74,8 +74,6 @@ function sampleHistory(seed: number, steps: number, options: StackOptions): read
 }
 
 async function walkWorld(world: World, way: (world: World) => Promise<void>): Promise<Walked> {
-  const { random } = Math;
-  Math.random = world.chance.fork('jitter').next;
   const { seed, ledger, trace, failures } = world;
   try {
     if (world.habits.leavesOut.length > 0) await createWitnesses(world.shared);
@@ -85,7 +83,6 @@ async function walkWorld(world: World, way: (world: World) => Promise<void>): Pr
     if (!(error instanceof Error)) throw error;
     return { seed, violations: [...ledger.violations, error.stack ?? error.message], trace, failures };
   } finally {
-    Math.random = random;
     await world.close();
   }
 }

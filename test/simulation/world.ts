@@ -27,6 +27,8 @@ export type Mutant = (inner: Transport) => Transport;
 export interface World {
   readonly seed: number;
   readonly chance: Chance;
+  /** The random numbers of every run. */
+  readonly jitter: () => number;
   readonly time: VirtualTime;
   readonly server: Server;
   readonly ledger: Ledger;
@@ -83,6 +85,7 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
   return {
     seed,
     chance,
+    jitter: chance.fork('jitter').next,
     time,
     server,
     ledger,

@@ -4,11 +4,11 @@ import { SEED } from './laws/properties.ts';
 import { toTries } from './tries.ts';
 
 /**
- * Every property is tried with the same random data each time, so that a test that passes passes again: EDGEWISE_SEED says otherwise.
- * One that does not say how often is tried so often.
+ * Every property gets the same random data in each run, so that a test that passes passes again. EDGEWISE_SEED sets another seed. The number of
+ * tries is for properties that set none.
  */
 fc.configureGlobal({ seed: SEED, numRuns: toTries(100) });
 
-/** Compiling the sources takes half of the time of a short process: each leaves what it compiled to the next one. */
+/** Processes share a cache of compiled sources, because compiling takes half of the time of a short process. */
 export const COMPILED = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/edgewise') };
 Object.assign(process.env, COMPILED);

@@ -28,7 +28,7 @@ describe('drift', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('is told from changes not applied yet, and from unmanaged resources', async () => {
+  it('differs from changes that are not applied yet, and from unmanaged resources', async () => {
     const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     const call = async (method: string, path: string, body: object) =>
@@ -286,7 +286,7 @@ spec:
   );
 
   it.each(['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'])(
-    'says of a change that is not applied yet what the plan says, with dangers and notes: %s',
+    'shows a change that is not applied yet as the plan does, with dangers and notes: %s',
     async (form) => {
       const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
       await edgewise('apply --yes');

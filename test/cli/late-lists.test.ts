@@ -149,7 +149,7 @@ describe('two applies at once whose lists show nothing of what they create', () 
 });
 
 describe('resources that were created in the same second with one mark', () => {
-  it('give the same plan in any order of the list', async () => {
+  it('have the same plan in any order of the list', async () => {
     const workspace = await createStack(POOL);
     await workspace.edgewise(APPLY);
     const [{ metadata } = { metadata: '' }] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];

@@ -54,7 +54,7 @@ describe('plan', () => {
     expect((await edgewise('show plan.json --format json')).stdout).toBe(planned.stdout);
   });
 
-  it('takes no plan and no snapshot in the folder for a manifest', async () => {
+  it('reads no plan and no snapshot in the folder as a manifest', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('plan -o plan.json');
     expect(await edgewise('plan')).toMatchObject({ exitCode: 0 });

@@ -127,7 +127,7 @@ describe('abuse-report submit without a response', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, error: { remedy: expect.stringContaining('Ask') } });
   });
 
-  it('shows everything that helps to find out', async () => {
+  it('shows the status, the operation and the next step', async () => {
     const { edgewise } = await createWorkspace();
     const answer = { error_code: 'internal', msg: 'oops', details: { operation_id: 'op_1' } };
     const { transport } = createCounter(async () => Response.json(answer, { status: 500 }));

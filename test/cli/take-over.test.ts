@@ -30,7 +30,7 @@ describe('--take-over', () => {
     expect((await edgewise('plan empty.yaml --take-over test')).stdout).toContain('it is the stack of these manifests');
   });
 
-  it('says of a token only what is certain: a stack that adopted a credential never had its token', async () => {
+  it('makes no guess about a token: a stack that adopted a credential never had its token', async () => {
     const id = `cr_${'a'.repeat(27)}`;
     const adopting = `${toCredential('agent')}lifecycle: { adopt: ${id} }\n`;
     const renamed = `${toCredential('office')}lifecycle: { renamed_from: agent }\n`;

@@ -64,7 +64,7 @@ describe('readLive', () => {
     return live.resources.get('SSHUserCertificate')?.map(({ spec }) => spec);
   }
 
-  it('takes a field for empty that the service leaves out of one resource and shows of another', async () => {
+  it('treats a field as empty if the service leaves it out of one resource and shows it in another', async () => {
     const shown = { id: 'sucrt_1', extensions: null, critical_options: { 'force-command': 'x' }, principals: ['a'] };
     const empty = { description: '', metadata: '', extensions: {}, critical_options: {}, principals: [] };
     expect(await readCertificates(shown, { id: 'sucrt_2' })).toEqual([
@@ -73,14 +73,14 @@ describe('readLive', () => {
     ]);
   });
 
-  it('knows nothing of a field that the service shows of no resource, unless it may be left out while it is empty', async () => {
+  it('treats a field as unknown if the service shows it in no resource, unless it may leave out an empty one', async () => {
     expect(await readCertificates({ id: 'sucrt_1' }, { id: 'sucrt_2' })).toEqual([
       { description: '', metadata: '' },
       { description: '', metadata: '' },
     ]);
   });
 
-  it('takes a field that always has a value for unknown if it is left out, whatever others show', async () => {
+  it('treats a field that always has a value as unknown if it is left out, also if others show it', async () => {
     const [, spec] =
       (await readCertificates({ id: 'sucrt_1', public_key: 'ssh-ed25519 AAAA' }, { id: 'sucrt_2' })) ?? [];
     expect(spec).toEqual({ description: '', metadata: '' });

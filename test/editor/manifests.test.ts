@@ -63,7 +63,7 @@ describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manif
 });
 
 it.each(LIST_MEMBER_KINDS)(
-  'a manifest of %s is told of a field and a setting that are not known, and of a wrong name',
+  'an editor reports an unknown field, an unknown setting and a wrong name in a manifest of %s',
   async (kind) => {
     const text = `${MODELINE}${toHead(kind).replace('name: a', 'name: A b')}zork: 1\nspec:\n  hostport: 1\n`;
     expect(await server.diagnose(text)).toEqual(

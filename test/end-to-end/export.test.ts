@@ -8,7 +8,7 @@ import { createUnmanagedAccount } from './unmanaged-account.ts';
 
 const API_KEY = 'end-to-end';
 
-describe('an account of 300 resources that nobody manages', () => {
+describe('an account of 300 unmanaged resources', () => {
   let server: ServerProcess;
   let folder: string;
 

@@ -50,7 +50,7 @@ describe('post in a job accepts', () => {
     }
   });
 
-  it('a report that another job of its pipeline made', async () => {
+  it('a report of another job of its pipeline', async () => {
     const { edgewise } = await createStack();
     const started = { CI_PIPELINE_CREATED_AT: '2026-03-01T11:59:00Z' };
     await edgewise('plan --report markdown=plan.md', { env: { CI_PIPELINE_ID: '7', CI_JOB_ID: '1', ...started } });

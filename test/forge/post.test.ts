@@ -134,7 +134,7 @@ describe('a report that cannot be posted', () => {
   it.each([
     ['outside of a pipeline', {}, /not a job of GitHub or GitLab/],
     ['without a token', { GITHUB_REPOSITORY: 'o/r' }, /no token to write with: set GITHUB_TOKEN/],
-  ])('says what to set: %s', async (_, env, message) => {
+  ])('names the setting that is missing or wrong: %s', async (_, env, message) => {
     const { edgewise } = await createReports();
     const result = await edgewise('post plan.md', { env });
     expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(message) });

@@ -99,7 +99,7 @@ describe('a plan file with its manifests writes nothing', () => {
   it.each([
     ['a rehearsal that was invented', withRehearsal],
     ['warnings that were taken out', withoutWarnings],
-  ])('but what the manifests describe: %s', async (_, change) => {
+  ])('that the manifests do not describe: %s', async (_, change) => {
     const scene = await createInstalledWorkspace();
     await scene.run(PLAN);
     await edit(scene, change);
@@ -256,7 +256,7 @@ describe('a file that a pull request commits', () => {
     expect([scene.read('plan.md'), scene.read('mine.html')]).toEqual(['# nothing to do\n', 'mine\n']);
   });
 
-  it('gives the runner of a job no command', async () => {
+  it('contains no command for the runner of a job', async () => {
     const lures = '##[add-mask]true ::add-mask::true\n::set-output name=a::b\n##[group]x';
     const scene = await createInstalledWorkspace({ 'm/edgewise.yaml': describing(lures) });
     const { stdout, stderr } = await scene.run('plan ~/m', { GITHUB_ACTIONS: 'true' });

@@ -71,7 +71,7 @@ describe('a comment of another user with the marker of a report', () => {
 });
 
 describe('a report of another author', () => {
-  it('contains no command that the forge would run for whoever posts it', async () => {
+  it('contains no command that the forge would run for the user who posts it', async () => {
     const { edgewise, write } = await createReport();
     const forge = await startForge();
     await write({ 'drift.md': `${MARKER}\n/merge\r\n/approve\na /path\n` });

@@ -137,7 +137,7 @@ describe('a copied mark', () => {
 const EDGES = `${STACK}${toManifest('TCPEdge', 'shop', { description: 'the shop', hostports: ['1.tcp.example.net:20001'] })}`;
 
 describe('an edge with a copied mark', () => {
-  it('is pruned by a plan that shows what is lost', async () => {
+  it('is pruned by a plan that shows its hostport and its description', async () => {
     const workspace = await createAccount(EDGES);
     const [original] = list(workspace, 'TCPEdge');
     const { id } = await sendByHand(workspace, 'POST', '/edges/tcp', {

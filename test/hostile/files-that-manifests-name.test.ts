@@ -177,7 +177,7 @@ describe('the allowed paths', () => {
     }
   });
 
-  it('include what is below --root or EDGEWISE_ROOT, and nothing else', async () => {
+  it('include the files below --root or EDGEWISE_ROOT, and no others', async () => {
     const workspace = await createCheckout({ 'm.yaml': toStack('{ policies: [../policies] }') });
     await workspace.write({
       'policies/p.yaml':
@@ -190,7 +190,7 @@ describe('the allowed paths', () => {
     expect(await edgewise('validate . --root .')).toMatchObject({ exitCode: 3 });
   });
 
-  it('include what a flag names, wherever it is', async () => {
+  it('include the files that a flag names, in any folder', async () => {
     const workspace = await createCheckout({ 'm.yaml': STACK + toCredential() });
     const folder = join(workspace.folder, 'tokens-of-the-pipeline');
     await mkdir(folder, { mode: 0o700 });

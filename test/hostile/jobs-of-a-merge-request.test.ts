@@ -69,7 +69,7 @@ describe('the key and the token of the forge', () => {
 
 describe('the artifact and the note', () => {
   it.each(['a folder', 'a link to a folder', 'a link to a file'])(
-    'are what the run wrote if the merge request commits %s in their place',
+    'are those of the run if the merge request commits %s in their place',
     async (kind) => {
       const elsewhere = join(runner, 'elsewhere');
       await mkdir(elsewhere);

@@ -30,7 +30,7 @@ describe('the page of attacks', () => {
 
   const decisions = readTable('## Who may decide what');
 
-  it('says for each who decides it', () => {
+  it('has a decision of each command for each value', () => {
     expect(decisions.length).toBeGreaterThan(9);
     for (const row of decisions) expect(row, row[0]).toHaveLength(7);
   });

@@ -48,7 +48,7 @@ function commit({ folder }: Workspace, ...files: readonly string[]): void {
 /** Attributes with which git writes another file than the one that is committed. */
 const ATTRIBUTES = ['ident', 'working-tree-encoding=UTF-7', 'working-tree-encoding=UTF-16LE-BOM', 'text eol=crlf'];
 
-describe('attributes that change what git checks out mark a stack as changed', () => {
+describe('attributes that change the checkout of git mark a stack as changed', () => {
   it.each(ATTRIBUTES)('if the pull request adds %s', async (attribute) => {
     const workspace = await createRepository();
     git(workspace.folder, 'checkout', '-q', '-b', 'pull-request');
@@ -182,7 +182,7 @@ describe('ignored files mark a stack as changed', () => {
   });
 });
 
-describe('files that git was told to overlook mark a stack as changed', () => {
+describe('files whose changes git does not report mark a stack as changed', () => {
   it.each(['--skip-worktree', '--assume-unchanged'])('with %s', async (flag) => {
     const workspace = await createRepository();
     const { folder, write } = workspace;

@@ -243,7 +243,7 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
 });
 
 describe('a search upward', () => {
-  it('visits the folders that the user chose, whoever owns them', () => {
+  it('visits the folders that the user chose, also those of other users', () => {
     const folder = join('/', 'tmp', 'a', 'b');
     const { folders, end } = searchUpward(folder, { cwd: '/tmp', uid: 1 });
     expect(folders.slice(0, 3)).toEqual([folder, dirname(folder), '/tmp']);

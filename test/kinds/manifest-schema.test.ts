@@ -92,7 +92,7 @@ describe('the JSON Schema of manifests', () => {
     expect(isManifest(restriction)).toBe(true);
   });
 
-  it('accepts whatever edgewise accepts', () => {
+  it('accepts each manifest that edgewise accepts', () => {
     const json = fc.json({ maxDepth: 1 }).map((text): Json => JSON.parse(text));
     // That a kind is not known, or does not belong there, is found beyond the schema.
     const isOfOtherKind = (one: Json) => /"(?!External\/)[A-Za-z]+\/[^/\s"]+"/.test(JSON.stringify(one));

@@ -33,14 +33,14 @@ function listNaming(file: string): readonly string[] {
     .map((line) => `${file}: ${line}`);
 }
 
-describe('a kind is named in its table', () => {
-  it('and nowhere else', () => {
+describe('the name of a kind', () => {
+  it('is in the table of the kind, and in few other files', () => {
     const others = SOURCES.filter((file) => !EXPECTED.has(file));
     expect(others.length).toBeGreaterThan(250);
     expect(others.flatMap(listNaming)).toEqual([]);
   });
 
-  it.each(NAMED)('but for %s', (_, files) => {
+  it.each(NAMED)('is in a file for another purpose: %s', (_, files) => {
     expect(globSync(files).flatMap(listNaming)).not.toEqual([]);
   });
 });

@@ -12,12 +12,12 @@ describe('the members of sets in requests', () => {
     });
   });
 
-  it('stay if they are sorted', () => {
+  it('keep their order if it is sorted', () => {
     const spec = { hostports: ['A:1', 'b:2'], ip_restriction: { ip_policy_ids: ['ipp_a', 'ipp_b'] } };
     expect(toRequestSpec(TCP_EDGE, spec)).toEqual(spec);
   });
 
-  it('are the only ones that are moved', () => {
+  it('are sorted, and the members of other lists are not', () => {
     const rule = { expressions: ['b', 'a'], actions: [{ type: 'log', config: { list: [2, 1] } }] };
     const edge = { metadata: { list: [2, 1] }, policy: { inbound: [rule], outbound: rule } };
     const route = { request_headers: { add: { 'x-b': '2', constructor: '1' }, constructor: ['b', 'a'] } };

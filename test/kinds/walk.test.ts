@@ -48,7 +48,7 @@ describe('the walk', () => {
     ]);
   });
 
-  it('takes a single value for a list of one if the table allows it', () => {
+  it('reads a single value as a list of one if the table allows it', () => {
     expect(listPlaces(TYPE, { tags: 'a' })).toEqual([': object', 'tags: list', 'tags: text']);
     expect(listPlaces(setOf(text()), 'a')).toEqual([': list']);
   });

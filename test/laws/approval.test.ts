@@ -33,7 +33,7 @@ describe('an approved plan', () => {
     await holds(property, 30);
   });
 
-  it('approves what is left of it after an interrupted apply, until everything is done', LONG, async () => {
+  it('approves its remaining changes after an interrupted apply, until everything is done', LONG, async () => {
     const property = fc.asyncProperty(
       arbitraryHistory(1),
       fc.nat(20),

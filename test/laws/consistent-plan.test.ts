@@ -6,7 +6,7 @@ import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import { World } from './world.ts';
 
-it('a plan file does what its changes show, whatever its content', LONG, async () => {
+it('the writes of any plan file match the changes that it shows', LONG, async () => {
   const property = fc.asyncProperty(arbitraryHistory(2), async (stacks) => {
     const world = new World();
     for (const stack of stacks) {

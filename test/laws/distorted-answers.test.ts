@@ -153,7 +153,7 @@ describe('a service that changes what it stores', () => {
     ...['private_key_type', 'certificate_management_policy', 'type', 'add', 'tripped_duration'],
   ];
 
-  it.each(HIDDEN)('never shows %s is asked for once', async (hidden) => {
+  it.each(HIDDEN)('never shows %s gets it in one request', async (hidden) => {
     const workspace = await createWorkspace({ 'stack.yaml': MANIFESTS });
     const leaveOut: Distortion = (name, value) => (name === hidden ? undefined : value);
     const transport = distorted(workspace.recorder.transport, EVERYWHERE, leaveOut);

@@ -26,7 +26,7 @@ describe('drift', () => {
     await holds(property, 30);
   });
 
-  it('names what somebody changed, and nothing else', LONG, async () => {
+  it('names the fields that another user changed, and no others', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), fc.constantFrom(...OWNED_KINDS), async (stack, kind) => {
       const world = new World();
       await world.migrate(stack);

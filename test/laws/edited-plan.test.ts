@@ -113,7 +113,7 @@ function toFolder(): string {
 }
 
 describe('a plan file', () => {
-  it.each(BROKEN)('does what the manifests say, or nothing, if it was edited: %s', LONG, async (_, prepare) => {
+  it.each(BROKEN)('applies the manifests or nothing if it was edited: %s', LONG, async (_, prepare) => {
     const picks = fc.infiniteStream(fc.nat());
     const property = fc.asyncProperty(arbitraryHistory(1, { maxResources: 5 }), picks, async (history, picked) => {
       const planned = await prepare(history);
@@ -129,7 +129,7 @@ describe('a plan file', () => {
     await holds(property, 8);
   });
 
-  it('does what the manifests of the apply say, or nothing, if it was made of others', LONG, async () => {
+  it('applies the manifests of the apply or nothing if it was made from others', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(2), async ([first, second = [], third]) => {
       const planned = await save(first, third);
       if (hasErrors(planned.plan.diagnostics)) return;

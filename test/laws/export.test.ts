@@ -27,7 +27,7 @@ import { listTouched, loadStack, World } from './world.ts';
 const OPTIONS: ExportOptions = { stack: STACK_NAME };
 
 describe('an export of an unmanaged account', () => {
-  it('gives manifests whose plan only adopts', LONG, async () => {
+  it('creates manifests whose plan only adopts', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), fc.boolean(), async (stack, isOneText) => {
       const world = await createUnmanaged(stack);
       world.takeRequests();
@@ -46,7 +46,7 @@ describe('an export of an unmanaged account', () => {
     await holds(property, 60);
   });
 
-  it('gives the same bytes again after an apply', LONG, async () => {
+  it('has the same bytes after an apply', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
       const world = await createUnmanaged(stack);
       const first = exportLive(await readAccount(world, stack), OPTIONS);
@@ -71,7 +71,7 @@ describe('an export of an unmanaged account', () => {
     await holds(property, 40);
   });
 
-  it('adopts what a Terraform state also contains, under its names, and changes nothing else', LONG, async () => {
+  it('adopts the resources of a Terraform state under its names, and changes nothing else', LONG, async () => {
     const property = fc.asyncProperty(
       arbitraryStack(),
       arbitraryStateNames(),

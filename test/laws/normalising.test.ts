@@ -96,7 +96,7 @@ async function readField(world: World, stack: TestStack, resource: TestResource,
   return spec[field] ?? (table === undefined ? null : getNormalUnsetFieldValue(table));
 }
 
-describe('a field that another user changes at such a service', () => {
+describe('a field that another user changes at a service with its own forms', () => {
   it.each(FIELDS)(
     'is found if it is shown otherwise than before, and reverted: $label',
     LONG,
@@ -122,7 +122,7 @@ describe('a field that another user changes at such a service', () => {
   );
 });
 
-describe('a field that changes in its manifest at such a service', () => {
+describe('a field that changes in its manifest at a service with its own forms', () => {
   it.each(EDITABLE_FIELDS)(
     'is a change if its meaning differs, and matches after that: $label',
     LONG,
@@ -151,7 +151,7 @@ describe('a field that changes in its manifest at such a service', () => {
   );
 });
 
-describe('a description that changes in its manifest at such a service', () => {
+describe('a description that changes in its manifest at a service with its own forms', () => {
   const DESCRIBED = SUBJECTS.filter(({ fields }) => fields['description'] !== undefined);
 
   it.each(DESCRIBED)('is written, and matches after that: $name', LONG, async (kind) => {

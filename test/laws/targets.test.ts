@@ -10,7 +10,7 @@ import type { TestStack } from './stack.ts';
 import { listTouched, World } from './world.ts';
 
 describe('a plan for targets', () => {
-  it('changes them and what they need, and leaves nothing to do for them', LONG, async () => {
+  it('changes the targets and their dependencies, and leaves nothing to do for them', LONG, async () => {
     const picks = fc.array(fc.nat(15), { minLength: 1, maxLength: 2 });
     const property = fc.asyncProperty(arbitraryHistory(1), picks, async ([first = [], second = []], at) => {
       const world = new World();
@@ -35,7 +35,7 @@ describe('a plan for targets', () => {
 });
 
 describe('a plan with exclusions', () => {
-  it('leaves them and what depends on them unchanged, and can be applied', LONG, async () => {
+  it('leaves excluded resources and their dependents unchanged, and can be applied', LONG, async () => {
     const picks = fc.array(fc.nat(15), { minLength: 1, maxLength: 2 });
     const property = fc.asyncProperty(arbitraryHistory(1), picks, async ([first = [], second = []], at) => {
       const world = new World();

@@ -380,7 +380,7 @@ describe('expressions', () => {
     expect(found?.place?.column).toBe(15);
   });
 
-  it('propose the name that was meant', () => {
+  it('propose the nearest name', () => {
     const [found] = lint('TCPEdge', toRule("conn.cleint_ip == 'x'"));
     expect(found?.remedy).toContain('Did you mean `conn.client_ip`?');
   });
@@ -393,7 +393,7 @@ describe('expressions', () => {
 describe('lint for a plan', () => {
   const body = 'spec: { type: api, enforced: true, ip_policy_ids: [ipp_a] }';
 
-  it('leaves out what the plan reports itself', () => {
+  it('leaves out findings that the plan reports itself', () => {
     expect(lint('IPRestriction', body, '', { isForPlan: true })).toEqual([]);
   });
 

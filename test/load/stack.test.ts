@@ -12,7 +12,7 @@ const TIMEOUT_MS = 600_000;
 const MOST = (2 * MANY) / FEW;
 
 it(
-  'a plan, its rehearsal and its apply take calls in proportion to what they are about',
+  'the calls of a plan, its rehearsal and its apply grow no faster than the resources',
   async () => {
     const [few = new Map(), many = new Map()] = await countSteps(
       { module: new URL('stack-task.ts', import.meta.url), name: 'prepareStack' },

@@ -58,12 +58,12 @@ describe('invalid manifests', () => {
 describe('every diagnostic about manifests', () => {
   const lines = TABLES.flatMap((table) => readFileSync(new URL(table, FOLDER), 'utf8').split('\n'));
 
-  it('says what to do', () => {
+  it('has a remedy', () => {
     const silent = lines.filter((line, index) => TOLD.test(line) && !/^ {2}[A-Z]/.test(lines[index + 1] ?? ''));
     expect(silent).toEqual([]);
   });
 
-  it('names only what can be explained', () => {
+  it('names only topics that explain has', () => {
     const topics = lines.flatMap((line) =>
       Array.from(line.matchAll(/`edgewise explain (\S+)`/g), ([, topic = '']) => topic),
     );

@@ -31,7 +31,7 @@ describe('variables in a text', () => {
     [`${D}${D}${D}{env:NAME}`, `${D}${D}{env:NAME}`, []],
     [LITERAL, LITERAL, []],
     [`${D}{env:toString}`, `${D}{env:toString}`, ['toString']],
-  ])('are filled in: %s gives %s', (text, filled, unset) => {
+  ])('are filled in: %s becomes %s', (text, filled, unset) => {
     expect(replaceEnvironmentVariables(text, ENV)).toEqual({ text: filled, unset, withheld: [], malformed: [] });
   });
 

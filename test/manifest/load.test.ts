@@ -145,7 +145,7 @@ describe('loading a folder', () => {
     });
   });
 
-  it('does not take a folder for a file, whatever its name', async () => {
+  it('reads a folder as a folder, also if it has the name of a file', async () => {
     write('m/a.yaml/b.yaml');
     expect((await load('m')).files).toEqual(['m/a.yaml/b.yaml']);
   });

@@ -96,7 +96,7 @@ describe('a public key in a file', () => {
     expect(explain(toManifest('{ file: alice.pub }')).join()).toContain('nothing but the manifests is read here');
   });
 
-  it('is told from a mapping without meaning', () => {
+  it('is a mapping with the right keys, and nothing else', () => {
     expect(explainKey('{ path: alice.pub }').join('\n')).toContain('spec.public_key.path is not a known field');
     expect(explainKey('7').join('\n')).toContain('spec.public_key must be text or a mapping');
   });

@@ -22,7 +22,7 @@ const STACK_ONLY = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: test
 const DAY_MS = 86_400_000;
 
 describe('valid manifests', () => {
-  it('give the resources of every kind, in the order of the files', () => {
+  it('have the resources of every kind, in the order of the files', () => {
     expect([...toState(EVERYTHING).resources.keys()]).toEqual([
       'TCPEdge/postgres',
       'WeightedBackend/pool',
@@ -46,7 +46,7 @@ describe('valid manifests', () => {
     expect(toSpec(state, 'HTTPSEdgeRoute/web-root')).toMatchObject({ edge_id: 'edghts_web', id: 'edghtsrt_root' });
   });
 
-  it('give the name and the place of each document, whatever precedes it', () => {
+  it('have the name and the place of each document, whatever precedes it', () => {
     const named = (name: string, labels = '{}') => `kind: TCPEdge\nmetadata: { name: ${name}, labels: ${labels} }\n`;
     const header = 'apiVersion: edgewise/v1\n';
     const list = `---\n${header}kind: List\nitems:\n  - { apiVersion: edgewise/v1, kind: TCPEdge, metadata: { name: inner } }\n`;
@@ -62,7 +62,7 @@ describe('valid manifests', () => {
     for (const { locate, locateStart: findStart } of resources.values()) expect(locate().line).toBe(findStart().line);
   });
 
-  it('give the id of each External, at the end of its chain', () => {
+  it('have the id of each External, at the end of its chain', () => {
     expect([...toState(EVERYTHING).externals]).toEqual([
       ['External/office', 'ipp_office'],
       ['External/office-alias', 'ipp_office'],
@@ -82,7 +82,7 @@ describe('valid manifests', () => {
     expect(JSON.stringify(metadata)).toBe('{"team":"data","nested":{"a":[1,true,null]}}');
   });
 
-  it('give the lifecycle of a resource', () => {
+  it('have the lifecycle of a resource', () => {
     const { resources } = toState(EVERYTHING);
     expect(resources.get('TCPEdge/postgres')?.lifecycle).toEqual({
       protect: true,
@@ -104,7 +104,7 @@ describe('valid manifests', () => {
     });
   });
 
-  it('give the settings of their Stack', () => {
+  it('have the settings of their Stack', () => {
     expect(toState(EVERYTHING).stack).toEqual({
       name: 'production',
       layers: [expect.objectContaining({ by: 'Stack' })],
@@ -117,7 +117,7 @@ describe('valid manifests', () => {
     });
   });
 
-  it('give defaults for what a Stack does not set, and no name without one', () => {
+  it('have defaults for what a Stack does not set, and no name without one', () => {
     const defaults = {
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
       tokens: { default: undefined, credentials: {} },
@@ -132,7 +132,7 @@ describe('valid manifests', () => {
     expect(toState('').stack).toEqual({ name: '', layers: [], ...defaults });
   });
 
-  it('give a token command with its time limit for one credential', () => {
+  it('have a token command with its time limit for one credential', () => {
     const stack = `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n`;
     const tokens = `spec: { tokens: { credentials: { agent: { command: [vault, '{name}'], test: [vault, status], timeout: 2m } } } }\n`;
     expect(toState(`${stack}${tokens}`).stack.tokens).toEqual({
@@ -149,7 +149,7 @@ describe('valid manifests', () => {
     },
   );
 
-  it('give the files that they were read from, with the digest of their bytes', () => {
+  it('have the files that they were read from, with the digest of their bytes', () => {
     const files = { 'b.yaml': '# b\n', 'a.yaml': EVERYTHING };
     const toDigest = (text: string) => createHash('sha256').update(text).digest('hex');
     expect(toState(files).inputs).toEqual([

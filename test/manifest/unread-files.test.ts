@@ -33,7 +33,7 @@ describe('endings in upper case', () => {
   });
 });
 
-describe('what looks like a manifest and is not read', () => {
+describe('a file that looks like a manifest and is not read', () => {
   it.each([
     ['another ending', 'b.yaml.disabled'],
     ['no ending', 'b'],
@@ -44,11 +44,11 @@ describe('what looks like a manifest and is not read', () => {
     ['a folder in a hidden folder', '.old/deep/b.yml'],
     ['a package', 'node_modules/edges/b.yaml'],
     ['a file below', 'edges/b.yaml~1'],
-  ])('is said of %s', async (_, path) => {
+  ])('is reported for %s', async (_, path) => {
     expect(await findWarning({ [`m/${path}`]: EDGE })).toBe(`1 file looks like a manifest and is not read: m/${path}`);
   });
 
-  it('is one line, with how many there are', async () => {
+  it('is reported with others on one line, with their number', async () => {
     const names = ['b1.txt', 'b2.txt', 'b3.txt', '.old/b4.yaml', '.old/b5.yaml'];
     expect(await findWarning(Object.fromEntries(names.map((name) => [`m/${name}`, EDGE])))).toBe(
       '5 files look like manifests and are not read: m/.old/b4.yaml, m/.old/b5.yaml, m/b1.txt and 2 more',
@@ -60,7 +60,7 @@ describe('what looks like a manifest and is not read', () => {
     ['JSON', '{\n  "apiVersion": "edgewise/v1",\n  "kind": "TCPEdge"\n}'],
     ['a list', `apiVersion: v1\nkind: List\nitems:\n  - apiVersion: edgewise/v1\n    kind: TCPEdge\n`],
     ['fields in another order', 'kind: TCPEdge\nmetadata: { name: b }\napiVersion: edgewise/v1\n'],
-  ])('may have %s', async (_, text) => {
+  ])('is recognised with %s', async (_, text) => {
     expect(await findWarning({ 'm/b.txt': text })).toContain('m/b.txt');
   });
 
@@ -73,12 +73,12 @@ describe('what looks like a manifest and is not read', () => {
     ['a copy beside the file that is read', 'm/edgewise.yaml.bak', toStack('a')],
     ['a backup of an editor', 'm/edgewise.yaml~', toStack('a')],
     ['the file of another stack', 'm/inner/.old/b.yaml', EDGE],
-  ])('is not %s', async (_, path, text) => {
+  ])('is not reported for %s', async (_, path, text) => {
     const inner = path.startsWith('m/inner') ? { 'm/inner/edgewise.yaml': toStack('inner') } : {};
     expect(await findWarning({ [path]: text, ...inner })).toBeUndefined();
   });
 
-  it('is not what is read through a link, as in a volume of Kubernetes', async () => {
+  it('is not reported if it is read through a link, as in a volume of Kubernetes', async () => {
     const { edgewise, folder } = await createWorkspace({
       'm/..2026/edgewise.yaml': toStack('a'),
       'm/..2026/b.yaml': EDGE,
@@ -91,13 +91,13 @@ describe('what looks like a manifest and is not read', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('is not in the folder of a stack that a command prints: other files are its sources', async () => {
+  it('is not reported for a stack that a command prints, because other files are its sources', async () => {
     expect(
       await findWarning({ 'm/edgewise.yaml': toStack('a', { render: ['cat', 'edges'] }), 'm/base/b.txt': EDGE }),
     ).toBeUndefined();
   });
 
-  it('stops no run if it cannot be opened, or is without end', async () => {
+  it('does not stop a run if it cannot be opened or is endless', async () => {
     const { edgewise, folder } = await createWorkspace({ 'm/edgewise.yaml': toStack('a'), 'm/.shut/b.yaml': EDGE });
     mkdirSync(join(folder, 'm/.loop'));
     symlinkSync('..', join(folder, 'm/.loop/up'));
@@ -107,7 +107,7 @@ describe('what looks like a manifest and is not read', () => {
     chmodSync(join(folder, 'm/.shut'), 0o700);
   });
 
-  it('is said in each format, and by each stack of a run', async () => {
+  it('is reported in each format, for each stack of a run', async () => {
     const { edgewise } = await createWorkspace({
       'live/a/edgewise.yaml': toStack('a'),
       'live/a/b.txt': EDGE,

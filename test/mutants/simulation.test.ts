@@ -13,7 +13,7 @@ const ENOUGH = 400;
 
 const CASES = Object.entries<Noticed>({ ...MUTANTS, ...SOURCE_MUTANTS });
 
-describe('a simulation of an edgewise that', () => {
+describe('a simulation of a broken edgewise', () => {
   it.each(CASES)(
     'is caught by a test: %s',
     { timeout: 1_800_000 },
@@ -46,8 +46,8 @@ async function isNoticed(name: string, { noticedAs, step, first, last }: Walks):
   return false;
 }
 
-describe('the tests of what was mended', () => {
-  it.each(Object.entries(SOURCE_MUTANTS))('fail without it: %s', { timeout: 300_000 }, async (name, { metBy }) => {
+describe('the tests of a fixed bug', () => {
+  it.each(Object.entries(SOURCE_MUTANTS))('fail without the fix: %s', { timeout: 300_000 }, async (name, { metBy }) => {
     expect(await runTests(name, metBy)).toMatch(/ Tests {2}\d+ failed/);
   });
 });

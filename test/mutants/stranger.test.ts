@@ -20,7 +20,7 @@ function runJourneys(mutant: string, tests: readonly string[]): Promise<string> 
   });
 }
 
-describe('a word of the vocabulary that is broken', () => {
+describe('a broken entry in the tables of kinds', () => {
   it.each(Object.entries(MUTANTS))(
     'is caught by the invented kinds: %s',
     { timeout: 300_000 },

@@ -43,7 +43,7 @@ describe('the dangers of', () => {
     ]);
   });
 
-  it('a delete are what it restricted, served and was needed for', async () => {
+  it('a delete are its hostports, its restriction and its token', async () => {
     const edge = toManifest('TCPEdge', 'one', {
       hostports: ['a.test:1'],
       ip_restriction: { ip_policy_ids: ['ipp_1'] },

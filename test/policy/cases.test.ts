@@ -42,7 +42,7 @@ describe('test-policy', () => {
   const FAILS: GivenCase = { name: 'a label & nobody', given: { change: CHANGE }, expect: 'allow' };
   const ALL = OWNED + toPolicyText('other', { require: 'true', message: 'No.' }) + toTest([PASSES, LABELLED, FAILS]);
 
-  it('shows each case, why one fails, and what no case covers', async () => {
+  it('shows each case, why one fails, and the policies without a case', async () => {
     const { exitCode, stdout } = await testPolicy(ALL);
     expect(exitCode).toBe(1);
     expect(stdout).toMatchInlineSnapshot(`

@@ -66,7 +66,7 @@ describe('a policy among the manifests', () => {
     expect(countWrites(workspace)).toBe(0);
   });
 
-  it('accepts what it requires', async () => {
+  it('accepts a plan that meets it', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + OWNED_EDGE + OWNED });
     expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     expect(countWrites(workspace)).toBe(1);

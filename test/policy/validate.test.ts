@@ -12,7 +12,7 @@ async function validate(policy: string, more = '') {
 }
 
 describe('validate', () => {
-  it('refuses what a policy refuses of a manifest, with exit code 5', async () => {
+  it('refuses a manifest that a policy refuses, with exit code 5', async () => {
     const told = ['error[policy-violated]: Say in the label team whose TCPEdge/a is. (policy owned)'];
     expect(await validate(OWNED)).toEqual({ exitCode: 5, told });
   });
@@ -30,7 +30,7 @@ describe('validate', () => {
     expect(await validate(policy, ' --strict')).toMatchObject({ exitCode: 3 });
   });
 
-  it('exits with 3 if more is wrong than a policy', async () => {
+  it('exits with 3 if the manifests have other errors too', async () => {
     expect(await validate(`${OWNED}---\nkind: Nothing\n`)).toMatchObject({ exitCode: 3 });
   });
 

@@ -158,7 +158,7 @@ describe('a rehearsal', () => {
     expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, rejected: 0, remaining: 0 }, findings: [] });
   });
 
-  it('knows nothing of kinds that are not read, and accepts references to them', async () => {
+  it('does not check kinds that are not read, and accepts references to them', async () => {
     const kinds = 'spec: { kinds: [TCPEdge] }\n';
     const { edgewise } = await createWorkspace({
       'edgewise.yaml': STACK + kinds + toManifest('TCPEdge', 'one', { backend: { backend_id: 'bkdwd_elsewhere' } }),

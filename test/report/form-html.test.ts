@@ -255,7 +255,7 @@ describe('an HTML report of an apply', () => {
     ]);
   });
 
-  it('shows what was kept, as the page of its plan does', () => {
+  it('shows kept resources as the page of its plan does', () => {
     const plan = makePlan({
       suppressedDeletes: [{ address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2aaa', reason: 'left' }],
     });

@@ -58,7 +58,7 @@ test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form
   expect(renderPlanJson(plan)).toContain('seen');
 });
 
-test('keeps what is no secret', () => {
+test('keeps values that are no secret', () => {
   const plan = makeLeakyPlan('TCPEdge', 'token');
   expect(redactPlan(plan)).toEqual(plan);
 });

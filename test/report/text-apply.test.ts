@@ -180,7 +180,7 @@ test('shows which writes a rejected write waits for, live and in a pipe', () => 
   expect(log.take(waiting([], true))).toEqual([expect.stringMatching(/finished writes of another stack$/)]);
 });
 
-test('counts down a wait in the live line, and what follows it', () => {
+test('counts down a wait in the live line, and the rest of the time with it', () => {
   const progress = createLiveProgress({ total: 540, rateLimit: '120/60s' }, { ...PLAIN, width: 0 });
   progress.apply({ event: 'write-started', write: makeWrite('create', 'TCPEdge/a') });
   progress.wait({ until: 45_000, reason: 'the limit is 120/60s' });

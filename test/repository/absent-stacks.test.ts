@@ -50,7 +50,7 @@ describe('drift -R', () => {
     }
   });
 
-  it('tells those of a removed stack from those of another repository', async () => {
+  it('distinguishes resources of a removed stack from those of another repository', async () => {
     const workspace = await createAccount();
     const { stdout: withoutCommit } = await workspace.edgewise('drift -R live');
     expect(withoutCommit).not.toContain('orphaned');

@@ -116,7 +116,7 @@ describe('a stack that others refer to and that the run does not have', () => {
     },
   );
 
-  it('is advised on by what the run selects', async () => {
+  it('gets advice that depends on the selected stacks', async () => {
     const { edgewise } = await createWorkspace(files);
     const { stdout } = await edgewise('plan -R live --stack a --stack b');
     expect(count(stdout, 'The stack net is not selected: apply it first, in live/net.')).toBe(1);
@@ -125,7 +125,7 @@ describe('a stack that others refer to and that the run does not have', () => {
     expect((await edgewise('plan live/a')).stdout).toContain('or both in one run with -R');
   });
 
-  it('is no matter of a stack with another error', async () => {
+  it('is not reported for a stack with another error', async () => {
     const { edgewise, write } = await createWorkspace(files);
     await write({
       'live/b/edge.yaml': toManifest('TCPEdge', 'b', {

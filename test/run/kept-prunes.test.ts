@@ -13,7 +13,7 @@ function listIds({ server }: Workspace, kind: string): readonly unknown[] {
 }
 
 describe('a run in which a stack cannot be read', () => {
-  it('keeps what the others would prune and its dependents, and does everything else', async () => {
+  it('keeps the resources that the others would prune and their dependents, and does everything else', async () => {
     const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
     await workspace.edgewise('apply -R live --yes');
     await workspace.write({ ...NEXT, 'live/b/pool.yaml': '}{' });
@@ -91,7 +91,7 @@ describe('a run in which a stack cannot be read', () => {
 });
 
 describe('a run in which a stack fails', () => {
-  it('keeps what the others would prune in the last pass, and names the stack and the command', async () => {
+  it('keeps the resources that the others would prune in the last pass, and names the stack and the command', async () => {
     const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
     await workspace.edgewise('apply -R live --yes');
     await workspace.write({

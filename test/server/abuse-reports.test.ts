@@ -106,7 +106,7 @@ describe('the rules of a seed', () => {
     expect(parse).toThrow(/^abuse_report_rules\[0\]/);
   });
 
-  it('are in a snapshot only if somebody has set them', () => {
+  it('are in a snapshot only if the seed has them', () => {
     expect(createTestServer().server.snapshot()).not.toHaveProperty('abuse_report_rules');
     expect(createTestServer(withRules()).server.snapshot()).toHaveProperty('abuse_report_rules', []);
   });

@@ -96,7 +96,7 @@ describe('the certificate of an agent ingress', () => {
     expect(toStatus(other)).toMatchObject({ provisioning_job: { started_at: '2026-02-01T12:00:00Z' } });
   });
 
-  it('is removed by null, and requested anew after that', async () => {
+  it('is removed by null, and requested again after that', async () => {
     const { call, wait, path } = await createManaged('agents.example.com');
     wait(DAY);
     expect(toStatus(await change(call, path, null))).toBeNull();
@@ -107,7 +107,7 @@ describe('the certificate of an agent ingress', () => {
     });
   });
 
-  it('is never older than nothing if the clock goes back', async () => {
+  it('has no negative age if the clock goes back', async () => {
     const { wait, readStatus } = await createManaged('agents.example.com');
     wait(-DAY);
     expect(await readStatus()).toMatchObject({ renews_at: null, provisioning_job: { started_at: START } });

@@ -36,7 +36,7 @@ describe('a token', () => {
 });
 
 describe('a credential without a known creator', () => {
-  it('is listed, can be changed, and is not let go', async () => {
+  it('is listed and can be changed, but not deleted', async () => {
     const seed = { resources: { Credential: [{ id: 'cr_default', description: 'default', deletable: false }] } };
     const { call } = createTestServer({ seed });
     expect((await call('GET', '/credentials/cr_default')).body).toMatchObject({ description: 'default', token: null });

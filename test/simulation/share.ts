@@ -19,8 +19,8 @@ const SHOWN_LINES = 150;
 export function describeWalks(share: number): void {
   const size = Math.ceil(WALKS / SHARES);
   const from = share * size + 1;
-  describe('whatever goes wrong', () => {
-    it(`is made good by one apply, and nothing was lost or touched: ${size} walks from ${from}`, {
+  describe('a history with faults', () => {
+    it(`is repaired by one apply, without a lost token or a changed foreign resource: ${size} walks from ${from}`, {
       timeout: TIMEOUT_MS,
     }, async () => {
       const { exitCode, output } = await simulate(['--from', String(from), '--seeds', String(size)]);

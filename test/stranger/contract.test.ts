@@ -48,7 +48,7 @@ describe('the interface of invented kinds', () => {
 
   const call = createCaller(TARGET);
 
-  it('chooses what a table leaves to the service, and shows once what is shown once', async () => {
+  it('sets the fields that a table leaves to the service, and shows one-time fields once', async () => {
     const { body } = await call('POST', '/pilot_passes', { body: {} });
     expect(body).toMatchObject({
       pilot_id: 'usr_000000000000000000000000000',
@@ -70,7 +70,7 @@ describe('the interface of invented kinds', () => {
     expect((await call('GET', PATH)).status).toBe(404);
   });
 
-  it('accepts what is submitted, and shows it', async () => {
+  it('accepts a submission, and shows it', async () => {
     const { body, status } = await call('POST', '/sightings', { body: { seen: ['a whale'] } });
     expect(status).toBe(201);
     expect((await call('GET', `/sightings/${textOf(body['id'])}`)).body).toMatchObject({ seen: ['a whale'] });

@@ -205,7 +205,7 @@ function listWide(shown: string, columns: number): readonly string[] {
 }
 
 describe('an output that is closed early', () => {
-  it.each(['edgewise --version', 'edgewise plan', 'edgewise schema'])('makes nothing fail: %s', async (line) => {
+  it.each(['edgewise --version', 'edgewise plan', 'edgewise schema'])('causes no failure: %s', async (line) => {
     const { stdout, ...rest } = await runIn(() => ({}), `${line} | head -n 1`);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
     expect(rest).toMatchObject({ exitCode: 0, stderr: expect.not.stringMatching(/EPIPE|edgewise:/) });

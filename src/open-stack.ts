@@ -91,11 +91,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { state, diagnostics, policies, locate } = await readValidManifests(paths, host, read);
   const settings = resolveSettingsFromManifests({ options }, host, state.stack.layers);
   const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
-  const notices = {
-    ...(onRetry !== undefined && { onRetry }),
-    ...(onWait !== undefined && { onWait }),
-    onRequest,
-  };
+  const notices = { onRetry, onWait, onRequest };
   const account = createAccount({ settings, given: { transport, apiKey }, notices }, host);
   const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, host);
   const findTaker: FindTakingOverStack = (address) => findTakingOverStack(folder, { tree, address });
@@ -110,9 +106,9 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...more }: St
     ...own,
     rehearse: rehearsePlan,
     listMissingManifests,
-    ...(cwd !== undefined && { cwd }),
-    ...(env !== undefined && { env }),
-    ...(now !== undefined && { now }),
+    cwd: cwd ?? own.cwd,
+    env: env ?? own.env,
+    now: now ?? own.now,
   };
   const { secrets, env: known } = readSecretsNamedInEnvironment(given);
   if (apiKey !== undefined) secrets.add('the API key', apiKey);

@@ -8,7 +8,14 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
 import type { ApiError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
-import { assertJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import {
+  assertJsonObject,
+  isSameJson,
+  type Json,
+  type JsonObject,
+  omitUndefined,
+  toCanonicalJson,
+} from '../model/json.ts';
 import {
   type Mark,
   type MarkDraft,
@@ -71,7 +78,7 @@ function isOtherMetadata(sent: ParsedMetadata, { mark, spec }: LiveResource, acc
 }
 
 function toMarkJson(mark: Mark | undefined): JsonObject | null {
-  return mark === undefined ? null : { ...mark };
+  return mark === undefined ? null : omitUndefined(mark);
 }
 
 /** Names of the fields that the service stored with another meaning than they were sent. Not metadata. */

@@ -29,7 +29,7 @@ export interface JournalEntry {
   /** `not-sent`: the run was interrupted before the request was sent. Absent in a `before` entry. */
   readonly outcome?: 'done' | 'failed' | 'not-sent';
   /** Resource id. Absent if it is not known yet. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** HTTP status of the error response. Absent if there was none. */
   readonly status?: number;
   readonly message?: string;
@@ -70,7 +70,7 @@ export async function sendWithJournal<T>(
   try {
     const answer = await send();
     const id = findId?.(answer) ?? entry.id;
-    await writeAfter(journal, { event: 'after', ...entry, outcome: 'done', ...(id !== undefined && { id }) });
+    await writeAfter(journal, { event: 'after', ...entry, outcome: 'done', id });
     return answer;
   } catch (error) {
     if (signal.aborted && error === signal.reason) {

@@ -1,8 +1,9 @@
 import { listResourceTransitionDangers } from '../kinds/dangers.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
+import type { LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
-import { type Mark, type RefusedCreation, renderFittingMetadata } from '../model/mark.ts';
+import { type RefusedCreation, renderFittingMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite } from '../model/write.ts';
@@ -75,15 +76,9 @@ async function record(
   }
 }
 
-interface LiveBeforeRecord {
-  readonly id: string;
-  readonly spec?: Spec;
-  readonly mark?: Mark | undefined;
-}
-
 /** The PATCH that records the refusal. `undefined`: the resource has another mark, or its metadata has no room. */
 function createBody(
-  { id, spec = {}, mark }: LiveBeforeRecord,
+  { id, spec = {}, mark }: LiveBeforeChange,
   { write, live, fields }: Pick<Refusal, 'write' | 'live' | 'fields'>,
 ): JsonObject | undefined {
   const kind = getKind(write.kind);

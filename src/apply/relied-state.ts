@@ -175,9 +175,9 @@ function rebuild(
   const again = listWritesOfChange(
     {
       ...change,
-      ...(desired !== undefined && { desired: takeIgnoredParts(left, desired, spec) }),
-      ...(sent !== undefined && { sent: takeSent(left, sent, spec) }),
-      ...(start !== undefined && { live: { ...start, spec } }),
+      desired: desired && takeIgnoredParts(left, desired, spec),
+      sent: sent && takeSent(left, sent, spec),
+      live: start && { ...start, spec },
     },
     stack,
   );

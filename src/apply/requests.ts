@@ -90,7 +90,7 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
         prepare: async (shown: JsonObject | null) => prepare(readResource(kind, shown ?? {})),
       };
       const entry = { request: 'record', write: write.id, method: 'PATCH', path, address: write.address, id } as const;
-      const send = () => client.send('PATCH', path, body, { waitSignal: signal, ...(reliesOn && { reliesOn }) });
+      const send = () => client.send('PATCH', path, body, { waitSignal: signal, reliesOn });
       return client.limit(() => sendAside(context, { ...entry, ...computeBodyDigest(body) }, send));
     },
     remove: async ({ write, id }) => {
@@ -123,7 +123,7 @@ async function undo(
   { method, path, body, resourceId, prepare }: Undo,
 ): Promise<void> {
   const { client, signal } = context;
-  const known = { ...computeBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
+  const known = { ...computeBodyDigest(body), id: resourceId };
   const entry = { request: 'undo', write: id, method, path, address, ...known } as const;
   const reliesOn = { path, isModule: false, onRead: () => journalRead(context, path), prepare };
   const send = () => client.send(method, path, body, { waitSignal: signal, reliesOn });

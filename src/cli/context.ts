@@ -8,7 +8,7 @@ export interface OutputStream {
    * Writes text that contains commands for the CI runner, such as annotations. Nothing is filtered, so the caller must
    * escape everything else in the text. Absent: `write` has no filter, so use `write`.
    */
-  readonly writeCommands?: (text: string) => void;
+  readonly writeCommands?: ((text: string) => void) | undefined;
   readonly isTerminal: boolean;
   /** Width of the terminal. 0 if the output is not a terminal. */
   readonly columns: () => number;

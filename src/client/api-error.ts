@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { ApiError, InvariantError, NetworkError, StaleStateError, TimeoutError } from '../model/errors.ts';
 import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Send } from '../model/http.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, omitUndefined, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { redactJson, type SecretRedactor } from '../model/secrets.ts';
 import type { RequestTimes } from './service-clock.ts';
@@ -29,7 +29,7 @@ export function createApiError(failed: FailedResponse, redact: Redactor): ApiErr
   const wait = readErrorText(response.headers['retry-after'], redact);
   const details: Readonly<Record<string, string>> = {
     ...readDetails(json, redact),
-    ...(wait !== undefined && { retry_after: wait }),
+    ...omitUndefined({ retry_after: wait }),
   };
   const facts = {
     status: response.status,
@@ -47,7 +47,7 @@ export function createApiError(failed: FailedResponse, redact: Redactor): ApiErr
 
 function formatFailure(facts: Pick<ApiError['response'], 'status' | 'code' | 'operationId' | 'details'>, said: string) {
   const { status, code, operationId, details } = facts;
-  const known = { ...details, ...(operationId !== undefined && { operation_id: operationId }) };
+  const known = { ...details, ...omitUndefined({ operation_id: operationId }) };
   const more = Object.entries(known).map(([name, value]) => `${name}: ${value}`);
   const head = [String(status), ...(code === undefined ? [] : [code])].join(' ');
   return `${head}: ${said}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;

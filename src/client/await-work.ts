@@ -103,7 +103,7 @@ function judge(subject: PendingResource, live: LiveResource | undefined): Resour
     ...createUnfinished(subject, { message: work.message }),
     state,
     computed,
-    ...(remedy !== undefined && { remedy }),
+    remedy,
   };
 }
 

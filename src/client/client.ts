@@ -70,11 +70,11 @@ export interface ClientOptions extends RetryOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** The local clock, with which the clock of the service is compared. Default: the system's clock. */
   readonly date?: (() => Date) | undefined;
-  readonly onRetry?: (notice: RetryNotice) => void;
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
   /** Called when a request is sent, and when it ends. */
   readonly onRequest?: ((notice: AttemptNotice) => void) | undefined;
   /** Called before a request waits for the rate limit, or for the end of a pause after a 429. */
-  readonly onWait?: (notice: WaitNotice) => void;
+  readonly onWait?: ((notice: WaitNotice) => void) | undefined;
 }
 
 /**

@@ -16,7 +16,7 @@ export interface LiveRequest {
   readonly kinds: readonly Kind[];
   readonly attachments: readonly AttachedModulesToRead[];
   /** When aborted, `readLive` rejects with the reason of the abort. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

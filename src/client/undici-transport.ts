@@ -19,7 +19,7 @@ export interface UndiciTransportOptions {
   /** Maximum time until the whole response is there, unless the request has its own. Default: two minutes. */
   readonly requestTimeoutMs?: number;
   /** Trusted certificate authorities, in PEM. They replace the authorities of the platform. */
-  readonly authorities?: readonly string[];
+  readonly authorities?: readonly string[] | undefined;
   readonly proxy?: ProxyOptions;
 }
 

@@ -12,7 +12,15 @@ import { renderManifestDocument } from '../manifest/render-document.ts';
 import { validateManifests } from '../manifest/validate.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import {
+  isDeeper,
+  isJsonArray,
+  isJsonObject,
+  isSameJson,
+  type Json,
+  type JsonObject,
+  omitUndefined,
+} from '../model/json.ts';
 import type { Mark } from '../model/mark.ts';
 import { isOwnedBy, listOwned } from '../model/ownership.ts';
 import { toPrintable } from '../model/printable.ts';
@@ -270,7 +278,7 @@ function mapReferredIds(kind: Kind, spec: Spec, replace: (id: string) => string)
 }
 
 function renderStackDocument(name: string, { api, kinds }: Pick<ExportOptions, 'api' | 'kinds'>): string {
-  const spec = { ...(api !== undefined && { api }), ...(kinds !== undefined && { kinds }) };
+  const spec = omitUndefined({ api, kinds });
   return renderManifestDocument({
     apiVersion: MANIFEST_API_VERSION,
     kind: 'Stack',

@@ -26,7 +26,7 @@ export interface CelFinding {
   readonly start: number;
   readonly length: number;
   /** Set if a name is unknown: the given name, and all known names. */
-  readonly unknown?: { readonly given: string; readonly known: readonly string[] };
+  readonly unknown?: { readonly given: string; readonly known: readonly string[] } | undefined;
 }
 
 type CelResult = { readonly value: Json } | { readonly finding: string };

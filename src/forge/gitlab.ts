@@ -104,7 +104,7 @@ function createForgeClient(host: string, token: string): Client {
   const request = createOneOriginFetch(host);
   const exchange = async (method: string, path: string, body?: JsonObject) => {
     const headers = { 'private-token': token, 'content-type': 'application/json', 'user-agent': 'edgewise' };
-    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) };
     const response = await sendPatiently(() => request(`${host}/api/v4${path}`, init));
     const text = await response.text();
     if (!response.ok) throw new GitLabError(response.status, text);

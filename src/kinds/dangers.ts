@@ -436,7 +436,7 @@ function isNarrowed({ specFields }: Kind, from: Spec, to: Spec): boolean {
 function listRevoked(kind: Kind): readonly Danger[] {
   return kind.oneTimeFields.map((path) => {
     const consequence = kind.fields[path]?.replacedConsequence;
-    return { group: 'secrets', danger: 'token-revoked', path, ...(consequence !== undefined && { consequence }) };
+    return { group: 'secrets', danger: 'token-revoked', path, consequence };
   });
 }
 
@@ -505,5 +505,5 @@ function joinMembers(like: Json | undefined, members: readonly Json[]): Json {
 }
 
 function toSides(from: Json | undefined, to: Json | undefined): Pick<Danger, 'from' | 'to'> {
-  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  return { from, to };
 }

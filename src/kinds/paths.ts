@@ -83,7 +83,7 @@ export function listPathIdNamesOfKind(kind: Kind): readonly string[] {
 /** Returns the ids in the path of one resource: `id` and, for attached kinds, the ids in `spec`. */
 export function getPathIdsOfResource(
   kind: Kind,
-  { id, spec = {} }: { readonly id: string; readonly spec?: Spec },
+  { id, spec = {} }: { readonly id: string; readonly spec?: Spec | undefined },
 ): PathIds {
   const ids = listPathIdNamesOfKind(kind).map((name) => [name, name === 'id' ? id : String(spec[name])] as const);
   return { ...Object.fromEntries(ids), id };

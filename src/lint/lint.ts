@@ -159,6 +159,6 @@ function createLintDiagnostic({ finding, rule, severity, resource }: Finding): D
     address,
     ...(root === 'spec' && typeof field === 'string' && { field }),
     place: hidesExcerpt ? { ...place, excerpt: '' } : place,
-    ...(related !== undefined && { related: [{ message: related.message, place: related.locate() }] }),
+    related: related && [{ message: related.message, place: related.locate() }],
   };
 }

@@ -46,7 +46,7 @@ export interface ReplacementAddress {
 export interface LintFinding {
   readonly path: FieldPath;
   /** The wrong part of the text at `path`. Absent if the whole value is wrong. */
-  readonly part?: TextRange;
+  readonly part?: TextRange | undefined;
   /** The message without the resource's address, which `lint.ts` adds in front. */
   readonly message: string;
   readonly remedy?: string | undefined;

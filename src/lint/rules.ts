@@ -145,7 +145,7 @@ function checkCelVariables({ spots }: LintedResource, { settings }: LintContext)
       const part = findNameInExpression(text, name);
       return {
         path,
-        ...(part !== undefined && { part }),
+        part,
         message: `${formatPath(path)} uses the unknown variable \`${name}\``,
         remedy: formatVariableRemedy(name, known),
       };

@@ -161,7 +161,7 @@ function mayBeDefaults({ value, isBroken }: Candidate): boolean {
 
 interface Inspected {
   readonly subject: DiagnosticSubject;
-  readonly document?: ManifestDocument;
+  readonly document?: ManifestDocument | undefined;
   readonly findings: readonly ManifestFinding[];
   /** Whether the kind is unknown and may be `Stack`. */
   readonly maybeStack: boolean;
@@ -181,7 +181,7 @@ function inspectDocument(candidate: Candidate, context: ReadContext): Inspected 
     subject,
     findings: [finding],
     maybeStack,
-    ...(document !== undefined && { document: { ...document, isValid: false } }),
+    document: document && { ...document, isValid: false },
   };
 }
 

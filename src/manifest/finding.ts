@@ -44,7 +44,7 @@ export interface ManifestFinding {
   readonly remedy?: string | undefined;
   readonly path: FieldPath;
   readonly target: Target;
-  readonly related?: readonly { readonly message: string; readonly place: FindingPlace }[];
+  readonly related?: readonly { readonly message: string; readonly place: FindingPlace }[] | undefined;
 }
 
 export interface DocumentFinding {
@@ -70,21 +70,20 @@ export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFi
   });
 }
 
-type DiagnosticParts = Required<Pick<Diagnostic, 'place' | 'related'>> &
-  Pick<Diagnostic, 'code' | 'message'> & { readonly remedy: string | undefined };
+type DiagnosticParts = Pick<Diagnostic, 'code' | 'message' | 'remedy' | 'place' | 'related'>;
 
 /** Creates an error about a document. Its message starts with the address. */
 export function createDiagnostic(
   { address, kind }: Omit<DiagnosticSubject, 'position'>,
   finding: DiagnosticParts,
 ): Diagnostic {
-  const { code, message, remedy, place, related } = finding;
+  const { code, message, remedy, place, related = [] } = finding;
   const whose = address ?? kind;
   return {
     code,
     severity: 'error',
     message: shortenMessage(whose === undefined ? message : `${whose}: ${message}`),
-    ...(remedy !== undefined && { remedy: shortenMessage(remedy) }),
+    remedy: remedy === undefined ? undefined : shortenMessage(remedy),
     address,
     place,
     ...(related.length > 0 && { related }),
@@ -138,9 +137,7 @@ export function toManifestFinding(finding: SchemaFinding, kind: string, position
     remedy: (finding.needsQuotes && findQuotesRemedy(position, path)) || findRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
-    ...(repeats !== undefined && {
-      related: [{ message: 'first here', place: { position, path: repeats, target: 'key' } }],
-    }),
+    related: repeats && [{ message: 'first here', place: { position, path: repeats, target: 'key' } }],
   };
 }
 

@@ -23,7 +23,7 @@ export function createStarter({ stack, baseUrl, hasDefaults, schema }: StarterOp
     apiVersion: 'edgewise/v1',
     kind: 'Stack',
     metadata: { name: stack },
-    ...(baseUrl !== undefined && { spec: { api: { base_url: baseUrl } } }),
+    spec: baseUrl === undefined ? undefined : { api: { base_url: baseUrl } },
   };
   const whole = `${modeline}${STACK_COMMENT}${stringify(settings)}${baseUrl === undefined ? NO_URL : ''}`;
   return [

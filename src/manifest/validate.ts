@@ -88,7 +88,7 @@ export interface ValidateOptions {
   /** The environment that fills in `${env:NAME}`. */
   readonly env: ManifestEnvironment;
   /** Secrets that no manifest may contain. Absent if no secret is known. */
-  readonly secrets?: SecretRedactor;
+  readonly secrets?: SecretRedactor | undefined;
   /** Whether a missing `Stack` is an error (default: true). Pass false if nothing will be compared or written. */
   readonly requireStack?: boolean;
   /** Reads files that fields name. If absent, a field that names a file is an error. */
@@ -101,7 +101,7 @@ export interface ValidatedManifests {
   /** Sorted by file in the given order, then by line and column. Diagnostics without a position are last. */
   readonly diagnostics: readonly Diagnostic[];
   /** The first `Stack`, even if it is invalid. Absent if no `Stack` could be read. */
-  readonly stack?: FoundStack;
+  readonly stack?: FoundStack | undefined;
   /** The policies and policy tests whose own fields are valid, even if other documents are invalid. */
   readonly rules: PolicyDocuments;
   /** The number of documents that belong to other tools, which are skipped. */
@@ -133,7 +133,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
   const several = findStacksInSeveralFoldersError(stacks);
   if (several !== undefined)
     return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([]), ofOthers };
-  const concealed = concealDocuments(written, { secrets: NO_OP_SECRET_REDACTOR, ...options });
+  const concealed = concealDocuments(written, { ...options, secrets: options.secrets ?? NO_OP_SECRET_REDACTOR });
   const documents = addDefaultsToStack(concealed.documents);
   const [stack] = documents.filter(({ kind }) => kind === 'Stack');
   const index = createIndex(documents);
@@ -167,7 +167,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     diagnostics: sortDiagnosticsInSourceOrder(all, sources),
     rules: parsePolicyDocuments(documents),
     ofOthers,
-    ...(stack !== undefined && { stack: toFoundStack(stack) }),
+    stack: stack && toFoundStack(stack),
   };
 }
 
@@ -425,7 +425,7 @@ function readSpan(position: DocumentPosition, path: FieldPath): string {
 function locateStart(position: DocumentPosition): ManifestStart {
   const { source, span, base, origin } = position;
   const start = base.length === 0 ? skipToStart(source.text, span) : findSpan(position, [], 'value').start;
-  return { file: source.file, line: source.toLine(start), ...(origin !== undefined && { origin }) };
+  return { file: source.file, line: source.toLine(start), origin };
 }
 
 /** Skips empty lines, comments, directives and document separators. */
@@ -450,16 +450,8 @@ function parsePolicyDocuments(documents: readonly ManifestDocument[]): PolicyDoc
 }
 
 function parsePolicy(document: ManifestDocument): PolicyDocument {
-  const { match, ...spec } = POLICY_SPEC_SCHEMA.parse(document.value['spec']);
-  const { kinds, actions, danger, labels, stacks } = match;
-  const matched = {
-    ...(kinds !== undefined && { kinds }),
-    ...(actions !== undefined && { actions }),
-    ...(danger !== undefined && { danger }),
-    ...(labels !== undefined && { labels }),
-    ...(stacks !== undefined && { stacks }),
-  };
-  return { name: document.name, match: matched, ...spec, locate: createLocate(document) };
+  const spec = POLICY_SPEC_SCHEMA.parse(document.value['spec']);
+  return { name: document.name, ...spec, locate: createLocate(document) };
 }
 
 function parseTest(document: ManifestDocument): PolicyTestDocument {
@@ -512,7 +504,7 @@ function describeUnquoted(
       severity,
       message: `${file} is not a manifest: nothing in it declares \`apiVersion: ${MANIFEST_API_VERSION}\``,
       remedy: `Add \`apiVersion: ${MANIFEST_API_VERSION}\` to its documents. ${pattern === undefined ? 'Or name another file.' : `If it belongs to another tool, write \`skip_files: [${JSON.stringify(pattern)}]\` in the spec of the Stack.`} What is in it is not shown, because it may be a secret.`,
-      ...(place !== undefined && { place: { file, line: place.line, column: 1, excerpt: '' } }),
+      place: place === undefined ? undefined : { file, line: place.line, column: 1, excerpt: '' },
     },
   ];
 }

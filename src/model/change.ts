@@ -34,12 +34,12 @@ export interface Difference {
   /** The path of the value: `hostports`, `backend.backend_id`, `policy.inbound[0].name`, `lifecycle.protect`. */
   readonly path: string;
   /** The live value. Absent if there is none. */
-  readonly from?: Json;
+  readonly from?: Json | undefined;
   /**
    * The desired value. A reference whose id is not known yet is an address. Absent if there is no value, or if the
    * service chooses it.
    */
-  readonly to?: Json;
+  readonly to?: Json | undefined;
   readonly origin: DifferenceCause;
   /** Whether the resource must be replaced, because the field is immutable. */
   readonly forcesReplace: boolean;
@@ -57,16 +57,16 @@ export interface LeftValue {
   /** The path of the value: `ignored`, or a part of it. */
   readonly path: string;
   /** The live value. Absent if there is none. */
-  readonly from?: Json;
+  readonly from?: Json | undefined;
   /** The value in the manifest. Absent if it has none. */
-  readonly to?: Json;
+  readonly to?: Json | undefined;
 }
 
 export interface LiveBeforeChange {
   readonly id: string;
   /** The spec in normal form. Absent for a no-op, unless the resource is an attached module. */
-  readonly spec?: Spec;
-  readonly mark?: Mark;
+  readonly spec?: Spec | undefined;
+  readonly mark?: Mark | undefined;
 }
 
 /** When an unchanged resource is next replaced, or ends. */
@@ -85,7 +85,7 @@ export interface Change {
   /** Only for a duplicate or an old one that retires: the id of the resource that keeps the address. */
   readonly duplicateOf?: string | undefined;
   /** Only for an old resource that another one has replaced: from when on an apply deletes it, RFC 3339. */
-  readonly retiresAt?: string;
+  readonly retiresAt?: string | undefined;
   /** Only for a duplicate or an old one: it is protected, or may be the protected original, so its delete needs consent. */
   readonly isOriginal?: true;
   readonly kind: string;
@@ -98,7 +98,7 @@ export interface Change {
    * Reasons to look twice at the change, sorted by group, then by severity. Absent if there are none. Part of the plan,
    * so that every report shows the same dangers.
    */
-  readonly dangers?: readonly Danger[];
+  readonly dangers?: readonly Danger[] | undefined;
   /** The sink that receives the new token. Absent if the change creates no token, or no sink is set. */
   readonly token?: PlannedTokenSink | undefined;
   /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. */
@@ -106,14 +106,14 @@ export interface Change {
   /** Only for a no-op: what time will do to the resource. Absent if nothing is due. */
   readonly due?: DueDate | undefined;
   /** Live values that differ from the manifest and that `lifecycle.ignore` leaves alone. Absent if there are none. */
-  readonly leftToOthers?: readonly LeftValue[];
+  readonly leftToOthers?: readonly LeftValue[] | undefined;
   /** Fields that drifted and that the plan leaves as they are, because of `--no-revert-drift`. */
   readonly kept?: readonly string[];
-  readonly live?: LiveBeforeChange;
+  readonly live?: LiveBeforeChange | undefined;
   /** The desired spec in normal form, with addresses for ids known only after apply. Absent for deletes and no-ops. */
-  readonly desired?: Spec;
+  readonly desired?: Spec | undefined;
   /** Values to send, by field, if their form differs from the normal form in `desired`. */
-  readonly sent?: Spec;
+  readonly sent?: Spec | undefined;
   /**
    * Paths in `lifecycle.ignore`: fields, and parts of fields, such as `backends.bkdhr_…`. They keep their live values, and
    * the mark records them as unmanaged.
@@ -124,19 +124,19 @@ export interface Change {
   /** Only for a replace: how long the old resource stays, in milliseconds. Absent: it is deleted at once. */
   readonly keepOldForMs?: number | undefined;
   /** The old resource that this one replaced, if it is still there. The mark keeps it. */
-  readonly retires?: Retirement;
+  readonly retires?: Retirement | undefined;
   /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. */
   readonly protect?: boolean;
   /**
    * The owner of the resource, from the label or annotation that the Stack names. If there is no manifest, the owner
    * comes from the mark, or else from the metadata. The mark records the owner unless the text is too long.
    */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** Labels and annotations of the manifest, for reports and policies. Never sent to the service. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   /** The start of the manifest. Absent: the resource has no manifest. */
-  readonly place?: ManifestStart;
+  readonly place?: ManifestStart | undefined;
 }
 
 /** Formats the address of the changed resource: `Kind/name`, or `Kind/name@id` for a duplicate. */

@@ -104,15 +104,15 @@ export interface Danger {
   /** The path of the field that causes the danger. Absent: the whole resource causes it. */
   readonly path?: string;
   /** The former value, in normal form. For a list or a map, only the removed members. Absent if there is none. */
-  readonly from?: Json;
+  readonly from?: Json | undefined;
   /** The new value, in normal form. For a list or a map, only the added members. Absent if there is none. */
-  readonly to?: Json;
+  readonly to?: Json | undefined;
   /** For `gap`: number of writes during which something is missing. */
   readonly writes?: number;
   /** For `gap`: milliseconds that these writes take once the rate limit is reached. Absent without a rate limit. */
-  readonly limitMs?: number;
+  readonly limitMs?: number | undefined;
   /** What the user must do as a result, such as `delegate the domain again`. Absent if nothing is known. */
-  readonly consequence?: string;
+  readonly consequence?: string | undefined;
 }
 
 /** Sorts dangers by group, then by severity, as reports show them. */

@@ -97,7 +97,7 @@ export interface SourceLocation {
 export interface SourcePlace extends SourceLocation {
   readonly excerpt: string;
   /** The source file of a generated manifest, as the generator reported it. The line in that file is not known. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
 }
 
 /** The position of the first line of a manifest. */
@@ -107,7 +107,7 @@ export interface ManifestStart {
   /** Counted from 1. */
   readonly line: number;
   /** The source file of a generated manifest, as the generator reported it. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
 }
 
 /** A part of a text in a manifest. `of` is the whole text. `start` and `length` count its UTF-16 units. */
@@ -126,19 +126,19 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** One sentence that says what is wrong. */
   readonly message: string;
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** The address of the resource that has the problem. */
   readonly address?: string | undefined;
   /** The field of the resource's spec that has the problem. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /**
    * True: the planned change of the resource causes the problem, so reports show the diagnostic with the change.
    * Absent: the problem exists without the change, or concerns no resource.
    */
   readonly isOfChange?: true;
-  readonly place?: SourcePlace;
+  readonly place?: SourcePlace | undefined;
   /** Related positions, such as the first of two duplicate definitions. */
-  readonly related?: readonly { readonly message: string; readonly place: SourcePlace }[];
+  readonly related?: readonly { readonly message: string; readonly place: SourcePlace }[] | undefined;
 }
 
 export function isLintWarning({ code, severity }: Pick<Diagnostic, 'code' | 'severity'>): boolean {
@@ -228,7 +228,7 @@ function markCausedWithoutPlace({ code, severity, message, address, field }: Dia
     severity,
     message,
     address,
-    ...(field !== undefined && { field }),
+    field,
     isOfChange: true,
   };
 }

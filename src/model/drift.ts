@@ -63,7 +63,7 @@ export interface UnownedResource {
   readonly id: string;
   readonly description: string;
   /** The stack that owns the resource. Absent if no stack does. */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   /**
    * Only in a run over many stacks, if that stack is not in this repository: `removed`, if the commit of
    * `--changed-since` has it. Absent: it is in the repository, or this is unknown.

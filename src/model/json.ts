@@ -114,6 +114,12 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
+/** Returns the members that are not undefined: JSON has no others. */
+export function omitUndefined<T extends object>(value: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members) as ReturnType<typeof omitUndefined<T>>; // `Object.entries` loses the names
+}
+
 /** The members of an array. Empty for any other value. */
 export function toJsonList(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];

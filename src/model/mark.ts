@@ -6,6 +6,7 @@ import {
   isSameJson,
   type Json,
   type JsonObject,
+  omitUndefined,
   toCanonicalJson,
   toDigest,
 } from './json.ts';
@@ -28,9 +29,9 @@ export interface Mark {
    */
   readonly id?: string;
   /** Only for credentials: the id of the credential that this one replaced, until the mark is written again. */
-  readonly replaces?: string;
+  readonly replaces?: string | undefined;
   /** The old resource that this one replaced, and that an apply deletes later. It must have the mark of the stack, too. */
-  readonly retires?: Retirement;
+  readonly retires?: Retirement | undefined;
   /**
    * Only true: another resource replaced this one, which an apply deletes later. The mark of the other one says when.
    * This mark only says that it is an old one: it never counts as the resource of its address.
@@ -40,7 +41,7 @@ export interface Mark {
    * The owner when the mark was last written, so that reports can name the owner if the manifest was removed. Absent if no
    * owner was set, or if the text was too long.
    */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** The CI job that last wrote the mark: its commit and the URL of its page. For people, and never compared. */
   readonly by?: string;
   /**
@@ -53,9 +54,9 @@ export interface Mark {
    * Digests of the values that the service gave back for the values in `fields`, if it stored them in another form.
    * Absent if there are none.
    */
-  readonly stored?: Readonly<Record<string, string>>;
+  readonly stored?: Readonly<Record<string, string>> | undefined;
   /** The last creation for this address that the service did not store as asked. Absent if there was none. */
-  readonly refused?: RefusedCreation;
+  readonly refused?: RefusedCreation | undefined;
 }
 
 /** Which old resource an apply deletes, and from when on. A type, because only a type is JSON to the compiler. */
@@ -118,7 +119,7 @@ export function isEqualMark(left: Mark | undefined, right: Mark | undefined): bo
   const toJson = (mark: Mark | undefined): JsonObject | null => {
     if (mark === undefined) return null;
     const { stored: _, refused: __, ...rest } = toComparableMark(mark);
-    return { ...rest };
+    return omitUndefined(rest);
   };
   return isSameJson(toJson(left), toJson(right));
 }
@@ -137,7 +138,7 @@ export interface MarkDraft {
   readonly replaces?: string;
   readonly retires?: RetirementDraft;
   readonly retiring?: true;
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
   readonly fields: Readonly<Record<string, string>>;
@@ -147,8 +148,8 @@ export interface MarkDraft {
    */
   readonly pending: JsonObject;
   /** As in the mark. An apply adds the forms in which the service stores the values of the write. */
-  readonly stored?: Readonly<Record<string, string>>;
-  readonly refused?: RefusedCreation;
+  readonly stored?: Readonly<Record<string, string>> | undefined;
+  readonly refused?: RefusedCreation | undefined;
 }
 
 /** In a mark, this text replaces the digest of a field that another owner managed when the mark was written. */

@@ -105,7 +105,7 @@ export interface ResourceWaitResult {
   readonly state: 'ready' | 'failed' | 'unfinished';
   /** The status that the service reports. Absent if the resource is ready. */
   readonly message?: string;
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** The computed fields, as last read. */
   readonly computed?: LiveResource['computed'];
 }

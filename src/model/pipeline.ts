@@ -1,3 +1,5 @@
+import { omitUndefined } from './json.ts';
+
 /** The CI job that created a plan, for links in reports. */
 export interface CiJobLinks {
   readonly commit?: string;
@@ -26,7 +28,7 @@ export function readCiJobLinks(env: Environment): CiJobLinks {
   };
   const plain = ['commit', 'run'];
   const known = Object.entries(found).filter(([name, value]) => plain.includes(name) || isSafeUrl(value));
-  return Object.fromEntries(known.filter(([, value]) => value !== undefined));
+  return omitUndefined(Object.fromEntries(known));
 }
 
 /**

@@ -57,7 +57,7 @@ export interface SafetyViolation {
   /** Only if `rule` is `policy`. */
   readonly policy?: string;
   /** The positions of the resource's manifest and of the policy. */
-  readonly places?: readonly { readonly message: string; readonly place: SourcePlace }[];
+  readonly places?: readonly { readonly message: string; readonly place: SourcePlace }[] | undefined;
 }
 
 /** How a run connects to the service. */
@@ -127,7 +127,7 @@ interface PlanOrigin {
   /** The time of creation, RFC 3339. */
   readonly at: string;
   /** The commit of the manifests. Absent if the environment does not name it. */
-  readonly commit?: string;
+  readonly commit?: string | undefined;
 }
 
 /** What an apply of the manifests would do. Immutable, serialisable, and without secrets. */

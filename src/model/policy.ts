@@ -6,13 +6,13 @@ import type { FieldPath } from './state.ts';
 
 /** Selects the changes that a policy checks: those that meet every condition. */
 interface PolicyMatch {
-  readonly kinds?: readonly string[];
-  readonly actions?: readonly Action[];
-  readonly danger?: readonly (DangerGroup | DangerName)[];
+  readonly kinds?: readonly string[] | undefined;
+  readonly actions?: readonly Action[] | undefined;
+  readonly danger?: readonly (DangerGroup | DangerName)[] | undefined;
   /** Maps the name of a label to the required value, or to a list of accepted values. */
-  readonly labels?: Readonly<Record<string, string | readonly string[]>>;
+  readonly labels?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** Names of stacks. `*` in a name matches any text. */
-  readonly stacks?: readonly string[];
+  readonly stacks?: readonly string[] | undefined;
 }
 
 /** A policy as written in its document, with expressions that are not parsed yet. */

@@ -133,8 +133,8 @@ export interface StackListing {
   /** Number of stacks below the root. */
   readonly total: number;
   readonly stacks: readonly StackFolder[];
-  readonly changes?: TreeChanges;
-  readonly shard?: Shard;
+  readonly changes?: TreeChanges | undefined;
+  readonly shard?: Shard | undefined;
   /** Manifest files that belong to no stack. */
   readonly filesWithoutStack: readonly string[];
   /** Only if plan files are applied: names of the stacks without a plan file. */
@@ -150,7 +150,7 @@ export interface PlanIndexFile {
   readonly format: typeof PLAN_INDEX_FORMAT;
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
   /** The shard that the run planned. Absent if the run planned all selected stacks. */
-  readonly shard?: Omit<Shard, 'from'>;
+  readonly shard?: Omit<Shard, 'from'> | undefined;
   /** The paths that the run searched for stacks, as the user gave them. Absent if unknown. */
   readonly manifests?: readonly string[];
   /** Names of all stacks of the run, including those for which it wrote no plan that can be applied. */

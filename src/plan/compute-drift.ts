@@ -51,7 +51,7 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     const owner = change.owner ?? change.live?.mark?.owner;
     return {
       ...compared,
-      ...(owner !== undefined && { owner }),
+      owner,
       ...describeState(compared, {
         found,
         beside,
@@ -232,7 +232,7 @@ function toUnownedResource({ kind, id, spec, mark }: LiveResource): UnownedResou
     kind,
     id,
     description: typeof spec['description'] === 'string' ? spec['description'] : '',
-    ...(mark !== undefined && { stack: mark.stack }),
+    stack: mark?.stack,
   };
 }
 

@@ -33,7 +33,7 @@ export function createChange(
     address,
     duplicateOf,
     ...(pair.isOriginal === true && { isOriginal: true }),
-    ...(decision.retiresAt !== undefined && { retiresAt: decision.retiresAt }),
+    retiresAt: decision.retiresAt,
     kind: kind.name,
     action,
     reason,
@@ -43,12 +43,12 @@ export function createChange(
     due,
     ...(decision.leftToOthers.length > 0 && { leftToOthers: decision.leftToOthers }),
     ...(decision.kept.length > 0 && { kept: decision.kept }),
-    ...(live !== undefined && { live: createStart(live, isTouched || kind.role === 'attached') }),
+    live: live && createStart(live, isTouched || kind.role === 'attached'),
     ...(isTouched && pickDesired(decision)),
     ...(action === 'replace' && { keepOldForMs: decision.keepOldForMs }),
-    ...(retires !== undefined && { retires }),
+    retires,
     ...(isProtectedAfter(pair) && { protect: true }),
-    ...(owner !== undefined && { owner }),
+    owner,
     ...(isTouched && desired !== undefined && pickManifestFacts(desired)),
   };
 }
@@ -119,7 +119,7 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
   return {
     id,
     ...(isTouched && { spec }),
-    ...(mark !== undefined && { mark: omitPipeline(mark) }),
+    mark: mark && omitPipeline(mark),
   };
 }
 

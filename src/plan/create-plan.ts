@@ -40,7 +40,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     tool: { name: 'edgewise', version: input.version },
     made: {
       at: (input.localNow ?? input.now).toISOString(),
-      ...(input.commit !== undefined && { commit: input.commit }),
+      commit: input.commit,
     },
     stack: desired.stack.name,
     baseUrl: input.baseUrl,

@@ -205,8 +205,8 @@ function listLonger(kind: Kind, { differences, live, validForMs }: Change): read
       group: 'secrets',
       danger: 'longer-validity',
       path,
-      ...(from !== undefined && { from }),
-      ...(to !== undefined && { to }),
+      from,
+      to,
     },
   ];
 }
@@ -224,7 +224,7 @@ function listNewValues(kind: Kind, { action, live, token, keepOldForMs }: Change
       group: 'secrets',
       danger: 'token',
       path,
-      ...(place !== undefined && { to: place }),
+      to: place,
       ...(isReplaced && pickConsequenceOfReplace(kind, path, keepOldForMs)),
     }),
   );

@@ -202,7 +202,7 @@ function createLockoutWarning({ pair }: ChangeDecision): Diagnostic {
     message: `${address} restricts the API, the dashboard or agents, and may lock out the user who applies it`,
     remedy: 'Make sure that its IP policies allow the address that edgewise runs from. It is written last.',
     address,
-    ...(desired !== undefined && { place: desired.locate(['spec']) }),
+    place: desired?.locate(['spec']),
   };
 }
 

@@ -212,12 +212,7 @@ function listLeftToOthers(
       member === undefined ? stated !== undefined : isJsonObject(stated) && Object.hasOwn(stated, member);
     if (!isStated || live.spec[field] === undefined) return [];
     const taken = takeIgnoredParts([ignored], normal, live.spec);
-    return diffSpecs(kind, taken, normal).map(({ path, from, to }) => ({
-      ignored,
-      path,
-      ...(from !== undefined && { from }),
-      ...(to !== undefined && { to }),
-    }));
+    return diffSpecs(kind, taken, normal).map(({ path, from, to }) => ({ ignored, path, from, to }));
   });
 }
 
@@ -540,7 +535,7 @@ export function listMissingSinkWarnings(
     remedy:
       'Set spec.tokens in the Stack, or apply with --token-directory or --token-command. Otherwise apply refuses this plan.',
     address,
-    ...(desired !== undefined && { place: desired.locate() }),
+    place: desired?.locate(),
   }));
 }
 

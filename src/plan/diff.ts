@@ -155,7 +155,7 @@ export function diffNoLongerSetFields(
     return {
       field: name,
       path: name,
-      ...(from !== undefined && { from }),
+      from,
       origin: isDrifted ? 'both' : 'manifest',
       forcesReplace: needsReplace(described, name, field),
     };

@@ -51,7 +51,7 @@ export interface PlanInput {
   /** How the two clocks differ. Default: they do not. */
   readonly clock?: ClockSkew | undefined;
   /** The commit of the manifests. Absent if unknown. */
-  readonly commit?: string;
+  readonly commit?: string | undefined;
   /** Addresses of resources to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
   /** Addresses in `rotate` whose rotation was approved and is done. They are not replaced again. */

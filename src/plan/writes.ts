@@ -134,12 +134,12 @@ function createRetireWrite(
       protect,
       delivered,
       retiring: true,
-      ...(owner !== undefined && { owner }),
+      owner,
       user: typeof user === 'string' || isJsonObject(user) ? user : '',
       fields,
       pending: {},
-      ...(stored !== undefined && { stored }),
-      ...(refused !== undefined && { refused }),
+      stored,
+      refused,
     },
     dependsOn,
     reason: `records that the old ${kind.title} retires`,
@@ -361,7 +361,7 @@ function pickStoredForms(kind: Kind, change: Change): Pick<MarkDraft, 'stored' |
   );
   return {
     ...(kept.length > 0 && { stored: Object.fromEntries(kept) }),
-    ...(refused !== undefined && { refused }),
+    refused,
   };
 }
 
@@ -424,13 +424,13 @@ export function completeMarkDraft(
     name,
     protect,
     delivered,
-    ...(replaces !== undefined && { replaces }),
-    ...(retires !== undefined && { retires: { id: retires.id, at: computeRetirementTime(retires, now) } }),
+    replaces,
+    retires: retires === undefined ? undefined : { id: retires.id, at: computeRetirementTime(retires, now) },
     ...(retiring === true && { retiring }),
-    ...(owner !== undefined && { owner }),
+    owner,
     fields,
-    ...(stored !== undefined && { stored }),
-    ...(refused !== undefined && { refused }),
+    stored,
+    refused,
   };
 }
 

@@ -2,7 +2,7 @@ import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, countActionsForDisplay } from '../model/change.ts';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';
-import type { JsonObject } from '../model/json.ts';
+import { type JsonObject, omitUndefined } from '../model/json.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { PolicyFinding } from '../model/policy.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -45,7 +45,7 @@ function checkChanges(
 
 /** The value of the variable `plan`. */
 function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan): JsonObject {
-  return { mode, baseUrl, targets, totals: { ...countActionsForDisplay(changes) }, made: { ...made } };
+  return { mode, baseUrl, targets, totals: { ...countActionsForDisplay(changes) }, made: omitUndefined(made ?? {}) };
 }
 
 /**
@@ -140,7 +140,7 @@ function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
     message: formatMessage(finding),
     remedy: 'Change the manifest, or ask the owner of the policy.',
     address,
-    ...(place !== undefined && { place }),
+    place,
     related: [{ message: 'the policy is here', place: policyPlace }],
   };
 }

@@ -146,7 +146,7 @@ function listUnknownFields(
         message: `names ${name}, which is not a field of ${of}`,
         start: part.start,
         length: part.length,
-        ...(nearest !== undefined && { unknown: { given: path[0] ?? '', known: [nearest] } }),
+        unknown: nearest === undefined ? undefined : { given: path[0] ?? '', known: [nearest] },
       }),
     ];
   });

@@ -3,7 +3,7 @@ import { parseDurationMs } from '../kinds/duration.ts';
 import { getAddressName } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
-import type { JsonObject } from '../model/json.ts';
+import { type JsonObject, omitUndefined } from '../model/json.ts';
 import { formatConcealed, mapConcealedMembers } from '../model/secret-value.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-sink.ts';
@@ -54,8 +54,8 @@ export function createChangeSubject(
     origin: toOrigin(change),
     protect: isProtected(change),
     validForMs: change.validForMs ?? 0,
-    dangers: dangers.map((danger) => ({ ...danger })),
-    differences: differences.map((difference) => ({ ...difference })),
+    dangers: dangers.map((danger) => omitUndefined(danger)),
+    differences: differences.map((difference) => omitUndefined(difference)),
     notes: [...(token === undefined ? [] : [formatTokenNote(token)]), ...notes],
     ...toSubjectPlace(resource?.locateStart()),
   };

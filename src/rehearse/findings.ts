@@ -138,7 +138,7 @@ function createRejection(
     message: `The service will reject the request to ${write.id}: ${said}.`,
     remedy: `${help} ${describeRejectionConsents(write.address, plan.mode)}`,
     addresses: [write.address],
-    ...(place !== undefined && { places: [{ message: write.address, place }] }),
+    places: place && [{ message: write.address, place }],
   };
   return { write, why: said, help, violation };
 }
@@ -284,7 +284,7 @@ function createGapDanger(
       path: gap.field,
       ...(values.length > 0 && { from: values }),
       writes: gap.writes,
-      ...(limit !== undefined && { limitMs: Math.round((gap.writes * limit.windowMs) / limit.requests) }),
+      limitMs: limit && Math.round((gap.writes * limit.windowMs) / limit.requests),
     },
   ];
 }
@@ -465,7 +465,7 @@ export interface TouchedResource extends SimulatedResourceId {
   /** The path of the resource in the API, which identifies it. */
   readonly key: string;
   /** The address in the plan. Absent for a created resource, whose mark contains the address. */
-  readonly address?: string;
+  readonly address?: string | undefined;
 }
 
 /** The resources that a plan changes. Resources that it creates are added during the apply. */
@@ -499,11 +499,8 @@ export class TouchedResources {
   }
 
   #add(kind: Kind, { id, address, like }: Omit<TouchedResource, 'key' | 'kind'>): TouchedResource {
-    const key = toResourcePath(
-      kind,
-      getPathIdsOfResource(kind, { id, ...(like !== undefined && { spec: like.spec }) }),
-    );
-    const place = { key, kind, id, like, ...(address !== undefined && { address }) };
+    const key = toResourcePath(kind, getPathIdsOfResource(kind, { id, spec: like?.spec }));
+    const place = { key, kind, id, like, address };
     this.#places.set(key, place);
     return place;
   }

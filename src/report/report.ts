@@ -62,7 +62,7 @@ export interface Validation {
   /** The addresses of the resources. Absent if they are unknown. */
   readonly addresses?: readonly string[];
   /** The name of the stack. Absent if it cannot be read. */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /** What is among the manifests and belongs to other tools. Absent if there is nothing. */
   readonly skipped?: SkippedCounts | undefined;
@@ -74,7 +74,7 @@ export interface Failure {
   /** The name of the stack. Absent if the command failed before it knew the stack. */
   readonly stack?: string | undefined;
   readonly diagnostics?: readonly Diagnostic[];
-  readonly error?: Error | { readonly message: string; readonly remedy?: string | undefined };
+  readonly error?: Error | { readonly message: string; readonly remedy?: string | undefined } | undefined;
   readonly plan?: Plan;
 }
 

@@ -34,8 +34,8 @@ export interface StackSelectionOptions {
 export interface SelectedStacks {
   readonly tree: StackTree;
   readonly stacks: readonly StackFolder[];
-  readonly changes?: TreeChanges;
-  readonly shard?: Shard;
+  readonly changes?: TreeChanges | undefined;
+  readonly shard?: Shard | undefined;
   /** The names of stacks without a plan. Set only if plan files are applied. */
   readonly unplanned?: readonly string[];
 }
@@ -65,8 +65,8 @@ export async function selectStacks(
   return {
     tree,
     stacks: shard === undefined ? changed : selectShard(changed, shard),
-    ...(changes !== undefined && { changes }),
-    ...(shard !== undefined && { shard }),
+    changes,
+    shard,
   };
 }
 

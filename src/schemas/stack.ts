@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { assertDefined, assertNever } from '../model/errors.ts';
+import { omitUndefined } from '../model/json.ts';
 import type { Setting, SettingType } from '../settings/setting.ts';
 import { DURATION_TYPE, NAMED_SETTINGS, SETTING_GROUPS } from '../settings/table.ts';
 import { COMMAND_LINES } from './findings.ts';
@@ -78,7 +79,7 @@ function createTextSettingSchema({
         error: `must be ${expected}`,
         params: { code: 'bad-value' },
       });
-  return checked.meta({ ...(pattern !== undefined && { pattern }), ...(examples !== undefined && { examples }) });
+  return checked.meta(omitUndefined({ pattern, examples }));
 }
 
 /** A file name that contains `{name}`, so that credentials do not share a file, and no slash. */

@@ -7,7 +7,14 @@ import { listKindsOfReferenceType } from '../kinds/references.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
-import { computeUtf8ByteLength, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import {
+  computeUtf8ByteLength,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  omitUndefined,
+} from '../model/json.ts';
 import { NO_NUL_PATTERN } from '../model/printable.ts';
 
 /** Schemas of strings: values of fields, and keys of maps. */
@@ -61,11 +68,7 @@ const SECRET_DESCRIPTION = 'A text. A `${secret:NAME}` in it stands for the valu
 function createFormatKeywords(rule: FormatRule, use: SchemaUse) {
   const { pattern, requestPattern, maxLength, format, expected } = rule;
   if (use === 'manifest') return pattern === undefined ? {} : { pattern, patternErrorMessage: `Must be ${expected}.` };
-  return {
-    pattern: requestPattern ?? pattern ?? NO_NUL_PATTERN,
-    ...(maxLength !== undefined && { maxLength }),
-    ...(format !== undefined && { format }),
-  };
+  return { pattern: requestPattern ?? pattern ?? NO_NUL_PATTERN, ...omitUndefined({ maxLength, format }) };
 }
 
 /**

@@ -55,7 +55,7 @@ export async function exportResources(
 ): Promise<ExportResult> {
   const request = createExportRequest(kinds, attached);
   if (names !== undefined) requireResources(names);
-  const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
+  const live = await readLive(client, { ...request, signal });
   if (names !== undefined) requireSameAccount(names, live, settings);
   return exportLive(live, {
     stack,

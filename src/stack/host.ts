@@ -91,7 +91,7 @@ export type RenderCommandResult = { readonly bytes: Uint8Array } | { readonly fi
 
 export interface StackNameAndLocator {
   /** The name of the stack. Absent if there is no Stack document, or its name could not be read. */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   /** Returns the position of an address in the manifests. Absent if no manifests were read. */
   readonly locate?: LocateManifest;
 }

@@ -9,7 +9,7 @@ export function openTransport({ settings, authorities, proxy }: TransportSetting
     headersTimeoutMs: settings.headersTimeout,
     bodyTimeoutMs: settings.bodyTimeout,
     requestTimeoutMs: settings.timeout,
-    ...(authorities !== undefined && { authorities: [...getCACertificates('default'), authorities] }),
+    authorities: authorities === undefined ? undefined : [...getCACertificates('default'), authorities],
     proxy,
   });
 }

@@ -111,7 +111,7 @@ export async function createLivePlanWithInput(client: ReadingClient, request: Pl
   const stated = mode === 'destroy' ? createDestroyState(state) : state;
   const read = mode === 'release' ? omitAllDesiredResources(state) : stated;
   const wanted = createReadRequest(read, targets);
-  const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
+  const whole = await readLive(client, { ...wanted, signal });
   const { desired, awaited, diagnostics } = resolveCrossStackReferences(stated, whole, request);
   const live = withoutUnusedKinds(whole, read);
   const clock = client.clockSkew();
@@ -140,7 +140,7 @@ export async function createLivePlanWithInput(client: ReadingClient, request: Pl
     now: toServiceTime(now, clock),
     localNow: now,
     clock,
-    ...(request.commit !== undefined && { commit: request.commit }),
+    commit: request.commit,
     rotate,
     rotated: approved && listFinishedRotations(approved, whole, rotate),
     retire,

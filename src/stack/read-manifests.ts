@@ -78,7 +78,7 @@ export async function readManifests(
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const validated = validateManifests(loaded.sources, {
     env: createManifestEnvironment(context),
-    ...(context.secrets !== undefined && { secrets: context.secrets }),
+    secrets: context.secrets,
     // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd, uid, onInput, roots, budget }),
@@ -187,7 +187,7 @@ function createSubject({ stack, state }: ValidatedManifests, file: string): Read
   const byAddress: ReadonlyMap<string, DesiredResource> = state?.resources ?? new Map();
   const start = { file, line: 1, column: 1, excerpt: '' };
   return {
-    ...(stack?.name !== undefined && { stack: stack.name }),
+    stack: stack?.name,
     locate: (address, field) => {
       if (address === undefined) return stack?.locate() ?? start;
       const path = field === undefined ? undefined : parsePath(field);
@@ -239,7 +239,7 @@ function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext)
     if (!('finding' in place)) return [];
     const at = context.locateInStack(path);
     const message = `${formatPath(path)} names ${one}, which ${place.finding}`;
-    return [createRefusedDiagnostic({ message, ...(at !== undefined && { place: at }) })];
+    return [createRefusedDiagnostic({ message, place: at })];
   });
 }
 
@@ -365,7 +365,7 @@ async function loadPolicyDocuments(
   });
   const { rules, diagnostics, state } = validateManifests(sources, {
     env: createManifestEnvironment(context),
-    ...(context.secrets !== undefined && { secrets: context.secrets }),
+    secrets: context.secrets,
     requireStack: false,
     readFile,
   });

@@ -402,7 +402,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     get: async ({ names = [], mayRead, signal } = {}) => {
       const request = createInventoryRequest(state, { names, mayRead });
       const client = await account.open();
-      const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
+      const live = await readLive(client, { ...request, signal });
       return { ...createStackInventory(state, live, { names, baseUrl: settings.baseUrl }), clock: client.clockSkew() };
     },
     export: async ({ kinds = [], modulesOf = [], signal } = {}) =>

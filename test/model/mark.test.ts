@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { omitUndefined } from '../../src/model/json.ts';
 import { type Mark, normalizeUserMetadata, renderMetadata, splitMetadata } from '../../src/model/mark.ts';
 
 const MARK: Mark = { stack: 'shop', name: 'a', protect: false, delivered: false, fields: { hostports: 'k3f9aQ' } };
@@ -22,7 +23,7 @@ describe('the mark in the metadata', () => {
 
   it('is read from its text if rendered values differ', () => {
     const other = { ...MARK, stack: 'other' };
-    expect(splitMetadata(renderMetadata({ edgewise: { ...other } }, MARK))).toEqual({
+    expect(splitMetadata(renderMetadata({ edgewise: omitUndefined(other) }, MARK))).toEqual({
       user: '',
       mark: MARK,
       error: undefined,

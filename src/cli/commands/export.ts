@@ -88,7 +88,8 @@ async function exportManifests(
       attached: flags.modulesOf,
       stack: flags.owner,
       signal,
-      ...(terraform !== undefined && { names: terraform.state, protectedBlocks: terraform.protectedBlocks }),
+      names: terraform?.state,
+      protectedBlocks: terraform?.protectedBlocks,
     }),
   );
   const notes = describeNotes(exported, terraform?.hints ?? []);

@@ -13,7 +13,9 @@ import { getLogLevelFromEnvironment, isInfoLogged } from '../output/present.ts';
 import { createStatusLine, getProgressStream, LIVE_MS, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
 
 /** Callbacks that show retries, waits and slow reads of a client. */
-interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
+interface Notices extends Pick<ClientOptions, 'onRequest'> {
+  readonly onRetry: NonNullable<ClientOptions['onRetry']>;
+  readonly onWait: NonNullable<ClientOptions['onWait']>;
   /** Returns a client whose slow reads are shown. */
   readonly watch: ReadingWatch['watch'];
   /** Removes the line about a slow read. */

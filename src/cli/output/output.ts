@@ -85,7 +85,7 @@ function redactOutput(output: OutputStream, { redact }: SecretRedactor): OutputS
   return {
     ...output,
     write: (text) => output.write(redact(text)),
-    ...(writeCommands !== undefined && { writeCommands: (text: string) => writeCommands(redact(text)) }),
+    writeCommands: writeCommands && ((text) => writeCommands(redact(text))),
   };
 }
 

@@ -65,7 +65,7 @@ export async function createPlanFolderWriter(
         type: 'PlanIndex',
         format: PLAN_INDEX_FORMAT,
         tool: { name: 'edgewise', version: VERSION },
-        ...(shard !== undefined && { shard: { index: shard.index, total: shard.total } }),
+        shard: shard === undefined ? undefined : { index: shard.index, total: shard.total },
         manifests: [tree.root],
         stacks: stacks.map(({ name }) => name),
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),

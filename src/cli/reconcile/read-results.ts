@@ -156,7 +156,7 @@ function parseOtherReport(document: JsonObject, file: string): Report {
       document,
       createResultRefusal(file),
     );
-    const validation = { files, resources, diagnostics, skipped, ...(stack !== undefined && { stack }) };
+    const validation = { files, resources, diagnostics, skipped, stack };
     return { about: 'validation', command: 'validate', validation };
   }
   const { command, stack, diagnostics, error } = parseResultDocument(
@@ -167,10 +167,10 @@ function parseOtherReport(document: JsonObject, file: string): Report {
   return {
     about: 'failure',
     failure: {
-      ...(command !== null && { command }),
-      ...(stack !== undefined && { stack }),
+      command: command ?? undefined,
+      stack,
       diagnostics,
-      ...(error !== undefined && { error }),
+      error,
     },
   };
 }

@@ -233,7 +233,7 @@ export function createFailedStack(error: unknown, { name, file }: StackFolder, c
   return {
     report: {
       about: 'failure',
-      failure: { command, ...(name !== '' && { stack: name }), ...getReportedErrorPart(error) },
+      failure: { command, stack: name || undefined, ...getReportedErrorPart(error) },
     },
     exitCode: exitCodeOfError(error),
     options: { locate: (address) => (address === undefined ? place : undefined) },

@@ -61,8 +61,8 @@ export function toComparableDifference(kind: Kind, difference: Difference, names
   return {
     ...difference,
     path: formatPath(toComparablePath(kind, steps, names)),
-    ...(from !== undefined && { from: toComparableValue(type, from, names) }),
-    ...(to !== undefined && { to: toComparableValue(type, to, names) }),
+    from: from === undefined ? undefined : toComparableValue(type, from, names),
+    to: to === undefined ? undefined : toComparableValue(type, to, names),
   };
 }
 

@@ -240,7 +240,7 @@ function compareSpecs(own: SideChange, other: SideChange, pick: PickSpec): reado
 
 function toCreatedField({ from, to, ...rest }: Difference): ExtraField {
   return {
-    difference: { ...rest, ...(to !== undefined && { to }) },
+    difference: { ...rest, to },
     other: from === undefined ? {} : { to: from },
     changed: 'manifests',
   };
@@ -248,7 +248,7 @@ function toCreatedField({ from, to, ...rest }: Difference): ExtraField {
 
 function toDeletedField({ from, to, ...rest }: Difference): ExtraField {
   return {
-    difference: { ...rest, ...(to !== undefined && { from: to }) },
+    difference: { ...rest, from: to },
     other: from === undefined ? {} : { from },
     changed: 'live',
   };
@@ -276,7 +276,7 @@ function listTraits(own: SideChange, counterpart: SideChange): readonly ExtraFie
     .filter(({ name }) => !shown.has(name))
     .map(({ name: path, changed, ...sides }) => {
       const [from, to] = side.isLater ? [sides.before, sides.after] : [sides.after, sides.before];
-      const difference = { path, ...(to !== undefined && { to }), origin: 'manifest', forcesReplace: false } as const;
+      const difference = { path, to, origin: 'manifest', forcesReplace: false } as const;
       return { difference, other: from === undefined ? {} : { to: from }, changed };
     });
 }
@@ -329,7 +329,7 @@ function isPassed({ danger, path }: Danger, later: Change, { approved }: Context
 }
 
 function pickSides({ from, to }: Difference): Pick<Difference, 'from' | 'to'> {
-  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  return { from, to };
 }
 
 /** Which side differs if only one plan changes a field of a resource that both change. */

@@ -41,15 +41,15 @@ export interface Annotation {
    */
   readonly nature: 'finding' | 'danger' | 'failure';
   readonly message: string;
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** The group of the danger. Present only for the rules `danger` and `drift-danger`. */
-  readonly group?: DangerGroup;
+  readonly group?: DangerGroup | undefined;
   readonly address?: string | undefined;
   /** Only for a removed stack: its name. */
   readonly stack?: string;
   /** The path of the manifest field that the annotation is about. */
-  readonly field?: string;
-  readonly place?: SourcePlace;
+  readonly field?: string | undefined;
+  readonly place?: SourcePlace | undefined;
   readonly related?: Diagnostic['related'];
   /** Whether the run was interrupted, or the service could not be reached, before the write was sent. */
   readonly isNotStarted?: boolean;
@@ -182,7 +182,7 @@ function createViolationAnnotation({ rule, message, remedy, addresses, places = 
     message: toPrintable(said),
     remedy: toPrintableLines(remedy).join('\n'),
     address,
-    ...(own !== undefined && { place: own.place }),
+    place: own?.place,
     ...(related.length > 0 && { related }),
   };
 }
@@ -382,7 +382,7 @@ function listFailureAnnotations({ command, diagnostics = [], error }: Failure): 
     level: 'error',
     nature: 'failure',
     message: toPrintable(error.message),
-    ...(remedy !== undefined && { remedy: toPrintable(remedy) }),
+    remedy: remedy === undefined ? undefined : toPrintable(remedy),
   };
   return [failure, ...found];
 }
@@ -423,6 +423,5 @@ function createAnnotation(
     readonly nature?: Annotation['nature'];
   },
 ): Annotation {
-  const more = { ...(group !== undefined && { group }), ...(field !== undefined && { field }) };
-  return { rule, level, nature, message, address: toPrintable(address), ...more };
+  return { rule, level, nature, message, address: toPrintable(address), group, field };
 }

@@ -5,7 +5,14 @@ import { findMemberType } from '../../kinds/walk.ts';
 import { getAddressName } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  omitUndefined,
+  toCanonicalJson,
+} from '../../model/json.ts';
 import { hasDeliveredToken } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatConcealed, isConcealed } from '../../model/secret-value.ts';
@@ -42,17 +49,17 @@ export function renderInventoryAddressLines({ resources }: StackInventory): stri
 function createResourceDocument({ address, live, retiresAt }: OwnedResource): JsonObject {
   const { kind, id, spec, computed, mark } = live;
   const hasToken = getKind(kind).oneTimeFields.length > 0;
-  return {
+  return omitUndefined({
     address,
     kind,
     name: getAddressName(address),
     id,
-    ...(mark !== undefined && { protected: mark.protect }),
-    ...(mark !== undefined && hasToken && { delivered: hasDeliveredToken(live) }),
-    ...(retiresAt !== undefined && { retiresAt }),
+    protected: mark?.protect,
+    delivered: mark !== undefined && hasToken ? hasDeliveredToken(live) : undefined,
+    retiresAt,
     spec,
     computed,
-  };
+  });
 }
 
 /** Properties of every resource that are not fields of its kind. */

@@ -124,7 +124,7 @@ function createSummary(
       return { command: report.command, ok: !hasErrors(report.validation.diagnostics), exitCode };
     case 'failure': {
       const { command = null, error } = report.failure;
-      return { command, ok: false, exitCode, ...(error !== undefined && { error: error.message }) };
+      return { command, ok: false, exitCode, error: error?.message };
     }
     default:
       return assertNever(report);

@@ -90,7 +90,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     waited: result.waited,
     next: createApplyView(plan, result).next,
     diagnostics: [...result.diagnostics, ...diagnostics],
-    ...(error !== undefined && { error: createErrorDocument(error) }),
+    error: error && createErrorDocument(error),
     plan: createPlanFileContent(redactPlan(plan)),
   });
 }
@@ -135,7 +135,7 @@ export function renderSubmissionJson({ kind, command, shown, error }: Submission
     format: REPORT_FORMAT,
     command,
     ok: error === undefined,
-    ...(error !== undefined && { error: createErrorDocument(error) }),
+    error: error && createErrorDocument(error),
     [kind.submission.noun]: shown,
   });
 }
@@ -148,11 +148,9 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
     ok: false,
     stack,
     diagnostics,
-    ...(error !== undefined && { error: createErrorDocument(error) }),
-    ...(plan !== undefined && {
-      totals: countActionsForDisplay(plan.changes),
-      plan: createPlanFileContent(redactPlan(plan)),
-    }),
+    error: error && createErrorDocument(error),
+    totals: plan && countActionsForDisplay(plan.changes),
+    plan: plan && createPlanFileContent(redactPlan(plan)),
   });
 }
 
@@ -203,7 +201,7 @@ function createChangeDocument({ change, other, fields, dangers, changed }: Extra
     address: formatChangeAddress(change),
     kind: change.kind,
     action: change.action,
-    ...(other !== undefined && { otherAction: other.action }),
+    otherAction: other?.action,
     ...(fields.length > 0 && {
       fields: fields.map(createFieldDocument),
     }),

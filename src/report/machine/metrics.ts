@@ -7,6 +7,7 @@ import {
   isEveryTargetCompared,
 } from '../../model/drift.ts';
 import { escapeJobCommands } from '../../model/job-commands.ts';
+import { omitUndefined } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { DriftReport, FormatOptions, Report, StacksRunReport } from '../report.ts';
 
@@ -153,8 +154,12 @@ function listStackFamilies(drift: Drift): readonly Family[] {
 type AccountReading = Pick<DriftReport, 'drift' | 'keyEnv'>;
 
 /** The label `stack` names the stack whose report is used. */
+function createAccountLabels({ drift, keyEnv }: AccountReading): Sample['labels'] {
+  return omitUndefined({ stack: drift.stack, base_url: drift.baseUrl, key_env: keyEnv });
+}
+
 function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family[] {
-  const labels = { stack: drift.stack, base_url: drift.baseUrl, ...(keyEnv !== undefined && { key_env: keyEnv }) };
+  const labels = createAccountLabels({ drift, keyEnv });
   return [
     {
       name: 'edgewise_account_last_run_timestamp_seconds',
@@ -167,7 +172,7 @@ function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family
 
 /** Only for runs over many stacks, which know the stacks of the repository. Includes both values, so that a gauge falls to 0. */
 function createAbsentFamily({ drift, keyEnv }: AccountReading): Family {
-  const labels = { stack: drift.stack, base_url: drift.baseUrl, ...(keyEnv !== undefined && { key_env: keyEnv }) };
+  const labels = createAccountLabels({ drift, keyEnv });
   const count = (which: string): number => drift.unowned.filter(({ absence }) => absence === which).length;
   return {
     name: 'edgewise_account_absent_stack_resources',

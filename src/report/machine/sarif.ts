@@ -59,7 +59,7 @@ function renderLog(subjects: readonly Subject[], run: FormatOptions, more: reado
         tool: {
           driver: {
             name: 'edgewise',
-            ...(run.version !== undefined && { version: run.version }),
+            version: run.version,
             rules: rules.map((rule) => createRule(rule, run)),
           },
         },
@@ -134,7 +134,7 @@ function createResults(findings: readonly Finding[], rules: readonly string[]): 
   const seen = new Map<string, number>();
   return findings.map(({ annotation: finding, options, stack }) => {
     const { rule, level, message, remedy, place, group, related = [] } = finding;
-    const properties = { ...(stack !== undefined && { stack }), ...(group !== undefined && { group }) };
+    const properties = { stack, group };
     const digest = computeFingerprint(finding, options);
     const number = (seen.get(digest) ?? 0) + 1;
     seen.set(digest, number);

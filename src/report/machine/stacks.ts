@@ -1,6 +1,6 @@
 import { assertDefined } from '../../model/errors.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
+import { isJsonObject, parseJson } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Removals, StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type { FormatOptions, StackReportPart, StacksRunReport } from '../report.ts';
@@ -18,7 +18,7 @@ export function renderStacksJson(listing: StackListing): string {
     ok: true,
     root,
     total,
-    ...(shard !== undefined && { shard: { index: shard.index, total: shard.total, from: shard.from } }),
+    shard: shard === undefined ? undefined : { index: shard.index, total: shard.total, from: shard.from },
     stacks: stacks.map((stack) => createStackDocument(stack, listing)),
     ...createRemovalsPart(changes),
     filesWithoutStack: changes?.filesWithoutStack ?? filesWithoutStack,
@@ -35,16 +35,16 @@ function createRemovalsPart(removals: Removals | undefined): {
   return { since, removed: removed.map(({ stack: { name, folder }, resources }) => ({ name, folder, resources })) };
 }
 
-function createStackDocument(stack: StackFolder, { changes }: StackListing): JsonObject {
+function createStackDocument(stack: StackFolder, { changes }: StackListing): object {
   const change = changes?.changed.find((one) => one.stack.folder === stack.folder);
   return {
     name: stack.name,
     folder: stack.folder,
     file: stack.file,
-    ...(stack.baseUrl !== undefined && { baseUrl: stack.baseUrl }),
-    ...(stack.keyEnv !== undefined && { keyEnv: stack.keyEnv }),
+    baseUrl: stack.baseUrl,
+    keyEnv: stack.keyEnv,
     dependsOn: stack.dependsOn,
-    ...(change !== undefined && { changed: { files: change.files, through: change.through } }),
+    changed: change && { files: change.files, through: change.through },
   };
 }
 

@@ -50,7 +50,7 @@ export interface ApplyView {
 export interface AppliedWriteView {
   /** Such as `create TCPEdge/postgres`. */
   readonly name: string;
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** How Edgewise knows that the write was applied. Absent if the response said so. */
   readonly note?: string | undefined;
 }
@@ -63,7 +63,7 @@ interface FailedView {
   /** The reason and, if the effect of the write is unknown, a sentence that says so. */
   readonly sentences: readonly string[];
   /** The position of the field that the service named or, if it named none, of the manifest. */
-  readonly place?: SourcePlace;
+  readonly place?: SourcePlace | undefined;
 }
 
 /** A write that was not sent, because a write that it waited for was not applied. */
@@ -78,7 +78,7 @@ interface FileOutcomeView {
   readonly path: string;
   readonly outcome: FileOutcome['outcome'];
   /** Why the file was not written. Absent if it was written. */
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
@@ -121,7 +121,7 @@ function createAppliedView(one: Applied): AppliedWriteView {
   const note = formatAppliedNote(one);
   return {
     name: formatWriteName(one.write),
-    ...(one.id !== undefined && { id: quoteIfNeeded(one.id) }),
+    id: one.id === undefined ? undefined : quoteIfNeeded(one.id),
     note,
   };
 }
@@ -135,7 +135,7 @@ function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>
     name: formatWriteName(write),
     ...(!isNamed && { request: toPrintable(`${method} ${path}`) }),
     sentences: [toPrintable(message), ...(isUnknown ? [UNKNOWN_EFFECT] : [])],
-    ...(place !== undefined && { place }),
+    place,
   };
 }
 
@@ -162,7 +162,7 @@ function createFileView({ address, path, outcome, message }: FileOutcome): FileO
     address: quoteIfNeeded(address),
     path: toPrintable(path),
     outcome,
-    ...(message !== undefined && { message: toPrintable(message) }),
+    message: message === undefined ? undefined : toPrintable(message),
   };
 }
 

@@ -114,10 +114,10 @@ export interface ChangeView {
   readonly traits: readonly SummaryClauseView[];
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string | undefined;
-  readonly place?: ManifestStart;
+  readonly place?: ManifestStart | undefined;
   readonly change: Change;
   /** The path of the first field that differs, as manifests write it. */
-  readonly manifestPath?: string;
+  readonly manifestPath?: string | undefined;
   /** The fields that differ. For a create, all fields that are not at their defaults. */
   readonly fields: readonly FieldView[];
   /** For a delete, the fields of the deleted resource; otherwise empty. */
@@ -204,8 +204,8 @@ export function createChangeView(
     warnings: isContinued ? [] : said,
     dangers: isContinued ? [] : listDangerViews([change], names),
     traits: described === undefined ? [] : listResourceSummaryClauses(findKind(change.kind), described, names),
-    ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
-    ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
+    place: change.place && toPrintableStart(change.place),
+    manifestPath: first && formatPathWithTargetName(first.path, context),
     fields: [
       ...(created === undefined
         ? differences.map((difference) => createDifferenceView(difference, context))
@@ -222,7 +222,7 @@ function createFieldContext({ change, action }: ChangeShare, names: ResourceName
 }
 
 function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {
-  return { file: toPrintable(file), line, ...(origin !== undefined && { origin: toPrintable(origin) }) };
+  return { file: toPrintable(file), line, origin: origin === undefined ? undefined : toPrintable(origin) };
 }
 
 /** The reason for a change. Undefined if its differences explain it. */

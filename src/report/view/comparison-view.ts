@@ -249,7 +249,7 @@ function createExtraFieldView({ difference, other, changed }: ExtraField, contex
   const side = findSide(action, difference);
   const inline = shown.inline && (side === undefined ? shown.inline : { [side]: shown.inline[side] ?? '' });
   const notes = [...shown.notes, `${word}: ${formatOtherValue(theirs, side)}`, ...listSideNotes(changed)];
-  return { ...shown, notes, ...(inline !== undefined && { inline }) };
+  return { ...shown, notes, inline };
 }
 
 type Side = 'from' | 'to';
@@ -280,8 +280,8 @@ function toReadable({ from, to, ...rest }: Loose): Parameters<typeof createDiffe
     rest.path === 'lifecycle.valid_for' && typeof value === 'number' ? renderTimeSpan(value) : value;
   return {
     ...rest,
-    ...(from !== undefined && { from: read(from) ?? null }),
-    ...(to !== undefined && { to: read(to) ?? null }),
+    from: from === undefined ? undefined : (read(from) ?? null),
+    to: to === undefined ? undefined : (read(to) ?? null),
   };
 }
 

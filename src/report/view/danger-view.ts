@@ -43,12 +43,12 @@ export interface DangerView {
   readonly then: string;
   /** The change that has the danger. `path`: the field that the danger is about. */
   readonly change: Change;
-  readonly path?: string;
+  readonly path?: string | undefined;
   /**
    * The path of the difference that causes the danger, as manifests write it. The FieldView of that difference has the
    * same `manifestPath`, so that both link to the same line.
    */
-  readonly manifestPath?: string;
+  readonly manifestPath?: string | undefined;
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
   /** Unique in a report, and safe as a URL fragment. */
@@ -79,7 +79,6 @@ export function listDangerViews(
         .join('; ');
       const said = formatSentence(clause, then);
       const manifestPath = findStatedPath(change, { path, kind: findKind(kind), names });
-      const paths = { ...(path !== undefined && { path }), ...(manifestPath !== undefined && { manifestPath }) };
       return {
         group,
         danger,
@@ -88,7 +87,8 @@ export function listDangerViews(
         clause,
         then,
         change,
-        ...paths,
+        path,
+        manifestPath,
         ...whose,
         anchor: createAnchor(change, one),
       };

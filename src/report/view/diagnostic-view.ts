@@ -14,12 +14,10 @@ export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
   return {
     ...diagnostic,
     message: toPrintable(message),
-    ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }),
-    ...(address !== undefined && { address: toPrintable(address) }),
-    ...(place !== undefined && { place: toPrintablePlace(place) }),
-    ...(related !== undefined && {
-      related: related.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
-    }),
+    remedy: remedy === undefined ? undefined : toPrintableLines(remedy).join('\n'),
+    address: address === undefined ? undefined : toPrintable(address),
+    place: place && toPrintablePlace(place),
+    related: related?.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
   };
 }
 
@@ -34,7 +32,7 @@ export function toPrintablePlace(place: SourcePlace): SourcePlace {
     ...place,
     file: toPrintable(file),
     excerpt: lines.join('\n'),
-    ...(origin !== undefined && { origin: toPrintable(origin) }),
+    origin: origin === undefined ? undefined : toPrintable(origin),
   };
 }
 
@@ -106,7 +104,7 @@ export function listSourcePlaceLines(place: SourcePlace | undefined, subject?: s
 interface FailureView {
   readonly diagnostics: readonly Diagnostic[];
   /** Absent if the diagnostics explain the failure. */
-  readonly error?: ErrorView;
+  readonly error?: ErrorView | undefined;
 }
 
 /** An error that is not a diagnostic. */
@@ -114,13 +112,13 @@ interface ErrorView {
   /** The message, then details. Text from a service is on a single line, so that it cannot forge other lines. */
   readonly lines: readonly string[];
   /** The remedy, which may have line breaks. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
 }
 
 export function createFailureView({ command, diagnostics = [], error }: Failure): FailureView {
   return {
     diagnostics: diagnostics.map(toPrintableDiagnostic),
-    ...(error !== undefined && { error: createErrorView(error, command) }),
+    error: error && createErrorView(error, command),
   };
 }
 
@@ -140,7 +138,7 @@ function createErrorView(error: NonNullable<Failure['error']>, command: string |
 }
 
 function withRemedy(lines: readonly string[], remedy: string | undefined): ErrorView {
-  return { lines, ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }) };
+  return { lines, remedy: remedy === undefined ? undefined : toPrintableLines(remedy).join('\n') };
 }
 
 /**

@@ -109,7 +109,7 @@ export interface DriftedView {
 export interface DriftedDetails {
   readonly change: DriftedChange;
   /** The path of the first field that differs, as manifests write it. */
-  readonly manifestPath?: string;
+  readonly manifestPath?: string | undefined;
   /** The dangers of what happened at the service. */
   readonly dangers: readonly DangerView[];
   /** What happened at the service: from the expected to the live values. */
@@ -119,7 +119,7 @@ export interface DriftedDetails {
   /** What the next apply does, in one clause. Absent if it does nothing. */
   readonly next?: string | undefined;
   /** The change of the next apply, as a plan shows it. Absent if it changes nothing but a file. */
-  readonly planned?: ChangeView;
+  readonly planned?: ChangeView | undefined;
 }
 
 /** A live resource that no stack manages. */
@@ -302,14 +302,15 @@ function createDriftedDetails(change: DriftedChange, { names, refused }: DriftSc
   const next = refused.has(address) ? 'is refused' : formatNextClause(change);
   return {
     change,
-    ...(first !== undefined && { manifestPath: formatPathWithTargetName(first.path, context) }),
+    manifestPath: first && formatPathWithTargetName(first.path, context),
     dangers: listDriftDangerViews([change], names),
     fields: differences.filter(isOfService).map((one) => createHappenedFieldView(one, context)),
     traits: listExpectedTraits(change, planned),
     next,
-    ...(planned !== undefined && {
-      planned: { ...planned, fields: planned.fields.map((field) => withProtectionDoubt(field, change)) },
-    }),
+    planned:
+      planned === undefined
+        ? undefined
+        : { ...planned, fields: planned.fields.map((field) => withProtectionDoubt(field, change)) },
   };
 }
 

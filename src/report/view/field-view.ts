@@ -27,7 +27,7 @@ export interface FieldView {
    * The values before and after. A field of an added or removed resource has only one of them. `is`: the live value, if
    * the previous value is unknown.
    */
-  readonly inline?: { readonly from?: string; readonly to?: string; readonly is?: string };
+  readonly inline?: { readonly from?: string; readonly to?: string; readonly is?: string } | undefined;
   readonly lines: readonly FieldValueLine[];
 }
 

@@ -63,7 +63,7 @@ export function createInventoryView(inventory: StackInventory, scope: InventoryS
 
 /** The address, followed by the id if several resources have the same mark. */
 export function formatAddressWithDuplicateId({ address, isShared, live: { id } }: OwnedResource): string {
-  return toPrintable(formatAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
+  return toPrintable(formatAddress({ address, id, duplicateOf: isShared ? address : undefined }));
 }
 
 function createInventoryRow(resource: OwnedResource, scope: NamedScope): InventoryRow {

@@ -232,7 +232,7 @@ export function createViolationView(violation: SafetyViolation): SafetyViolation
     place: toPrintablePlace(one.place),
   }));
   const remedy = toPrintableLines(violation.remedy).join('\n');
-  return { ...violation, message, remedy, addresses, ...(places !== undefined && { places }) };
+  return { ...violation, message, remedy, addresses, places };
 }
 
 export function collectPlanAddressesById({ changes, externals }: Pick<Plan, 'changes' | 'externals'>): ResourceNames {

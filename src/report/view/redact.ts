@@ -1,8 +1,7 @@
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
-import type { Change } from '../../model/change.ts';
+import type { Change, Difference } from '../../model/change.ts';
 import type { Drift, DriftedChange, OwnedResource, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { Json } from '../../model/json.ts';
 import type { ExtraChanges, Plan, PlanComparison } from '../../model/plan.ts';
 import {
   createHiddenNumbers,
@@ -41,19 +40,19 @@ function numberChange(change: Change, numbers: HiddenNumbers): Change {
   return {
     ...change,
     differences: change.differences.map((difference) => numberSides(difference, numbers)),
-    ...(dangers !== undefined && { dangers: dangers.map((danger) => numberSides(danger, numbers)) }),
-    ...(leftToOthers !== undefined && { leftToOthers: leftToOthers.map((one) => numberSides(one, numbers)) }),
-    ...(live?.spec !== undefined && { live: { ...live, spec: numbers.inObject(live.spec) } }),
-    ...(desired !== undefined && { desired: numbers.inObject(desired) }),
-    ...(sent !== undefined && { sent: numbers.inObject(sent) }),
+    dangers: dangers?.map((danger) => numberSides(danger, numbers)),
+    leftToOthers: leftToOthers?.map((one) => numberSides(one, numbers)),
+    live: live && { ...live, spec: live.spec && numbers.inObject(live.spec) },
+    desired: desired && numbers.inObject(desired),
+    sent: sent && numbers.inObject(sent),
   };
 }
 
-function numberSides<T extends { readonly from?: Json; readonly to?: Json }>(sides: T, { inJson }: HiddenNumbers): T {
+function numberSides<T extends Pick<Difference, 'from' | 'to'>>(sides: T, { inJson }: HiddenNumbers): T {
   return {
     ...sides,
-    ...(sides.from !== undefined && { from: inJson(sides.from) }),
-    ...(sides.to !== undefined && { to: inJson(sides.to) }),
+    from: sides.from === undefined ? undefined : inJson(sides.from),
+    to: sides.to === undefined ? undefined : inJson(sides.to),
   };
 }
 
@@ -86,11 +85,11 @@ function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
     return {
       ...rest,
       change: numberChange(redactChange(change), SAME_NUMBER),
-      ...(other !== undefined && { other: numberChange(redactChange(other), SAME_NUMBER) }),
+      other: other && numberChange(redactChange(other), SAME_NUMBER),
       fields: shown.map((field) => ({
         ...field,
         difference: numberSides(field.difference, SAME_NUMBER),
-        ...(field.other !== undefined && { other: numberSides(field.other, SAME_NUMBER) }),
+        other: field.other && numberSides(field.other, SAME_NUMBER),
       })),
       dangers: dangers.map((danger) => numberSides(danger, SAME_NUMBER)),
     };
@@ -149,9 +148,9 @@ function redactChange(change: Change): Change {
   return {
     ...change,
     differences: change.differences.filter(({ field }) => field === undefined || !secrets.includes(field)),
-    ...(live?.spec !== undefined && { live: { ...live, spec: redactSpec(live.spec, secrets) } }),
-    ...(desired !== undefined && { desired: redactSpec(desired, secrets) }),
-    ...(sent !== undefined && { sent: redactSpec(sent, secrets) }),
+    live: live && { ...live, spec: live.spec && redactSpec(live.spec, secrets) },
+    desired: desired && redactSpec(desired, secrets),
+    sent: sent && redactSpec(sent, secrets),
   };
 }
 

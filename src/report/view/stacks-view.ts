@@ -51,7 +51,7 @@ interface StackOwnerDangers {
   readonly index: number;
   readonly title: string;
   /** Absent if neither the manifest nor the mark names an owner. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   readonly dangers: readonly DangerView[];
 }
 
@@ -250,9 +250,7 @@ function listStackDangers(parts: readonly StackReportPart[]): readonly StackOwne
     // Omit the folder if no other stack has the name.
     const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : formatStackTitle(part);
     const byOwner = Map.groupBy(listReportDangers(part), ({ owner }) => owner);
-    return [...byOwner].map(([owner, dangers]) => {
-      return { index, title, ...(owner !== undefined && { owner }), dangers };
-    });
+    return [...byOwner].map(([owner, dangers]) => ({ index, title, owner, dangers }));
   });
   return found.toSorted((left, right) => computeRank(left) - computeRank(right));
 }

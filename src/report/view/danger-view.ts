@@ -210,99 +210,89 @@ interface ClauseContext {
 }
 
 /**
- * The start of each clause; a field and both its values follow. The first wording is for a planned change and follows
- * `will`; the second is for a change that has happened.
+ * The clauses whose words are always the same: for a planned change, which follows `will`, for a change that has
+ * happened, and what follows both: the field with both its sides, only its path, its former value, or nothing.
  */
-const LEADS = {
-  'restriction-disabled': ['have this disabled:', 'has this disabled:'],
-  'restriction-changed': ['have another restriction:', 'has another restriction:'],
-  'address-removed': ['no longer be reached at', 'is no longer reached at'],
-  'address-changed': ['be reached elsewhere:', 'is reached elsewhere:'],
-  'target-removed': ['lead nowhere:', 'leads nowhere:'],
-  'target-disabled': ['lead nowhere, since this is disabled:', 'leads nowhere, since this is disabled:'],
-  'target-changed': ['lead elsewhere:', 'leads elsewhere:'],
-  'no-weight': ['send traffic to no member:', 'sends traffic to no member:'],
-  'longer-validity': ['be valid for longer:', 'is valid for longer:'],
+const WORDINGS = {
+  'restriction-disabled': ['have this disabled:', 'has this disabled:', 'sides'],
+  'restriction-changed': ['have another restriction:', 'has another restriction:', 'sides'],
+  'access-widened': ['widen access:', 'widens access:', 'sides'],
+  'address-changed': ['be reached elsewhere:', 'is reached elsewhere:', 'sides'],
+  'target-removed': ['lead nowhere:', 'leads nowhere:', 'sides'],
+  'target-disabled': ['lead nowhere, since this is disabled:', 'leads nowhere, since this is disabled:', 'sides'],
+  'target-changed': ['lead elsewhere:', 'leads elsewhere:', 'sides'],
+  'no-weight': ['send traffic to no member:', 'sends traffic to no member:', 'sides'],
+  'longer-validity': ['be valid for longer:', 'is valid for longer:', 'sides'],
+  'rules-reordered': ['have its rules in another order:', 'has its rules in another order:', 'path'],
+  ended: ['no longer be valid from', 'is no longer valid since', 'former'],
+  'not-valid-yet': ['not be valid before', 'is not valid before', 'former'],
+  'token-revoked': ['lose its token', 'lost its token', 'nothing'],
+  unprotected: ['no longer be protected', 'is no longer protected', 'nothing'],
 } as const;
+
+type DangerWithWording = keyof typeof WORDINGS;
+
+function hasWording(danger: Danger['danger']): danger is DangerWithWording {
+  return Object.hasOwn(WORDINGS, danger);
+}
 
 function createClause(danger: Danger, context: ClauseContext): Clause {
   const { kind, change, names, tense } = context;
+  const { danger: what } = danger;
   const path = toPrintable(danger.path ?? '');
+  const former = toPrintable(String(danger.from));
+  const sides = `${path} ${formatDangerSides(kind, danger, names)}`;
+  const clause = (planned: string, happened: string, values: string): Clause => ({
+    lead: tense === 'planned' ? `will ${planned}` : happened,
+    values,
+  });
+  if (hasWording(what)) {
+    const [planned, happened, follows] = WORDINGS[what];
+    return clause(planned, happened, { sides, path, former, nothing: '' }[follows]);
+  }
   const owner = quoteIfNeeded(String(danger.from));
-  const clause = (
-    [planned, happened]: readonly [string, string],
-    values = `${path} ${formatDangerSides(kind, danger, names)}`,
-  ): Clause => ({ lead: tense === 'planned' ? `will ${planned}` : happened, values });
-  switch (danger.danger) {
-    case 'restriction-disabled':
-    case 'restriction-changed':
+  switch (what) {
     case 'address-removed':
-    case 'address-changed':
-    case 'target-removed':
-    case 'target-disabled':
-    case 'target-changed':
-    case 'no-weight':
-    case 'longer-validity':
-      return clause(chooseLeads(danger.danger, change));
+      return change.action === 'delete'
+        ? clause('be deleted, and no longer be reached at', 'is no longer reached at', sides)
+        : clause('no longer be reached at', 'is no longer reached at', sides);
     case 'restriction-removed':
-      if (path === '') return clause(['no longer restrict access', 'no longer restricts access'], '');
+      if (path === '') return clause('no longer restrict access', 'no longer restricts access', '');
       return kind?.restrictsAccess === true
-        ? clause(['no longer restrict:', 'no longer restricts:'])
-        : clause(['no longer be restricted:', 'is no longer restricted:']);
+        ? clause('no longer restrict:', 'no longer restricts:', sides)
+        : clause('no longer be restricted:', 'is no longer restricted:', sides);
     case 'unrestricted': {
       const lead = kind?.fields[danger.path ?? '']?.summary?.unset ?? `is not restricted by ${path}`;
-      return danger.from === undefined
-        ? { lead, values: '' }
-        : { lead: `${lead}:`, values: `${path} ${formatDangerSides(kind, danger, names)}` };
+      return danger.from === undefined ? { lead, values: '' } : { lead: `${lead}:`, values: sides };
     }
-    case 'access-widened':
-      return clause(['widen access:', 'widens access:']);
     case 'rule-removed':
     case 'rule-changed':
     case 'rule-added':
       return createRuleClause(danger, context);
-    case 'rules-reordered':
-      return clause(['have its rules in another order:', 'has its rules in another order:'], path);
     case 'lockout':
       return { lead: 'may lock out the user who applies it', values: '' };
     case 'gap':
       return createGapClause(danger, context);
     case 'new-values':
-      return clause([`get a new \`${path}\` from the service`, `got a new \`${path}\` from the service`], '');
+      return clause(`get a new \`${path}\` from the service`, `got a new \`${path}\` from the service`, '');
     case 'token':
-      return clause(formatTokenLeads(danger, change), toPrintable(String(danger.to ?? '')));
-    case 'token-revoked':
-      return clause(['lose its token', 'lost its token'], '');
-    case 'stays-valid':
-      return clause(formatStaysValidLeads(kind, change), toPrintable(String(danger.from)));
-    case 'ended':
-      return clause(['no longer be valid from', 'is no longer valid since'], toPrintable(String(danger.from)));
-    case 'not-valid-yet':
-      return clause(['not be valid before', 'is not valid before'], toPrintable(String(danger.from)));
-    case 'unprotected':
-      return clause(['no longer be protected', 'is no longer protected'], '');
+      return createTokenClause(danger, context);
+    case 'stays-valid': {
+      const old = `the ${change.action === 'replace' ? 'old ' : ''}${kind?.title ?? 'resource'} valid until`;
+      return clause(`leave ${old}`, `left ${old}`, former);
+    }
     case 'released':
-      return clause([`be released: it belongs to ${owner}`, `was released: it belonged to ${owner}`], '');
+      return clause(`be released: it belongs to ${owner}`, `was released: it belonged to ${owner}`, '');
     case 'handed-over':
-      return clause([`be taken over from the stack ${owner}`, `was taken over from the stack ${owner}`], '');
+      return clause(`be taken over from the stack ${owner}`, `was taken over from the stack ${owner}`, '');
     default:
-      return assertNever(danger.danger);
+      return assertNever(what);
   }
 }
 
-function formatStaysValidLeads(kind: Kind | undefined, { action }: Change): readonly [string, string] {
-  const what = `the ${action === 'replace' ? 'old ' : ''}${kind?.title ?? 'resource'} valid until`;
-  return [`leave ${what}`, `left ${what}`];
-}
-
-function chooseLeads(danger: keyof typeof LEADS, { action }: Change): readonly [string, string] {
-  const isDeleted = danger === 'address-removed' && action === 'delete';
-  return isDeleted ? ['be deleted, and no longer be reached at', LEADS[danger][1]] : LEADS[danger];
-}
-
-function formatTokenLeads({ to }: Danger, { action }: Change): readonly [string, string] {
-  const what = `${action === 'create' ? 'its first token' : 'a new token'}${to === undefined ? '' : ', which goes to'}`;
-  return [`get ${what}`, `got ${what}`];
+function createTokenClause({ to }: Danger, { change, tense }: ClauseContext): Clause {
+  const what = `${change.action === 'create' ? 'its first token' : 'a new token'}${to === undefined ? '' : ', which goes to'}`;
+  return { lead: tense === 'planned' ? `will get ${what}` : `got ${what}`, values: toPrintable(String(to ?? '')) };
 }
 
 function createGapClause({ path = '', from, writes = 0, limitMs }: Danger, { kind, tense }: ClauseContext): Clause {

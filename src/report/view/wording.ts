@@ -91,7 +91,6 @@ export function shortenCommit(commit: string): string {
 /** As many as git shows. */
 const SHORT_COMMIT = 7;
 
-/** The number of checked resources and files, such as `5 resources in 2 files`. */
 /** Says what among the manifests is skipped, such as `Skipped: 38 documents of other tools.` Empty if nothing is. */
 export function formatSkippedSentence(skipped: SkippedCounts | undefined): string {
   if (skipped === undefined) return '';
@@ -103,6 +102,7 @@ export function formatSkippedSentence(skipped: SkippedCounts | undefined): strin
   return `Skipped: ${counts.filter(Boolean).join(', ')}.`;
 }
 
+/** The number of checked resources and files, such as `5 resources in 2 files`. */
 export function formatResourceAndFileCounts({
   files,
   resources,

@@ -45,7 +45,7 @@ export function replaceEnvironmentVariables(text: string, env: ManifestEnvironme
   if (!text.includes('${')) return { text, unset: [], withheld: [], malformed: [] };
   const [unset, withheld, malformed]: [string[], string[], string[]] = [[], [], []];
   let [length, isTooLong] = [text.length, false];
-  const filled = text.replace(VARIABLE, (whole: string, name: string | undefined, fallback: string | undefined) => {
+  const fill = (whole: string, name: string | undefined, fallback: string | undefined): string => {
     if (whole === '$${secret:' || SECRET.test(whole)) return whole;
     if (whole === '$${') return '${';
     if (name === undefined) {
@@ -53,13 +53,17 @@ export function replaceEnvironmentVariables(text: string, env: ManifestEnvironme
       return whole;
     }
     const found = readVariable(name, env);
-    const isDefaulted = fallback !== undefined && !isVariableForbiddenInManifests(name);
-    if ('finding' in found && !isDefaulted) (found.finding === 'withheld' ? withheld : unset).push(name);
-    const value = 'finding' in found ? undefined : found.value;
-    const filled = isDefaulted ? value || fallback : (value?.replaceAll('${secret:', () => '$${secret:') ?? whole);
-    length += filled.length - whole.length;
+    const value = 'finding' in found ? '' : found.value;
+    if (fallback !== undefined && !isVariableForbiddenInManifests(name)) return value || fallback;
+    if (!('finding' in found)) return value.replaceAll('${secret:', () => '$${secret:');
+    (found.finding === 'withheld' ? withheld : unset).push(name);
+    return whole;
+  };
+  const filled = text.replace(VARIABLE, (...match: [string, string | undefined, string | undefined]) => {
+    const part = fill(...match);
+    length += part.length - match[0].length;
     isTooLong ||= length > MAX_LENGTH;
-    return isTooLong ? '' : filled;
+    return isTooLong ? '' : part;
   });
   return isTooLong ? { text, unset, withheld, malformed, isTooLong } : { text: filled, unset, withheld, malformed };
 }

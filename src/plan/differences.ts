@@ -149,20 +149,28 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   if (applied === undefined) return 'manifest';
   if (applied === IGNORED_FIELD_DIGEST) return 'unknown';
   const ignored = listIgnoredInMark(mark);
-  const digest = (value: Json) => computeManagedDigest(kind, { name, value }, ignored);
-  // A time that the service may store earlier has another digest. The API cannot change it afterwards.
-  const isFixed = (kind.fields[name]?.earlierByMs ?? 0) > 0;
-  // A creation that the service did not store as asked: nothing changed since.
   const value = desired[name] ?? null;
-  if (mark.refused?.fields.includes(name) === true && digest(value) === applied) return 'manifest';
-  const asApplied = [applied, mark.stored?.[name]];
-  const isDrifted = !isFixed && live[name] !== undefined && !asApplied.includes(digest(live[name]));
-  const isChanged = digest(value) !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
+  const digest = computeManagedDigest(kind, { name, value }, ignored);
+  // A creation that the service did not store as asked: nothing changed since.
+  if (mark.refused?.fields.includes(name) === true && digest === applied) return 'manifest';
+  const isDrifted = hasDrifted(kind, name, { live, mark, applied });
+  const isChanged = digest !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
   // A digest depends on the name of a secret, whose value may have changed. A hidden value may be the one last applied.
   if (containsConcealed(value) || (isChanged && containsConcealed(live[name]))) return 'unknown';
-  if (isChanged && isDrifted) return 'both';
-  if (!isChanged && !isDrifted && isIgnoredInPart(ignored, name)) return 'unknown';
-  return isChanged ? 'manifest' : 'drift';
+  if (isChanged) return isDrifted ? 'both' : 'manifest';
+  return isDrifted || !isIgnoredInPart(ignored, name) ? 'drift' : 'unknown';
+}
+
+/** Whether a live value is neither the one that was applied last nor the form in which the service stored it. */
+function hasDrifted(
+  kind: Kind,
+  name: string,
+  { live, mark, applied }: { readonly live: Spec; readonly mark: Mark; readonly applied: string },
+): boolean {
+  const value = live[name];
+  // A time that the service may store earlier has another digest. The API cannot change it afterwards.
+  if (value === undefined || (kind.fields[name]?.earlierByMs ?? 0) > 0) return false;
+  return ![applied, mark.stored?.[name]].includes(computeManagedDigest(kind, { name, value }, listIgnoredInMark(mark)));
 }
 
 /** Fields for which the mark does not record the digest of the applied value. */

@@ -55,40 +55,49 @@ export async function loadStackManifestSources(
   const rule = findSkipRule([...found, ...above.sources], env);
   const { sources, skipped, diagnostics: refused } = skipFiles(found, { rule, env });
   const renders = listRenderedFolders([...sources, ...above.sources], env);
-  const named = new Set([...paths, ...renders.map(({ file }) => file)]);
-  const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
-  const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
-  const isRead = (file: string): boolean => file === STDIN_FILE_NAME || named.has(file) || isOwn(dirname(file));
-  for (const { file } of sources) if (!isRead(file)) context.onInput?.(file);
-  const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayContainDefaultsDocument(bytes);
-  const own = [
-    ...sources.filter(({ file }) => isRead(file)),
-    ...sources.filter(isPassedOver).map((source) => ({ ...source, onlyDefaults: true as const })),
-    ...above.sources,
-  ];
-  const diagnostics = [
-    ...findings
-      .filter(({ folder, link }) => (folder === '' || isOwn(folder)) && (link === undefined || !rule?.find(link)))
-      .map(({ diagnostic }) => diagnostic),
-    ...above.diagnostics,
-    ...refused,
-  ];
+  const { isReadFile, isReadFolder } = createReadRule(paths, renders, context);
+  const own = sources.filter(({ file }) => isReadFile(file));
+  const replaced = sources.filter(({ file }) => !isReadFile(file));
+  for (const { file } of replaced) context.onInput?.(file);
+  const defaults = replaced.filter(({ bytes }) => mayContainDefaultsDocument(bytes));
+  const loaded = {
+    sources: [...own, ...defaults.map((source) => ({ ...source, onlyDefaults: true as const })), ...above.sources],
+    diagnostics: [
+      ...findings
+        .filter(({ folder, link }) => isReadFolder(folder) && (link === undefined || !rule?.find(link)))
+        .map(({ diagnostic }) => diagnostic),
+      ...above.diagnostics,
+      ...refused,
+    ],
+    skipped: skipped.filter(({ file }) => isReadFile(file)),
+  };
   const [render, second] = renders;
-  const loaded = { sources: own, diagnostics, skipped: skipped.filter(({ file }) => isRead(file)) };
   if (render === undefined || paths.includes('-')) return { ...loaded, isPartial: false };
   const command = createRenderCommand(render, context);
   // Validation reports the error if the value is not a command, or if there is a second Stack.
   if (!isRendered || command === undefined || second !== undefined) return { ...loaded, isPartial: true };
   const output = await runRender(command, render, context);
-  if ('code' in output) return { ...loaded, diagnostics: [...diagnostics, output], isPartial: true };
-  return {
-    ...loaded,
-    sources: [
-      ...own,
-      { file: formatRenderCommandAndPosition(command.words, createOutputSource(render)), bytes: output },
-    ],
-    isPartial: false,
-  };
+  if ('code' in output) return { ...loaded, diagnostics: [...loaded.diagnostics, output], isPartial: true };
+  const file = formatRenderCommandAndPosition(command.words, createOutputSource(render));
+  return { ...loaded, sources: [...loaded.sources, { file, bytes: output }], isPartial: false };
+}
+
+interface ReadRule {
+  readonly isReadFile: (file: string) => boolean;
+  readonly isReadFolder: (folder: string) => boolean;
+}
+
+/** In a folder that a command renders, only the file with the command and files that the user names are read. */
+function createReadRule(
+  paths: readonly string[],
+  renders: readonly LocatedRenderCommand[],
+  { cwd }: LoadStackContext,
+): ReadRule {
+  const named = new Set([...paths, ...renders.map(({ file }) => file), STDIN_FILE_NAME]);
+  const rendered = renders.map(({ file }) => resolve(cwd, dirname(file)));
+  const isReadFolder = (folder: string): boolean =>
+    folder === '' || !rendered.some((one) => isIn(resolve(cwd, folder), one));
+  return { isReadFolder, isReadFile: (file) => named.has(file) || isReadFolder(dirname(file)) };
 }
 
 /** Returns the rule of the Stack or, if it has none, of the nearest Defaults. */

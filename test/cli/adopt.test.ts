@@ -54,15 +54,6 @@ describe('an adopted resource that is gone', () => {
     );
   });
 
-  it('is created once, and adopt has no effect after that', async () => {
-    const { edgewise, server, id } = await adoptEdge();
-    await call(server, ['DELETE', `/edges/tcp/${id}`]);
-    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
-    const { exitCode, stdout } = await edgewise('plan --detailed-exitcode');
-    expect(stdout).not.toContain('predecessor-missing');
-    expect(exitCode).toBe(0);
-  });
-
   it('is taken over by its name if another stack recreated it', async () => {
     const { edgewise, server, write, id } = await adoptEdge();
     await call(server, ['DELETE', `/edges/tcp/${id}`]);

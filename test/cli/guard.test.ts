@@ -51,16 +51,15 @@ async function copyEdges(server: Server, count: number): Promise<void> {
 }
 
 describe('the guard of the Stack', () => {
-  it.each(GENERAL_FORMAT_NAMES)(
-    'refuses with the same exit code in plan and apply for %s, and writes nothing',
-    async (format) => {
-      const { edgewise, recorder } = await createStackWithTwoDeletes(STRICT);
-      expect(await edgewise(`plan --format ${format}`)).toMatchObject({ exitCode: 5 });
-      expect(await edgewise(`apply --yes --format ${format}`)).toMatchObject({ exitCode: 5 });
-      expect(await edgewise(`plan --allow-deletes --format ${format}`)).toMatchObject({ exitCode: 0 });
-      expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
-    },
-  );
+  it('refuses with the same exit code in plan and apply for each format, and writes nothing', async () => {
+    const { edgewise, recorder } = await createStackWithTwoDeletes(STRICT);
+    for (const format of GENERAL_FORMAT_NAMES) {
+      expect(await edgewise(`plan --format ${format}`), format).toMatchObject({ exitCode: 5 });
+      expect(await edgewise(`apply --yes --format ${format}`), format).toMatchObject({ exitCode: 5 });
+    }
+    expect(await edgewise('plan --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
 
   it('applies to an approved plan: consent to plan is no consent to apply', async () => {
     const { edgewise, server } = await createStackWithTwoDeletes(STRICT);
@@ -183,7 +182,7 @@ describe('duplicates', () => {
     expect(listEdges(server)).toHaveLength(1);
   });
 
-  it.each(['a', 'b', 'c', 'd'])('of one second leave the older one, whatever their ids: %s', async (idSeed) => {
+  it.each(['a', 'b'])('of one second leave the older one, whatever their ids: %s', async (idSeed) => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': LAX + ONE_EDGE }, { idSeed });
     await edgewise('apply --yes');
     const [oldest] = listEdges(server);

@@ -32,20 +32,6 @@ describe('the missing file of a certificate', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('is written by the next apply', async () => {
-    const { edgewise } = await onFreshRunner();
-    expect((await edgewise('plan edgewise.yaml')).stdout).toContain('ci-cert.pub');
-    expect(await edgewise('apply edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('plan edgewise.yaml --detailed-exitcode')).toMatchObject({ exitCode: 0 });
-  });
-
-  it('is drift if its manifest says that it is kept', async () => {
-    const { edgewise } = await onFreshRunner(', keep_file: true');
-    const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
-    expect(stdout).toContain('ci-cert.pub is missing');
-    expect(exitCode).toBe(2);
-  });
-
   it('is drift if the file has other content, whoever keeps it', async () => {
     const { edgewise, file } = await onFreshRunner();
     await mkdir(join(file, '..'), { recursive: true });

@@ -112,34 +112,6 @@ describe('release', () => {
     expect(lines.stdout).toContain('"command":"release"');
   });
 
-  it('refuses a protected resource, and releases it with consent', async () => {
-    const workspace = await createOwned(`${TWO}lifecycle: { protect: true }\n`);
-    const refused = await workspace.edgewise('release TCPEdge/b --yes');
-    expect(toTranscript(refused)).toMatchInlineSnapshot(`
-      "exit code 5
-      --- stdout
-      Plan to release from stack test on https://api.test
-
-      refused[protect]: TCPEdge/b is protected, and this plan would release it.
-        help: Set lifecycle.protect: false in its manifest and apply that first, or allow it with --allow-protected TCPEdge/b.
-
-      « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: only its mark is removed (protected)
-          ! protection: will no longer be protected
-          ! ownership: will be released: it belongs to test
-          its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w }
-
-      0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying takes 1 write, and up to 1 read right before writes. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
-      1 safety rule blocks this plan: see above.
-      ! 2 dangers (1 protection, 1 ownership).
-      "
-    `);
-    expect(listWrites(workspace)).toEqual([]);
-    expect(await workspace.edgewise('release TCPEdge/b --yes --allow-protected TCPEdge/b')).toMatchObject({
-      exitCode: 0,
-    });
-  });
-
   it.each([
     ['no address', 'release'],
     ['manifests without an address', 'release edgewise.yaml'],

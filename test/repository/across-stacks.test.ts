@@ -42,20 +42,6 @@ describe('a reference to another stack', () => {
     expect(plan.exitCode).toBe(0);
   });
 
-  it('orders the stacks of a run, and is known after apply in the plan of the second', async () => {
-    const workspace = await createWorkspace(TWO);
-    const plan = await workspace.edgewise('plan -R live');
-    expect(plan.exitCode).toBe(0);
-    expect(plan.stdout).toContain(
-      'External/pool is WeightedBackend/pool of the stack network: its id is known after that stack is applied.',
-    );
-    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
-    expect(listWrites(workspace)).toEqual(['POST /backends/weighted', 'POST /edges/tcp']);
-    const [edges, [pool]] = readLive(workspace) as readonly [string, readonly string[]];
-    expect(edges).toContain(`"backend_id":"${pool}"`);
-    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
-  });
-
   it('is found when an older saved plan is applied, and refused until then', async () => {
     const workspace = await createWorkspace(TWO);
     await workspace.edgewise('plan -R live -o plans');
@@ -67,21 +53,6 @@ describe('a reference to another stack', () => {
     expect((await workspace.edgewise('apply plans/network.json --yes')).exitCode).toBe(0);
     expect((await workspace.edgewise('apply plans/apps.json --yes')).exitCode).toBe(0);
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
-  });
-
-  it('stops the dependents of a failed stack, and no others', async () => {
-    const workspace = await createWorkspace({
-      ...TWO,
-      'live/zoo/edgewise.yaml': `${toStack('zoo')}${toManifest('AgentIngress', 'agents', { domain: 'a.example.com' })}`,
-    });
-    const transport = async (request: Request): Promise<Response> =>
-      request.method === 'POST' && request.url.includes('weighted')
-        ? new Response(JSON.stringify({ msg: 'no' }), { status: 400 })
-        : workspace.recorder.transport(request);
-    const { stdout, exitCode } = await workspace.edgewise('apply -R live --yes', { transport });
-    expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^apps +live\/apps +✗ Not applied: it depends on network, which did not succeed$/m);
-    expect(listWrites(workspace)).toEqual(['POST /agent_ingresses']);
   });
 
   it('is removed before its target is deleted', async () => {

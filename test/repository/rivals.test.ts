@@ -56,16 +56,6 @@ describe('a claim of two stacks in one run', () => {
     expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
   });
 
-  it('is found by a plan of one stack if the other one is applied', async () => {
-    const { edgewise } = await createStacksWithOneHostport();
-    await edgewise('apply live/a --yes');
-    const { stdout, exitCode } = await edgewise('plan live/b');
-    expect(exitCode).toBe(5);
-    expect(stdout).toMatch(
-      /TCPEdge\/pay: hostports 1\.tcp\.example\.net:20001 is claimed by TCPEdge \w+, which is TCPEdge\/shop of the stack a/,
-    );
-  });
-
   it('is also an id to adopt, a former name, the modules of an edge, or a file', async () => {
     const route = toManifest('HTTPSEdge', 'web', {
       id: 'edghts_1',

@@ -37,9 +37,8 @@ export interface Played {
   readonly apply: Act;
   /** The apply after that, where `live.yaml` asks for one. */
   readonly again: Act | undefined;
-  /** A plan after all that, and an apply of what it shows. */
+  /** A plan after all that. */
   readonly finalPlan: Act;
-  readonly finalApply: Act;
   /** What the service held before the plan, before the apply, and in the end. */
   readonly holdings: { readonly beforePlan: Holdings; readonly beforeApply: Holdings; readonly end: Holdings };
   /** Every text that the run left in its folder: plans and tokens. */
@@ -120,9 +119,8 @@ async function play(setup: Setup, { cwd, form, given }: Place): Promise<Played> 
   stage.service.wait(60);
   const again = setup.again ? await stage.apply() : undefined;
   const finalPlan = await stage.plan();
-  const finalApply = await stage.apply();
   const holdings = { beforePlan, beforeApply, end: stage.service.listResources() };
-  return { setup, plan, markdown, apply, again, finalPlan, finalApply, holdings, files: await readFiles(cwd, given) };
+  return { setup, plan, markdown, apply, again, finalPlan, holdings, files: await readFiles(cwd, given) };
 }
 
 /** Where a scenario is played: a service, a folder, and somebody who types. */

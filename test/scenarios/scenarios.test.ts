@@ -49,18 +49,15 @@ describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))
   });
 
   it('ends with nothing to do, or says why not', () => {
-    const { setup, finalPlan, finalApply } = played;
+    const { setup, finalPlan } = played;
     const isDone =
       finalPlan.exitCode === 0 && /^Nothing to do|^\d+ stacks below stacks\. Reading/m.test(finalPlan.stdout);
     expect(isDone, setup.diverges ?? finalPlan.stdout).toBe(setup.diverges === undefined);
-    if (setup.diverges !== undefined) return;
-    expect(finalApply).toMatchObject({ exitCode: 0 });
-    expect(finalApply.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('shows neither the key nor a token', () => {
-    const { plan, apply, again, finalPlan, finalApply, files } = played;
-    const acts = [plan, apply, finalPlan, finalApply, ...(again === undefined ? [] : [again])];
+    const { plan, apply, again, finalPlan, files } = played;
+    const acts = [plan, apply, finalPlan, ...(again === undefined ? [] : [again])];
     const shown = [...acts.map((act) => JSON.stringify(act)), files.get('plan.json') ?? ''].join('\n');
     const tokens = [...files].filter(([file]) => file.endsWith('.token')).map(([, text]) => text.trim());
     for (const secret of ['api-key-of-the-pipeline', ...tokens]) expect(shown).not.toContain(secret);

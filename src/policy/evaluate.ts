@@ -147,7 +147,8 @@ const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'release']);
 
 function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string | readonly string[]): boolean {
   const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
-  return value !== undefined && (typeof wanted === 'string' ? value === wanted : wanted.includes(value));
+  const allowed: readonly (string | undefined)[] = [wanted].flat();
+  return allowed.includes(value);
 }
 
 /**

@@ -107,6 +107,17 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
     expect(forge.issues).toHaveLength(2);
   });
 
+  it('updates the newest open issue if the token has created several', async () => {
+    const { edgewise } = await createReports();
+    const marker = '<!-- edgewise:drift stack=test -->';
+    forge.issues.push(
+      { id: 1, author, body: `${marker}\nolder`, state: 'open' },
+      { id: 2, author, body: `${marker}\nnewer`, state: 'open' },
+    );
+    expect((await edgewise('post drift.md --as issue', { env: toEnv() })).stdout).toMatch(/^Updated the issue/);
+    expect(forge.issues.map(({ body }) => body.split('\n')[1])).toEqual(['older', '']);
+  });
+
   it('finds the pull request of a commit if the job is not about one', async () => {
     const { edgewise } = await createReports();
     const { CI_MERGE_REQUEST_IID: _number, ...env } = toEnv();

@@ -68,8 +68,9 @@ export async function startStandIn(): Promise<StandIn> {
     const text = typeof body['body'] === 'string' ? body['body'] : body['description'];
     if (typeof text === 'string' && text.length > MAX_BODY)
       return send(422, { message: `body is too long (maximum is ${MAX_BODY} characters)` });
-    const list = (all: readonly Kept[]) => {
+    const list = (oldestFirst: readonly Kept[], { isNewestFirst }: { readonly isNewestFirst: boolean }) => {
       const page = Number(searchParams.get('page') ?? '1');
+      const all = isNewestFirst ? oldestFirst.toReversed() : oldestFirst;
       const members = all.slice((page - 1) * PAGE, page * PAGE).map(toWire);
       const next = new URL(request.url ?? '/', url);
       next.searchParams.set('page', String(page + 1));
@@ -109,14 +110,16 @@ export async function startStandIn(): Promise<StandIn> {
     if (/^GET \/repos\/o\/r\/commits\/\w+\/pulls$/.test(route)) return send(200, []);
     if (/^GET \/projects\/3\/repository\/commits\/abc\/merge_requests$/.test(route))
       return send(200, [{ iid: 7, state: 'merged' }]);
-    if (/^GET (\/repos\/o\/r\/issues|\/projects\/3\/merge_requests)\/7\/(comments|notes)$/.test(route))
-      return list(standIn.comments);
+    if (/^GET \/repos\/o\/r\/issues\/7\/comments$/.test(route)) return list(standIn.comments, { isNewestFirst: false });
+    // Unlike GitHub's comments, issues and GitLab's notes have the newest first by default.
+    const isNewestFirst = (searchParams.get('direction') ?? searchParams.get('sort')) !== 'asc';
+    if (/^GET \/projects\/3\/merge_requests\/7\/notes$/.test(route)) return list(standIn.comments, { isNewestFirst });
     if (/^POST (\/repos\/o\/r\/issues|\/projects\/3\/merge_requests)\/7\/(comments|notes)$/.test(route))
       return add(standIn.comments);
     const comment =
       /^(?:PATCH \/repos\/o\/r\/issues\/comments|PUT \/projects\/3\/merge_requests\/7\/notes)\/(\d+)$/.exec(route);
     if (comment) return change(standIn.comments, comment[1]);
-    if (/^GET \/(repos\/o\/r|projects\/3)\/issues$/.test(route)) return list(open());
+    if (/^GET \/(repos\/o\/r|projects\/3)\/issues$/.test(route)) return list(open(), { isNewestFirst });
     if (/^POST \/(repos\/o\/r|projects\/3)\/issues$/.test(route)) return add(standIn.issues);
     const issue = /^(?:PATCH \/repos\/o\/r|PUT \/projects\/3)\/issues\/(\d+)$/.exec(route);
     if (issue) return change(standIn.issues, issue[1]);

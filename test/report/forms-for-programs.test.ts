@@ -214,6 +214,11 @@ describe('sarif', () => {
     expect(run.invocations).toMatchObject([{ executionSuccessful: succeeded, exitCode }]);
   });
 
+  it.each([1, 3, 5])('states for exit code %i that a run without a result failed', (exitCode) => {
+    const [run] = read(FAILURE, { exitCode }).runs;
+    expect(run.invocations).toMatchObject([{ executionSuccessful: false, exitCode }]);
+  });
+
   it('reports a failure without a place as a notification', () => {
     const [run] = read(FAILURE, { exitCode: 4 }).runs;
     expect(run.results).toEqual([]);

@@ -12,13 +12,18 @@ export function copyCheckout(folder: string): void {
 
 /**
  * Packs the package as npm publishes it, into `folder`. Packs a copy, because packing builds, and changes package.json
- * for a while. Returns the path of the tarball.
+ * for a while. `isBuilt`: `dist` is up to date, so it is not built again. Returns the path of the tarball.
  */
-export async function packCheckout(folder: string): Promise<string> {
+export async function packCheckout(folder: string, { isBuilt = false } = {}): Promise<string> {
   const checkout = join(folder, 'checkout');
+  const run = promisify(execFile);
   copyCheckout(checkout);
   symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'));
-  const pack = ['pack', '--silent', '--pack-destination', folder];
-  const { stdout } = await promisify(execFile)('npm', pack, { cwd: checkout });
+  if (isBuilt) {
+    cpSync('dist', join(checkout, 'dist'), { recursive: true });
+    await run(process.execPath, ['.ci/packed-manifest.mjs', 'strip'], { cwd: checkout });
+  }
+  const pack = ['pack', '--silent', '--pack-destination', folder, ...(isBuilt ? ['--ignore-scripts'] : [])];
+  const { stdout } = await run('npm', pack, { cwd: checkout });
   return join(folder, stdout.trim().split('\n').at(-1) ?? '');
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const BUILT = 'dist/cli.js';
-const MADE_OF = ['src', '.ci/build.ts', 'package-lock.json'];
+const MADE_OF = ['src', 'docs/diagnostics.md', '.ci/build.ts', 'package-lock.json'];
 
 /** The built command line, if it is newer than all that it is made of. It starts in half the time that the sources take. */
 export function findBuiltProgram(): string | undefined {

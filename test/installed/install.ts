@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { packCheckout } from '../../.ci/pack.ts';
+import { findBuiltProgram } from '../built-program.ts';
 
 /** Where the package is installed, once for all tests of this folder. Every user may read it. */
 export interface Installed {
@@ -31,7 +32,9 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   await Promise.all([project, bin, packed].map((folder) => mkdir(folder)));
   await Promise.all([
     copyFile(process.execPath, join(bin, 'node')),
-    packCheckout(packed).then((tarball) => installTarball(tarball, project)),
+    packCheckout(packed, { isBuilt: findBuiltProgram() !== undefined }).then((tarball) =>
+      installTarball(tarball, project),
+    ),
   ]);
   await rm(packed, { recursive: true });
   await chmod(root, 0o755);

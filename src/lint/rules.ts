@@ -193,23 +193,11 @@ function formatSiblings(name: string, known: readonly string[]): string {
   return parent === '' || members.length === 0 ? '' : ` Known in ${parent}: ${members.join(', ')}.`;
 }
 
-/** One shared empty list, because the checks of ten thousand resources return about a million empty lists. */
-const NONE: readonly LintFinding[] = [];
-
-function checkEach(
-  spots: readonly SpecNode[],
-  check: (spot: SpecNode) => readonly LintFinding[],
-): readonly LintFinding[] {
-  const findings: LintFinding[] = [];
-  for (const spot of spots) for (const finding of check(spot)) findings.push(finding);
-  return findings;
-}
-
 /** Lists the unset fields for which the kind's table has a warning with the code `id`. */
 function listUnset({ spots }: LintedResource, id: LintCode): readonly LintFinding[] {
-  return checkEach(spots, ({ path, field, value }) => {
+  return spots.flatMap(({ path, field, value }) => {
     const advice = field?.whenUnset;
-    if (field === undefined || advice?.code !== id || !isUnsetField(field, value)) return NONE;
+    if (field === undefined || advice?.code !== id || !isUnsetField(field, value)) return [];
     return [{ path, message: advice.message, remedy: advice.remedy }];
   });
 }
@@ -224,9 +212,9 @@ function isUnsetField(field: Field, value: Json | undefined): boolean {
 
 /** Lists the mistakes with the code `id` that the types of the kind's table find. Skips disabled modules. */
 function listMistakes({ spots }: LintedResource, id: LintCode): readonly LintFinding[] {
-  return checkEach(spots, ({ path, type, value }) => {
-    if (type.type !== 'object' && type.type !== 'map') return NONE;
-    if (type.findMistakes === undefined || !isJsonObject(value) || value['enabled'] === false) return NONE;
+  return spots.flatMap(({ path, type, value }) => {
+    if (type.type !== 'object' && type.type !== 'map') return [];
+    if (type.findMistakes === undefined || !isJsonObject(value) || value['enabled'] === false) return [];
     const found = type.findMistakes(value).filter(({ code }) => code === id);
     return found.map(({ path: inner, message, remedy, unknown }) => ({
       path: [...path, ...inner],
@@ -238,12 +226,12 @@ function listMistakes({ spots }: LintedResource, id: LintCode): readonly LintFin
 
 /** Finds numbers in free JSON that YAML reads as another text than was written, such as `1.10` and `0x1F`. */
 function checkRewrittenNumbers({ spots, resource }: LintedResource): readonly LintFinding[] {
-  return checkEach(spots, ({ path, type, value }) => {
-    if (type.type !== 'metadata' && type.type !== 'json') return NONE;
+  return spots.flatMap(({ path, type, value }) => {
+    if (type.type !== 'metadata' && type.type !== 'json') return [];
     return listLeaves(value ?? null, path).flatMap((leaf): readonly LintFinding[] => {
-      if (typeof leaf.value !== 'number') return NONE;
+      if (typeof leaf.value !== 'number') return [];
       const written = resource.readSource(leaf.path);
-      if (written === String(leaf.value) || !/^[-+.]?\d\S*$/.test(written)) return NONE;
+      if (written === String(leaf.value) || !/^[-+.]?\d\S*$/.test(written)) return [];
       const message = `${formatPath(leaf.path)} is written ${written}, and is sent as ${leaf.value}`;
       return [{ path: leaf.path, message, remedy: `Put it in quotes: "${written}".` }];
     });
@@ -253,9 +241,9 @@ function checkRewrittenNumbers({ spots, resource }: LintedResource): readonly Li
 /** Finds texts such as `${ENVIRONMENT}`, which edgewise sends as they are. */
 function checkPlaceholders({ resource }: LintedResource): readonly LintFinding[] {
   return listLeaves(resource.spec, ['spec']).flatMap(({ path, value }): readonly LintFinding[] => {
-    if (typeof value !== 'string' || !value.includes('${')) return NONE;
+    if (typeof value !== 'string' || !value.includes('${')) return [];
     const found = UNKNOWN_PLACEHOLDER.exec(resource.readSource(path))?.groups?.['name'];
-    if (found === undefined || !value.includes(`\${${found}}`)) return NONE;
+    if (found === undefined || !value.includes(`\${${found}}`)) return [];
     const message = `${formatPath(path)} contains \`\${${found}}\`, which edgewise does not fill in`;
     return [
       {
@@ -286,21 +274,21 @@ function listLeaves(value: Json, path: FieldPath): readonly Leaf[] {
  * service keeps it, because a module has no mark that remembers it.
  */
 function checkServiceChoices({ spots }: LintedResource): readonly LintFinding[] {
-  return checkEach(spots, ({ path, type, value }) => {
-    if (type.type !== 'object' || !isJsonObject(value)) return NONE;
+  return spots.flatMap(({ path, type, value }) => {
+    if (type.type !== 'object' || !isJsonObject(value)) return [];
     const unset = Object.entries(type.fields).filter(
       ([name, { serviceDefault }]) => serviceDefault && (value[name] ?? undefined) === undefined,
     );
     const names = unset.map(([name]) => name);
-    if (names.length === 0) return NONE;
+    if (names.length === 0) return [];
     return [{ path, message: `${formatPath(path)} leaves ${names.join(', ')} to the service` }];
   });
 }
 
 /** Finds texts that are not among the known values of their field. */
 function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
-  return checkEach(spots, ({ path, type, value }) => {
-    if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return NONE;
+  return spots.flatMap(({ path, type, value }) => {
+    if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return [];
     if (type.known.includes(value)) return [];
     const nearest = suggest(value, type.known);
     return [
@@ -318,8 +306,8 @@ function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
 
 /** Finds maps of traffic shares that are empty or add up to zero. */
 function checkShares({ spots }: LintedResource): readonly LintFinding[] {
-  return checkEach(spots, ({ path, type, value }) => {
-    if (type.type !== 'map' || !type.isShares) return NONE;
+  return spots.flatMap(({ path, type, value }) => {
+    if (type.type !== 'map' || !type.isShares) return [];
     const shares = isJsonObject(value) ? Object.values(value) : [];
     if (shares.some((share) => Number(share) > 0)) return [];
     const what = shares.length === 0 ? 'is empty' : 'adds up to zero';
@@ -330,22 +318,22 @@ function checkShares({ spots }: LintedResource): readonly LintFinding[] {
 
 /** Finds values that an unordered list contains twice, even if their spelling differs. */
 function checkRepeated({ spots, resource }: LintedResource): readonly LintFinding[] {
-  return checkEach(spots, (spot) => listRepeatedMembers(spot, resource));
+  return spots.flatMap((spot) => listRepeatedMembers(spot, resource));
 }
 
 function listRepeatedMembers(
   { path, field, type, value }: SpecNode,
   { locate }: LintedResource['resource'],
 ): readonly LintFinding[] {
-  if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return NONE;
-  if (value.length < 2) return NONE;
+  if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return [];
+  if (value.length < 2) return [];
   const first = new Map<string, number>();
   const ofMember = { ...field, default: undefined, type: type.of };
   return value.flatMap((member, index): readonly LintFinding[] => {
     const key = toCanonicalJson(normalizeField(ofMember, member));
     const before = first.get(key);
     if (before === undefined) first.set(key, index);
-    if (before === undefined) return NONE;
+    if (before === undefined) return [];
     const related = { message: 'first set here', locate: () => locate([...path, before]) };
     return [{ path: [...path, index], message: `${formatPath([...path, index])} repeats ${String(member)}`, related }];
   });

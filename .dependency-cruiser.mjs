@@ -142,15 +142,19 @@ const homeRules = Object.entries(HOMES).map(([name, folder]) => ({
 /** What every room of src/report may import: what a command has to show, the view of it, and what a document is. */
 const SHARED_BY_FORMS = ['^src/report/(report|document)[.]ts$', '^src/report/view/'];
 
-/** The writers of documents. Their folder `text` also has what only a terminal shows. */
-const WRITERS = '^src/report/(markdown/|html/|text/(write-text|entries|diagnostics|layout)[.]ts)';
+/** The folders of formats. */
+const FORMS = '^src/report/(?!view/|documents/)([^/]+)/';
+
+/** The writers of documents. The folder `text` also has what only a terminal shows, and `machine` what programs read. */
+const WRITERS =
+  '^src/report/((?!view/|documents/|machine/|text/)[^/]+/|text/(write-text|entries|diagnostics|layout)[.]ts)';
 
 const reportRules = [
   {
     name: 'report-forms-apart',
     comment: 'A form imports no other form: what two of them need is shared, and stands in src/report/view.',
     severity: 'error',
-    from: { path: '^src/report/(text|markdown|html|machine)/' },
+    from: { path: FORMS },
     to: { path: '^src/report/', pathNot: ['^src/report/$1/', ...SHARED_BY_FORMS] },
   },
   {

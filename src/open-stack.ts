@@ -23,9 +23,9 @@ import {
 import { createAccount, createStack, type Stack } from './stack/stack.ts';
 
 /**
- * Manifests, service and callbacks of a stack. Every option is optional. The settings of the service (`baseUrl`, `keyEnv`,
- * `versionHeader`, `pageSize`, `concurrency`, `rateLimit`, `caFile` and the timeouts) have the values and defaults of
- * `spec.api` of a Stack, and take precedence over the environment and the Stack.
+ * Manifests, service and callbacks of a stack. Every option is optional. The settings of the service have the names of
+ * the library, and the values and defaults of `spec.api` of a Stack. They take precedence over the environment and the
+ * Stack.
  */
 export interface StackOptions extends ServiceSettingOptions, Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'> {
   /** Files and folders with manifests. Default: the working folder, or none if `manifests` is given. */

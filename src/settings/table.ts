@@ -510,8 +510,17 @@ type ServiceSettingName = {
  * in milliseconds. `keyEnv` is the environment variable that contains the API key; `undefined`: EDGEWISE_API_KEY.
  */
 export type ServiceSettings = {
-  readonly [Name in ServiceSettingName]: SettingValue<Name> | (Name extends 'keyEnv' | 'caFile' ? undefined : never);
+  readonly [Name in ServiceSettingName]: SettingValue<Name> | UnsetSetting<Name>;
 };
+
+/** `undefined` for a setting that may be unset. Without a base URL, no settings are resolved. */
+type UnsetSetting<Name extends ServiceSettingName> = Name extends 'baseUrl'
+  ? never
+  : Name extends 'keyEnv'
+    ? undefined
+    : (typeof SETTINGS)[Name] extends { readonly default: unknown }
+      ? never
+      : undefined;
 
 /** Settings whose flags every command has that sends requests. */
 type ConnectionSettingName = {

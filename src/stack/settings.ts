@@ -24,7 +24,7 @@ export function resolveServiceSettings(sources: SettingSources): ServiceSettings
     throw new StackError('No base URL of the service is set.', { reason: 'invalid', remedy });
   }
   const values = SERVICE_SETTING_NAMES.map((name) => [name, readSetting(name, sources, baseUrl)] as const);
-  const settings = Object.fromEntries(values) as ServiceSettings; // all but `caFile` have a default or a value
+  const settings = Object.fromEntries(values) as ServiceSettings; // each name has a value, or none, as its type says
   return { ...settings, keyEnv: settings.keyEnv === KEY_VARIABLE ? undefined : settings.keyEnv };
 }
 

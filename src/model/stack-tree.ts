@@ -26,6 +26,8 @@ export interface StackFolder {
   readonly dependsOn: readonly string[];
   /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */
   readonly takes: readonly TakenOverResource[];
+  /** Only for a stack that is removed and is to be destroyed: the commit that has its manifests, as the user gave it. */
+  readonly removedSince?: string | undefined;
 }
 
 export interface TakenOverResource extends CrossStackReference {
@@ -135,6 +137,8 @@ export interface StackListing {
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges | undefined;
   readonly shard?: Shard | undefined;
+  /** The removed stacks that the run destroys. They are not among `stacks`. */
+  readonly destroyed?: readonly StackFolder[];
   /** Manifest files that belong to no stack. */
   readonly filesWithoutStack: readonly string[];
   /** Only if plan files are applied: names of the stacks without a plan file. */
@@ -153,6 +157,8 @@ export interface PlanIndexFile {
   readonly shard?: Omit<Shard, 'from'> | undefined;
   /** The paths that the run searched for stacks, as the user gave them. Absent if unknown. */
   readonly manifests?: readonly string[];
+  /** The commit since which the stacks were removed that some of the plans destroy. Absent: the run destroys none. */
+  readonly destroyRemoved?: string;
   /** Names of all stacks of the run, including those for which it wrote no plan that can be applied. */
   readonly stacks: readonly string[];
   readonly plans: readonly PlanIndexEntry[];

@@ -101,8 +101,8 @@ async function countResources({ folder, isRendered }: StackFolder, host: Host): 
 }
 
 interface RemovedSelection {
-  /** The names of the stacks. */
-  readonly names: readonly string[];
+  /** The names of the stacks. Absent: all below the root. */
+  readonly names?: readonly string[];
   /** The commit that has them. */
   readonly from: string;
   readonly baseUrl?: string | undefined;
@@ -112,6 +112,8 @@ interface RemovedSelection {
 /** Stacks that only a commit has, with a checkout of their manifests. */
 export interface OpenedRemovedStacks {
   readonly selected: { readonly tree: StackTree; readonly stacks: readonly StackFolder[] };
+  /** The full id of the commit. */
+  readonly commit: string;
   /** The context in which their manifests are read. */
   readonly host: Pick<Host, 'cwd' | 'root' | 'uid'>;
   readonly close: () => Promise<void>;
@@ -127,18 +129,22 @@ export async function openRemovedStacks(
   host: Host,
 ): Promise<OpenedRemovedStacks> {
   const repository = openGitRepository(root, host);
-  const before = await openCommitCheckout(repository, await resolveCommit(repository, from), host);
+  const commit = await resolveCommit(repository, from);
+  const before = await openCommitCheckout(repository, commit, host);
   try {
     const search = { repository, before, host, ...connection };
     const tree = readWholeTree(search);
     if (hasErrors(tree.diagnostics)) throw new InvalidManifests(tree.diagnostics);
     refuseUnknownStacks(tree);
-    const removed = await listRemovedStacks({ ...tree, root: repository.top }, search);
-    const stacks = names.map((name) => findRemoved(name, { removed, tree, from }));
+    const removed = await listRemovedStacks({ ...tree, root: names === undefined ? root : repository.top }, search);
+    const found = names?.map((name) => findRemoved(name, { removed, tree, from })) ?? removed.map(({ stack }) => stack);
+    // What it took over from other stacks is its own by now.
+    const stacks = found.map((stack): StackFolder => ({ ...stack, takes: [], removedSince: from }));
     for (const { folder, isRendered } of stacks)
       await before.add([{ path: folder === '.' ? '' : folder, below: isRendered ? 'all' : 'manifests' }]);
     return {
       selected: { tree: { ...tree, stacks: [...tree.stacks, ...stacks] }, stacks },
+      commit,
       host: { cwd: before.folder, root: before.folder, uid: undefined },
       close: before.remove,
     };
@@ -166,8 +172,7 @@ function findRemoved(
   }: { readonly removed: readonly RemovedStack[]; readonly tree: StackTree; readonly from: string },
 ): StackFolder {
   const found = removed.find(({ stack }) => stack.name === name)?.stack;
-  // What it took over from other stacks is its own by now.
-  if (found !== undefined) return { ...found, takes: [] };
+  if (found !== undefined) return found;
   const present = tree.stacks.find((stack) => stack.name === name);
   if (present !== undefined)
     throw new StackError(`The stack ${name} is not removed: it is in ${present.folder}.`, {

@@ -6,6 +6,7 @@ import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import {
   type AutomaticShard,
   createValidShard,
+  type RemovedStack,
   type Shard,
   type StackFolder,
   type StackTree,
@@ -16,6 +17,7 @@ import { loadStackManifestSources } from '../stack/load-stack.ts';
 import { readSetting } from '../stack/settings.ts';
 import { readChangedStacks } from './read-changes.ts';
 import { parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
+import type { OpenedRemovedStacks } from './removed-stacks.ts';
 
 export interface StackSelectionOptions {
   /** The names of the selected stacks. If empty, all stacks are selected. */
@@ -24,6 +26,8 @@ export interface StackSelectionOptions {
   readonly isOfPlans?: boolean;
   /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
+  /** A commit. If set, the run also destroys the stacks that were removed since. */
+  readonly destroyRemoved?: string | undefined;
   /** The selected shard. If absent and `names` is empty, variables of edgewise may set it. */
   readonly shard?: Shard | AutomaticShard | undefined;
   readonly baseUrl?: string | undefined;
@@ -36,6 +40,8 @@ export interface SelectedStacks {
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges | undefined;
   readonly shard?: Shard | undefined;
+  /** The full id of the commit since which the stacks were removed that the run destroys. Absent: it destroys none. */
+  readonly destroyRemoved?: string | undefined;
   /** The names of stacks without a plan. Set only if plan files are applied. */
   readonly unplanned?: readonly string[];
 }
@@ -49,11 +55,12 @@ export async function selectStacks(
   filter: StackSelectionOptions,
   context: Host,
 ): Promise<SelectedStacks> {
-  const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
+  const { names, isOfPlans, since, destroyRemoved, baseUrl, keyEnv } = filter;
   const found = readStackTree(root, { ...context, baseUrl, keyEnv });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
   // If every stack was removed, the comparison with the commit names them.
-  if (found.stacks.length === 0 && since === undefined) throw createNothingFoundError(found);
+  const isCompared = since !== undefined || destroyRemoved !== undefined;
+  if (found.stacks.length === 0 && !isCompared) throw createNothingFoundError(found);
   const unknown = names.find((name) => !found.stacks.some((stack) => stack.name === name));
   if (unknown !== undefined && isOfPlans !== true) throw createUnknownStackError(unknown, found);
   const tree = await renderTree(found, context);
@@ -67,6 +74,27 @@ export async function selectStacks(
     stacks: shard === undefined ? changed : selectShard(changed, shard),
     changes,
     shard,
+  };
+}
+
+/** Adds the removed stacks that a selection would have if they were still there. They are destroyed, not only named. */
+export function addRemovedStacks(
+  selected: SelectedStacks,
+  { selected: { stacks: all }, commit }: OpenedRemovedStacks,
+  { names }: StackSelectionOptions,
+): SelectedStacks {
+  const { tree, stacks, changes, shard } = selected;
+  const named = all.filter(({ name }) => names.length === 0 || names.includes(name));
+  const removed = shard === undefined ? named : selectShard(named, shard);
+  const isDestroyed = ({ stack: { name, folder } }: RemovedStack): boolean =>
+    named.some((one) => one.name === name && one.folder === folder);
+  const left = changes && { ...changes, removed: changes.removed.filter((one) => !isDestroyed(one)) };
+  return {
+    ...selected,
+    tree: { ...tree, stacks: [...tree.stacks, ...removed] },
+    stacks: [...stacks, ...removed],
+    changes: left,
+    destroyRemoved: commit,
   };
 }
 

@@ -38,7 +38,7 @@ export async function applyAccount(
   stacks: readonly StackInApply[],
 ): Promise<ReadonlyMap<StackFolder, StackEnd>> {
   const plans = stacks.flatMap(({ ready }) => (ready === undefined ? [] : [ready.plan]));
-  const passes = plans.some(({ mode }) => mode !== 'apply') ? divideNothing(plans) : dividePlans(plans);
+  const passes = plans.some(({ mode }) => mode === 'apply') ? dividePlans(plans) : divideNothing(plans);
   return write(async (client) => {
     const account: AccountInApply = {
       stacks,
@@ -142,8 +142,10 @@ function describeKeptPrunes(own: StackFolder, other: StackFolder): string {
   return `kept in this run: ${other.folder} failed, and might take it over. To delete it now: ${formatPruneCommand(own)}`;
 }
 
-/** The command that applies a stack alone. */
-export function formatPruneCommand({ folder }: StackFolder): string {
+/** The command that applies a stack alone, or destroys it if it is removed. */
+export function formatPruneCommand({ name, folder, removedSince }: StackFolder): string {
+  if (removedSince !== undefined)
+    return `edgewise destroy --stack ${quoteForShell(name)} --from ${quoteForShell(removedSince)}`;
   return `edgewise apply ${quoteForShell(escapePath(folder))}`;
 }
 

@@ -35,7 +35,7 @@ export function dividePlans(plans: readonly Plan[]): Passes {
 
 /**
  * The resources that have no manifest any more, each with its old one that retires. A prune is no part of a replace, and
- * no delete of a duplicate.
+ * no delete of a duplicate. What a removed stack owns has no manifest either.
  */
 export function isPrune({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): (write: Write) => boolean {
   const pruned = new Set(
@@ -46,7 +46,7 @@ export function isPrune({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): (wri
   const old = new Set(changes.flatMap((change) => (isRetirement(change) ? [change.live?.id] : [])));
   const isPruned = ({ address, duplicateOf, ids }: Write) =>
     pruned.has(address) && (duplicateOf === undefined || old.has(ids?.id));
-  return (write) => mode === 'apply' && isDelete(write) && isPruned(write);
+  return (write) => mode !== 'release' && isDelete(write) && isPruned(write);
 }
 
 function listLateWrites(plan: Plan): ReadonlySet<Write> {

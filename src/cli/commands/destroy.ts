@@ -52,7 +52,7 @@ async function destroy(paths: readonly string[], flags: ApplyFlags, context: Con
       exitCode: EXIT.invalid,
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  const approved = await readApprovedPlans({ ...flags, recursive }, context);
+  const { approved } = await readApprovedPlans({ ...flags, recursive }, context);
   return applyStacks(paths, { flags: { ...flags, recursive }, mode: 'destroy', approved }, context);
 }
 

@@ -336,18 +336,27 @@ function inTopic(topic: OptionTopic, option: Option): Option {
   return option.helpGroup(topic);
 }
 
-function refuseFromWithoutNames({ stack = [], changedSince, shard }: StackFilterFlags): void {
-  if (stack.length > 0 && changedSince === undefined && shard === undefined) return;
+function refuseFromWithoutNames({ stack = [], changedSince, destroyRemoved, shard }: StackFilterFlags): void {
+  if (stack.length > 0 && [changedSince, destroyRemoved, shard].every((one) => one === undefined)) return;
   throw new CommandError('--from needs the names of removed stacks, and no other filter.', {
     exitCode: EXIT.invalid,
     remedy: 'Name each with --stack NAME. edgewise stacks --changed-since REF lists them.',
   });
 }
 
+function refuseDestroyRemovedWithNames(): never {
+  throw new CommandError('--destroy-removed concerns all removed stacks, so it takes no --stack.', {
+    exitCode: EXIT.invalid,
+    remedy: 'To delete what one of them owns: edgewise destroy --stack NAME --from REF.',
+  });
+}
+
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
   const all = addPlanOptions(
-    addApprovalAndJournalOptions(addFromOption(addRecursiveOptions(addShowSecretsOption(new Command())))),
+    addApprovalAndJournalOptions(
+      addFromOption(addDestroyRemovedOption(addRecursiveOptions(addShowSecretsOption(new Command())))),
+    ),
   );
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
@@ -359,6 +368,15 @@ export function refuseManifestsWithoutPlan({ manifests = [] }: { readonly manife
     exitCode: EXIT.invalid,
     remedy: 'Name a plan file, or leave out --manifests.',
   });
+}
+
+/** Adds `--destroy-removed`, for commands that plan or apply all stacks. */
+export function addDestroyRemovedOption(command: Command): Command {
+  const option = new Option(
+    '--destroy-removed <ref>',
+    'with --recursive: also delete what stacks own that were removed since this commit',
+  );
+  return command.addOption(inTopic('many-stacks', option));
 }
 
 /** Adds `--from`, for commands that delete what a removed stack owns, or show that. */
@@ -374,12 +392,15 @@ export function addFromOption(command: Command): Command {
  * Whether the command runs on many stacks (`--recursive`), or on removed ones. If not, throws for flags that select
  * stacks.
  */
-export function isRecursive({ recursive, stack = [], changedSince, shard, from }: StackFilterFlags): boolean {
-  if (from !== undefined) refuseFromWithoutNames({ stack, changedSince, shard });
+export function isRecursive(flags: StackFilterFlags): boolean {
+  const { recursive, stack = [], changedSince, destroyRemoved, shard, from } = flags;
+  if (from !== undefined) refuseFromWithoutNames(flags);
+  if (destroyRemoved !== undefined && stack.length > 0) refuseDestroyRemovedWithNames();
   if (recursive === true || from !== undefined) return true;
   const given = [
     ...(stack.length > 0 ? ['--stack'] : []),
     ...(changedSince === undefined ? [] : ['--changed-since']),
+    ...(destroyRemoved === undefined ? [] : ['--destroy-removed']),
     ...(shard === undefined ? [] : ['--shard']),
   ];
   if (given.length === 0) return false;

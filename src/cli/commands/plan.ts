@@ -6,6 +6,7 @@ import { planStacks } from '../reconcile/run-stacks.ts';
 import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import {
   addConnectionOptions,
+  addDestroyRemovedOption,
   addDetailedReportOptions,
   addExamples,
   addExitCodes,
@@ -28,7 +29,7 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')
     .option('--detailed-exitcode', 'exit with 2 when there are changes');
-  addFromOption(addRecursiveOptions(command));
+  addFromOption(addDestroyRemovedOption(addRecursiveOptions(command)));
   const { success, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication, refused]);
   addDetailedReportOptions(addPlanOptions(command));

@@ -69,6 +69,7 @@ function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat
 interface StackFilter {
   readonly stack?: readonly string[];
   readonly changedSince?: string | undefined;
+  readonly destroyRemoved?: string | undefined;
   readonly shard?: Pick<Shard, 'index' | 'total'> | undefined;
 }
 
@@ -80,11 +81,12 @@ export function createStacksApplyCommandLine(
   planned: PlanRunToRepeat,
   { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
 ): CommandLine {
-  const { stack = [], changedSince, shard } = filter;
+  const { stack = [], changedSince, destroyRemoved, shard } = filter;
   const words = [
     '-R',
     ...stack.flatMap((name) => ['--stack', name]),
     ...(changedSince === undefined ? [] : ['--changed-since', changedSince]),
+    ...(destroyRemoved === undefined ? [] : ['--destroy-removed', destroyRemoved]),
     ...(shard === undefined ? [] : ['--shard', `${shard.index}/${shard.total}`]),
   ];
   const line = formatApplyCommand([...words, ...listApplyWords(planned)]);

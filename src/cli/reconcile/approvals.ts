@@ -64,14 +64,19 @@ function refuseApprovedWithSavedPlan({ approved }: ApprovalFlags): void {
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** Reads the plans of `--approved`: for one stack a file, for many a folder. */
+/**
+ * Reads the plans of `--approved`: for one stack a file, for many a folder. The filter adds the removed stacks that the
+ * plans of a folder destroy.
+ */
 export async function readApprovedPlans(
   { approved, recursive }: ApprovalFlags,
   context: Context,
-): Promise<ApprovedPlans> {
-  if (approved === undefined) return approveAnything;
-  if (recursive !== true) return approvePlan(await readApprovedPlan(approved, context));
-  return approveFolder(await readApprovals(await findPlans(approved, context), context));
+): Promise<Pick<ApprovedApply, 'approved' | 'filter'>> {
+  if (approved === undefined) return { approved: approveAnything, filter: {} };
+  if (recursive !== true) return { approved: approvePlan(await readApprovedPlan(approved, context)), filter: {} };
+  const plans = await findPlans(approved, context);
+  const { destroyRemoved } = plans;
+  return { approved: approveFolder(await readApprovals(plans, context)), filter: { destroyRemoved } };
 }
 
 function approvePlan(approved: NamedPlan): ApprovedPlans {
@@ -105,7 +110,7 @@ export async function readSavedPlans(
   flags: ApprovalFlags,
   context: Context,
 ): Promise<ApprovedApply> {
-  const { folder, manifests, stacks } = plans;
+  const { folder, manifests, stacks, destroyRemoved } = plans;
   refuseApprovedWithSavedPlan(flags);
   const paths = listManifestPathsForPlan({ name: folder, manifests }, flags.manifests ?? [], context);
   if (paths.length > 1) {
@@ -118,7 +123,7 @@ export async function readSavedPlans(
   if (names.length === 0)
     throw new CommandError(`${folder} contains no plan for any stack below ${paths.join(', ')}.`, STALE);
   const approved: ApprovedPlans = (run) => approveFolder(approvals)(withUnplanned(run));
-  return { paths, filter: { recursive: true, stack: names, isOfPlans: true }, approved };
+  return { paths, filter: { recursive: true, stack: names, isOfPlans: true, destroyRemoved }, approved };
 }
 
 interface ApprovedPlan extends NamedPlan {

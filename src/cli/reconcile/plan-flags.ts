@@ -55,12 +55,11 @@ export function toPlanOptions(
     retire = [],
     takeOver = [],
     ...flags
-  }: Partial<PlanFlags> & Pick<PlanFlags, 'target'> & { readonly from?: string },
+  }: Partial<PlanFlags> & Pick<PlanFlags, 'target'>,
   mode: Plan['mode'] = 'apply',
 ): PlanOptions {
   return {
-    mode: flags.from === undefined ? mode : 'destroy',
-    limitsDestroy: flags.from !== undefined,
+    mode,
     targets: target,
     exclusions: exclude,
     rotate,

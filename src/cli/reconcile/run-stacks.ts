@@ -121,25 +121,26 @@ async function planEach(
   run: StacksRun,
   { options, describe, findApproved = () => undefined, drop }: Planning,
 ): Promise<readonly StackReportPart[]> {
-  const { mode = 'apply' } = options;
-  const lint = mode === 'apply' ? 'for-plan' : undefined;
   const known = new Map<StackFolder, PlannedStack>();
   const made = await forEachStack(run, async (folder) => {
+    const own: PlanOptions =
+      folder.removedSince === undefined ? options : { ...options, mode: 'destroy', limitsDestroy: true };
+    const lint = own.mode === 'apply' ? 'for-plan' : undefined;
     const opened = await openStackFolder(run, folder, { lint, listOutputs: listWriteToPaths });
-    const plan = await planOpenedStack(run, opened, { options, approved: findApproved(folder) });
-    const planned = { ...plan, opened, options };
+    const plan = await planOpenedStack(run, opened, { options: own, approved: findApproved(folder) });
+    const planned = { ...plan, opened, options: own };
     known.set(folder, planned);
     return describe(folder, planned);
   });
   const checked = await failConflictingStacks(run, made, drop);
-  if (mode !== 'apply') return checked;
+  if (options.mode !== 'apply' || run.flags.from !== undefined) return checked;
   return keepPrunesBesideUnknownStacks(run, checked, async (folder, keptPrunes) => {
     const before = known.get(folder);
     if (before === undefined) return undefined;
     // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
     const isApproved = before.comparison === undefined || isSamePlan(before.comparison);
     const approved = isApproved ? undefined : findApproved(folder);
-    const again = await planOpenedStack(run, before.opened, { options, approved, keptPrunes });
+    const again = await planOpenedStack(run, before.opened, { options: before.options, approved, keptPrunes });
     return describe(folder, { ...before, ...again, keptPrunes });
   });
 }
@@ -301,7 +302,7 @@ async function validateStack(
   toShown: ValidationRun['toShown'],
 ): Promise<StackResult> {
   const options = { requireStack: isOfMany(run), lint: 'all', policies: run.flags.policies ?? [] } as const;
-  const read = await readManifests(listPathsOf(run, folder), createReadingContext(run), options);
+  const read = await readManifests(listPathsOf(run, folder), createReadingContext(run, folder), options);
   const { state, files, subject } = read;
   const isNamed = state !== undefined && !isOfMany(run) && subject.stack !== undefined;
   const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;

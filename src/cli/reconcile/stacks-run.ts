@@ -3,7 +3,7 @@ import type { Diagnostic, LocateManifest } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { AutomaticShard, Shard, StackFolder, StackTree } from '../../model/stack-tree.ts';
+import type { AutomaticShard, Shard, StackFolder, StackListing, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
@@ -12,6 +12,7 @@ import { formatCount } from '../../report/view/wording.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { type OpenedRemovedStacks, openRemovedStacks } from '../../repository/removed-stacks.ts';
 import {
+  addRemovedStacks,
   adviseOnUnselectedStack,
   type SelectedStacks,
   type StackSelectionOptions,
@@ -52,17 +53,20 @@ export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'key
   readonly shard?: Shard | AutomaticShard | undefined;
   /** A commit with stacks that are removed by now: those of `stack`. They are planned to be destroyed. */
   readonly from?: string;
+  /** A commit. The stacks that were removed since are part of the run, and planned to be destroyed. */
+  readonly destroyRemoved?: string | undefined;
 }
 
 export function toStackFilter({
   stack = [],
   isOfPlans = false,
   changedSince,
+  destroyRemoved,
   shard,
   baseUrl,
   keyEnv,
 }: StackFilterFlags): StackSelectionOptions {
-  return { names: stack, isOfPlans, since: changedSince, shard, baseUrl, keyEnv };
+  return { names: stack, isOfPlans, since: changedSince, destroyRemoved, shard, baseUrl, keyEnv };
 }
 
 export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFlags, FormatFlags {
@@ -79,7 +83,7 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
-  /** Where the manifests are, if they are those of a commit. */
+  /** Where the manifests of removed stacks are. */
   readonly manifestHost?: OpenedRemovedStacks['host'] | undefined;
   /** Effects of the plans so far on resources that other stacks refer to. Later plans take them into account. */
   readonly planned: PlannedResources;
@@ -120,10 +124,9 @@ export async function withStacks(
   const isMany = flags.recursive === true;
   const paths = named.map((path) => path || '.'); // a variable that is not set
   const context = isMany ? confineFilesToRepository(getRoot(paths), given) : given;
-  const removed = flags.from === undefined ? undefined : await openRemoved(paths, flags.from, { flags, context });
-  const selected =
-    removed?.selected ??
-    (isMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths));
+  const { selected, removed }: SelectionOfMany = isMany
+    ? await selectMany(getRoot(paths), flags, context)
+    : { selected: selectOne(paths) };
   if (isMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   for (const line of listFilesWithoutStackLines(createListing(selected)))
     context.stderr.write(`${toPrintable(line)}\n`);
@@ -144,13 +147,23 @@ export async function withStacks(
   }
 }
 
-function openRemoved(
-  paths: readonly string[],
-  from: string,
-  { flags, context }: { readonly flags: StacksFlags; readonly context: Context },
-): Promise<OpenedRemovedStacks> {
-  const { stack: names = [], baseUrl, keyEnv } = flags;
-  return openRemovedStacks(getRoot(paths), { names, from, baseUrl, keyEnv }, context);
+interface SelectionOfMany {
+  readonly selected: SelectedStacks;
+  /** The checkout of stacks that are removed, and are to be destroyed. */
+  readonly removed?: OpenedRemovedStacks;
+}
+
+async function selectMany(root: string, flags: StacksFlags, context: Context): Promise<SelectionOfMany> {
+  const { stack: names = [], from, destroyRemoved, baseUrl, keyEnv } = flags;
+  if (from !== undefined) {
+    const removed = await openRemovedStacks(root, { names, from, baseUrl, keyEnv }, context);
+    return { selected: removed.selected, removed };
+  }
+  const filter = toStackFilter(flags);
+  const selected = await selectStacks(root, filter, context);
+  if (destroyRemoved === undefined) return { selected };
+  const removed = await openRemovedStacks(root, { from: destroyRemoved, baseUrl, keyEnv }, context);
+  return { selected: addRemovedStacks(selected, removed, filter), removed };
 }
 
 /** The only stack of a run, of which nothing is known before its manifests are read. */
@@ -179,8 +192,13 @@ function getRoot(paths: readonly string[]): string {
   throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
 }
 
-function createListing({ tree, ...selected }: SelectedStacks) {
-  return { root: tree.root, total: tree.stacks.length, filesWithoutStack: tree.filesWithoutStack, ...selected };
+function createListing({ tree, destroyRemoved, ...selected }: SelectedStacks): StackListing {
+  const { root, filesWithoutStack } = tree;
+  const isDestroyed = ({ removedSince }: StackFolder): boolean =>
+    destroyRemoved !== undefined && removedSince !== undefined;
+  const total = tree.stacks.filter((one) => !isDestroyed(one)).length;
+  const stacks = selected.stacks.filter((one) => !isDestroyed(one));
+  return { root, total, filesWithoutStack, ...selected, stacks, destroyed: selected.stacks.filter(isDestroyed) };
 }
 
 /**
@@ -255,17 +273,22 @@ export async function openStackFolder(
   const { flags, command, pool, context } = run;
   // `drift` makes no plan that a policy could reject, and `get` none at all.
   const policies = command === 'drift' || command === 'get' ? undefined : (flags.policies ?? []);
-  const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run), { lint, policies });
+  const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run, selected), {
+    lint,
+    policies,
+  });
   const { state, locate } = read;
   // The Stack of a commit does not decide where the key is sent.
-  const isUntrusted = context.isUntrusted === true || run.manifestHost !== undefined;
+  const isRemoved = selected.removedSince !== undefined;
+  const isUntrusted = context.isUntrusted === true || isRemoved;
   const settings = resolveStackConnection(flags, { ...context, isUntrusted }, state);
   const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
   await refuseOverwrittenInputs(flags, { files: listOutputs(state), settings }, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.getAccount(settings, folder.file);
-  if (checksClaims(command)) recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
+  if (checksClaims(command) && !isRemoved)
+    recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
   const parts = { state, diagnostics: [...read.diagnostics, ...diagnostics], policies: read.policies, tokens };
   const stack = createStack({ ...parts, version: VERSION }, pooled.account.toView(settings), context);
   return { folder, tree, state, locate, settings, stack, pooled };
@@ -277,8 +300,8 @@ export function listPathsOf({ paths }: StacksRun, { folder }: StackFolder): read
 }
 
 /** The context in which manifests are read. A failure of one of many stacks is reported in its part. */
-export function createReadingContext(run: StacksRun): Context {
-  const { onSubject, ...quiet } = { ...run.context, ...run.manifestHost };
+export function createReadingContext(run: StacksRun, { removedSince }: StackFolder): Context {
+  const { onSubject, ...quiet } = { ...run.context, ...(removedSince !== undefined && run.manifestHost) };
   return isOfMany(run) || onSubject === undefined ? quiet : { ...quiet, onSubject };
 }
 

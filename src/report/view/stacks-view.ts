@@ -453,21 +453,32 @@ export function formatStackSelectionSummary({
   stacks,
   changes,
   shard,
+  destroyed = [],
   unplanned = [],
 }: StackListing): string {
   const root = given === '.' ? 'the current folder' : given;
-  const some = `${stacks.length} of ${formatStacks(total)} below ${root}`;
   const part = shard === undefined ? '' : `Shard ${shard.index} of ${shard.total} (${shard.from}): `;
-  const left = unplanned.length === 0 ? '' : ` Left alone, without a plan: ${formatFiles(unplanned)}.`;
-  if (changes === undefined)
-    return `${part}${stacks.length === total ? `${formatStacks(total)} below ${root}` : some}.${left}`;
-  const gone = listRemovedStackSentences(changes)
-    .map((sentence) => ` ${sentence}`)
-    .join('');
-  if (changes.changed.length === 0)
-    return `${part}No stack has changed since ${changes.since}; ${formatStacks(total)} below ${root}.${gone}`;
-  const changed = `${changes.changed.length} of ${formatStacks(total)} below ${root} changed since ${changes.since}`;
-  return `${part}${changed}${stacks.length === changes.changed.length ? '' : `, ${stacks.length} of them here`}.${gone}`;
+  const more = [
+    ...(changes === undefined ? [] : listRemovedStackSentences(changes)),
+    ...destroyed.map(
+      (one) => `The stack ${formatStackTitle(one)} was removed since ${one.removedSince}, and its plan is to destroy.`,
+    ),
+    ...(unplanned.length === 0 ? [] : [`Left alone, without a plan: ${formatFiles(unplanned)}.`]),
+  ];
+  return [`${part}${formatSelectedStacks({ root, total, stacks, changes })}.`, ...more].join(' ');
+}
+
+function formatSelectedStacks({
+  root,
+  total,
+  stacks,
+  changes,
+}: Pick<StackListing, 'root' | 'total' | 'stacks' | 'changes'>): string {
+  const all = `${formatStacks(total)} below ${root}`;
+  if (changes === undefined) return stacks.length === total ? all : `${stacks.length} of ${all}`;
+  if (changes.changed.length === 0) return `No stack has changed since ${changes.since}; ${all}`;
+  const changed = `${changes.changed.length} of ${all} changed since ${changes.since}`;
+  return stacks.length === changes.changed.length ? changed : `${changed}, ${stacks.length} of them here`;
 }
 
 /** For each removed stack, a sentence: what stays, and the command that deletes it. */

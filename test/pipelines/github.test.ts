@@ -139,6 +139,29 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(forge.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('changed') }]);
   }, 300_000);
 
+  it('deletes what a removed stack owns when the plan of the merge is applied, and shows it on the pull request', async () => {
+    const repository = await createManyStacks('live', {
+      'plan.yml': 'destroy-removed: HEAD~1',
+      'apply.yml': 'destroy-removed: HEAD~1',
+    });
+    const first = await run(repository, 'apply.yml', 'push');
+    expect(first.status, first.output).toBe(0);
+    expect(server.snapshot().resources['TCPEdge']).toHaveLength(2);
+
+    await rm(join(repository, 'live', 'b'), { recursive: true });
+    await commitAgain(repository);
+    const planned = await run(repository, 'plan.yml', 'pull_request');
+    expect(planned.status, planned.output).toBe(0);
+    const said = forge.comments.map(({ body }) => body.replaceAll('\\', '')).join('\n');
+    for (const part of ['b (live/b) was removed since', '`-`&nbsp;delete | `TCPEdge/b`']) expect(said).toContain(part);
+    expect(server.snapshot().resources['TCPEdge']).toHaveLength(2);
+
+    const applied = await run(repository, 'apply.yml', 'push');
+    expect(applied.status, applied.output).toBe(0);
+    expect(JSON.stringify(server.snapshot().resources['TCPEdge'])).not.toContain(':20002');
+    expect(server.snapshot().resources['TCPEdge']).toHaveLength(1);
+  }, 300_000);
+
   it('applies after a merge what the pull request approved, though another change was merged in between', async () => {
     const repository = await createRepository();
     await rm(join(repository, 'manifests'), { recursive: true });
@@ -250,6 +273,31 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(copied.status).not.toBe(0);
     expect(copied.output).toContain('Say with its input package what to install.');
   }, 300_000);
+
+  /** A repository with the stacks a and b in a folder, and with more inputs for the plans of workflows. */
+  async function createManyStacks(root: string, inputs: Readonly<Record<string, string>>): Promise<string> {
+    const repository = await createRepository();
+    await rm(join(repository, 'manifests'), { recursive: true });
+    for (const [name, port] of [
+      ['a', 20_001],
+      ['b', 20_002],
+    ] as const) {
+      await mkdir(join(repository, root, name), { recursive: true });
+      await writeFile(join(repository, root, name, 'edgewise.yaml'), `${toStack(name)}${toEdge(name, port)}`);
+    }
+    for (const file of WORKFLOWS) {
+      const path = join(repository, '.github', 'workflows', file);
+      const more = `manifests: ${root}\n          recursive: "true"\n          ${inputs[file] ?? ''}`.trimEnd();
+      const text = await readFile(path, 'utf8');
+      // The action apply reads from the folder of plans what it concerns.
+      await writeFile(
+        path,
+        text.replace('manifests: manifests', more).replaceAll('manifests: manifests', `manifests: ${root}`),
+      );
+    }
+    await commitAgain(repository);
+    return repository;
+  }
 
   async function createRepository(): Promise<string> {
     const folder = await mkdtemp(join(work, 'repository-'));

@@ -95,10 +95,13 @@ describe('edgewise explain', () => {
   it('says that a change of an immutable field replaces the resource', async () => {
     expect((await explain('AgentIngress.domain')).stdout).toContain('replaces the agent ingress');
     expect((await explain('AgentIngress.description')).stdout).toContain('updates the agent ingress');
+    expect((await explain('AgentIngress')).stdout).toMatch(/^ *Replaced +when one of these changes: domain/m);
   });
 
   it('says which fields the service sets, and which are shown once', async () => {
-    expect((await explain('AgentIngress.ns_targets')).stdout).toContain('computed: ');
+    const { stdout } = await explain('AgentIngress.ns_targets');
+    expect(stdout).toContain('computed: ');
+    expect(stdout).toMatch(/^ *Interface +ns_targets in responses of \S+$/m);
     expect((await explain('Credential.token')).stdout).toContain('one-time: ');
   });
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Transport } from '../../src/model/transport.ts';
 import { type FakeOptions, NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
@@ -60,6 +61,20 @@ describe('apply --wait', () => {
     expect(said).toContain('Set the NS records of the domain to its ns_targets (ns1.');
     expect(workspace.slept).toEqual([]);
     expect(await readReport(workspace)).toMatchObject({ ok: false, waited: [{ state: 'failed' }] });
+  });
+
+  it('continues while the service shows no state of the certificate yet', async () => {
+    const workspace = await createClocked(toIngress('a', 'agents.example.com'));
+    let shown = 0;
+    const hideFirstStates = (key: string, value: unknown) =>
+      key === 'certificate_management_status' && ++shown <= 3 ? null : value;
+    const transport: Transport = async (request) => {
+      const response = await workspace.recorder.transport(request);
+      return Response.json(JSON.parse(await response.text(), hideFirstStates), { status: response.status });
+    };
+    const { exitCode, stderr } = await workspace.edgewise('apply edgewise.yaml --yes --wait', { transport });
+    expect(stderr).toContain('AgentIngress/a: its certificate is not being provisioned yet');
+    expect(exitCode).toBe(0);
   });
 
   it('continues over a temporary failure', async () => {

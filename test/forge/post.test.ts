@@ -80,6 +80,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
       { id: 3, author, body: '<!-- edgewise:apply stack=test -->\nother command', state: 'open' },
       { id: 4, author, body: `I quote:\n${marker}`, state: 'open' },
       { id: 5, author, body: `${marker}\nours`, state: 'open' },
+      { id: 6, author: 'mallory', body: `${marker}\nforged later`, state: 'open' },
     );
     await edgewise('post plan.md', { env });
     expect(forge.comments.map(({ id, body }) => [id, body.split('\n')[1]])).toEqual([
@@ -88,6 +89,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
       [3, 'other command'],
       [4, marker],
       [5, ''],
+      [6, 'forged later'],
     ]);
     expect(forge.comments[4]?.body).toContain('WeightedBackend/pool');
   });

@@ -61,6 +61,13 @@ describe('a policy about a large value', () => {
   });
 });
 
+it('a policy that compares a long list once for each of its members refuses the plan', () => {
+  const hostports = Array.from({ length: 1_000 }, (_, at) => `host${at}.example.com:1`);
+  const { require } = toPolicy('after.hostports.all(x, after.hostports == ["a"])');
+  const values = { ...SUBJECT.values, after: { ...AFTER, hostports } };
+  expect(require.run(values, createBudget(200_000))).toEqual({ finding: 'takes more than 200,000 steps' });
+});
+
 describe('a pattern', () => {
   it.each([
     '(after.description).matches("(?=a)")',

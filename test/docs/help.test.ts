@@ -108,9 +108,18 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
 
 const BESIDE_COMMANDS: ReadonlySet<string> = new Set(['server']); // of the line that `serve` prints
 
-/** Options of npx, `npm run bench`, gh, pre-commit and kustomize. */
+/** Options of npm, npx, `npm run bench`, gh, pre-commit and kustomize. */
 const OPTIONS_OF_OTHERS: ReadonlySet<string> = new Set([
-  ...['--no-install', '--large', '--with-token', '--freeze', '--all-files', '--enable-exec', '--enable-helm'],
+  ...[
+    '--no-install',
+    '--save-dev',
+    '--large',
+    '--with-token',
+    '--freeze',
+    '--all-files',
+    '--enable-exec',
+    '--enable-helm',
+  ],
 ]);
 
 describe.each(PAGES.filter(([file]) => file.startsWith('docs/') && file !== 'docs/explanation/security.md'))(
@@ -128,8 +137,10 @@ describe.each(PAGES.filter(([file]) => file.startsWith('docs/') && file !== 'doc
 
 const EVENTS = readFileSync('schemas/events.schema.json', 'utf8');
 
-/** Debian packages of etcd, an input of the actions and the component, and an extension of certificates. */
-const OTHER_WORDS: ReadonlySet<string> = new Set(['etcd-server', 'etcd-client', 'changed-since', 'permit-pty']);
+/** Debian packages of etcd, an input of the actions and the component, and extensions and options of certificates. */
+const OTHER_WORDS: ReadonlySet<string> = new Set([
+  ...['etcd-server', 'etcd-client', 'changed-since', 'permit-pty', 'force-command', 'source-address'],
+]);
 
 function withoutBlocks(document: string): string {
   return document.replace(/^```[\s\S]*?^```$/gm, '');

@@ -77,8 +77,12 @@ describe.each(HOW_TO)('%s', (_, page) => {
     expect(page.slice(0, page.indexOf('```')).split('\n').length).toBeLessThan(10);
   });
 
-  it('says how a user sees that it worked', () => {
-    expect(page).toMatch(/\b(?:it worked|both plans are empty|it works)\b/i);
+  it('ends with its exceptions, what to do about each, and how you see that it worked', () => {
+    const sections = page.split(/^## /m).slice(1);
+    const [exceptions = '', end = ''] = sections.slice(-2);
+    expect(sections.filter((section) => section.startsWith('Exceptions\n'))).toEqual([exceptions]);
+    expect(exceptions).toMatch(/^Exceptions\n\n\| Situation \| What happens \| What to do \|\n(?:\|.*\|\n)+\n?$/);
+    expect(end).toMatch(/^How you see that it work(?:s|ed)\n\n\S/);
   });
 });
 

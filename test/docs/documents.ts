@@ -24,3 +24,12 @@ export function listCodeBlocks(language: string): readonly CodeBlock[] {
     }),
   );
 }
+
+/** The number of words that people read: without code blocks, generated tables, and the targets of links. */
+export function countProse(document: string): number {
+  const prose = document
+    .replace(/^<!-- table: [\s\S]*?^<!-- end -->$/gm, '')
+    .replace(/^(`{3,})[\s\S]*?^\1$/gm, '')
+    .replace(/\]\([^)]*\)/g, ']');
+  return prose.split(/[\s|]+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+}

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXAMPLES_PAGE } from '../../.ci/run-example.ts';
 import { runCommand } from '../cli/fake-context.ts';
-import { DOCUMENTS, listCodeBlocks } from './documents.ts';
+import { countProse, DOCUMENTS, listCodeBlocks } from './documents.ts';
 
 const README = DOCUMENTS.get('README.md') ?? '';
 
@@ -153,6 +153,16 @@ describe('the version', () => {
 });
 
 describe('documents', () => {
+  it('have at most 18,000 words to read in all, without what is generated', () => {
+    const pages = [...DOCUMENTS].filter(([file]) => /^(?:README|docs\/.*)\.md$/.test(file) && file !== EXAMPLES_PAGE);
+    const words = pages.map(([, document]) => countProse(document));
+    expect(pages.length).toBeGreaterThan(25);
+    expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(18_000);
+    expect(
+      countProse('One [two](three.md) | four |\n```sh\nfive\n```\n<!-- table: a -->\n| six |\n<!-- end -->\n'),
+    ).toBe(3);
+  });
+
   const lines = ['sh', 'console', 'yaml']
     .flatMap(listCodeBlocks)
     .filter(({ place }) => !place.startsWith(EXAMPLES_PAGE)) // test/explain runs these

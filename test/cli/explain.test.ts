@@ -76,10 +76,10 @@ describe('edgewise explain', () => {
     `);
   });
 
-  it.each(Object.keys(DIAGNOSTIC_CODES))('explains the code %s, as text and as JSON', async (code) => {
-    expect(await explain(code)).toMatchObject({ exitCode: 0, stderr: '' });
-    const { stdout } = await explain(code, '--format', 'json');
-    expect(JSON.parse(stdout)).toMatchObject({ command: 'explain', ok: true, about: 'code', code });
+  it('explains a code as JSON', async () => {
+    const { exitCode, stdout } = await explain('unknown-field', '--format', 'json');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'explain', ok: true, about: 'code', code: 'unknown-field' });
   });
 
   it.each(MANIFEST_KINDS)('explains $name and each of its fields, with and without spec before it', async (kind) => {

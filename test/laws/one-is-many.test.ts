@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Act, type Form, listScenarios, type Played, playScenario, type Scenario } from '../scenarios/scenario.ts';
 import { TREE } from '../scenarios/setup.ts';
+import { selectEvenly } from './properties.ts';
 
-/** Scenarios of one stack. */
-const SCENARIOS = listScenarios().filter(({ folder }) => !existsSync(join(folder, TREE)));
+/** Scenarios of one stack, or a quarter of them. */
+const SCENARIOS = selectEvenly(listScenarios().filter(({ folder }) => !existsSync(join(folder, TREE))));
 
 describe('a stack alone and as the only one of a run over many', () => {
   it.each(SCENARIOS)('sends the same requests and ends in the same way: $name', async (scenario) => {

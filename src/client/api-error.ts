@@ -128,8 +128,8 @@ export function redactError(error: unknown, redact: Redactor): unknown {
   if (redact(shown) === shown) return error;
   const Type =
     [TimeoutError, NetworkError, StaleStateError, InvariantError].find((type) => error instanceof type) ?? Error;
-  const isUnsent = error instanceof NetworkError && error.isUnsent;
-  return new Type(redact(error.message), { cause: redactError(error.cause, redact), isUnsent });
+  const { isUnsent = false, isFinal = false } = error instanceof NetworkError ? error : {};
+  return new Type(redact(error.message), { cause: redactError(error.cause, redact), isUnsent, isFinal });
 }
 
 export function formatPathAndQuery(url: URL): string {
@@ -222,11 +222,17 @@ interface KnownError {
   readonly isTimeout?: true;
   /** The connection was not established, so the request was not sent. */
   readonly isUnsent?: true;
+  /** Another attempt would fail too. */
+  readonly isFinal?: true;
 }
+
+/** The certificate is checked before the request is sent. */
+const REFUSED_CERTIFICATE = { isUnsent: true, isFinal: true } as const;
 
 const UNKNOWN_AUTHORITY: KnownError = {
   sentence:
     'no trusted authority signed the certificate of the service: name a file with its authority, with --ca-file or EDGEWISE_CA_FILE',
+  ...REFUSED_CERTIFICATE,
 };
 
 const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
@@ -246,6 +252,13 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
   UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  CERT_HAS_EXPIRED: { sentence: 'the certificate of the service has expired', ...REFUSED_CERTIFICATE },
+  CERT_NOT_YET_VALID: { sentence: 'the certificate of the service is not valid yet', ...REFUSED_CERTIFICATE },
+  CERT_REVOKED: { sentence: 'the certificate of the service was revoked', ...REFUSED_CERTIFICATE },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    sentence: 'the certificate of the service is for another host',
+    ...REFUSED_CERTIFICATE,
+  },
 };
 
 /** Interim answers that undici does not accept, by its messages. It skips all others of 1xx. */
@@ -272,7 +285,8 @@ export function toThrownNetworkError(error: unknown, request: Pick<HttpRequest, 
     ?.message.replace(/; if the root CA .*$/, '');
   const said = [known?.sentence ?? 'the request failed', ...(detail === undefined ? [] : [`(${detail})`])].join(' ');
   const Type = known?.isTimeout ? TimeoutError : NetworkError;
-  return new Type(`${request.method} ${request.url}: ${said}`, { cause: error, isUnsent: known?.isUnsent ?? false });
+  const { isUnsent = false, isFinal = false } = known ?? {};
+  return new Type(`${request.method} ${request.url}: ${said}`, { cause: error, isUnsent, isFinal });
 }
 
 interface CauseFacts {

@@ -238,10 +238,10 @@ function computeDelay(after: {
 
 /**
  * Classifies a failure that may be retried. `undefined`: success, or a failure that a retry would repeat, such as a
- * response that is too large.
+ * response that is too large, or a certificate that is not trusted.
  */
 function classify(end: End): FailureClass | undefined {
-  if (end instanceof NetworkError && end.head !== undefined) return undefined;
+  if (end instanceof NetworkError && end.isFinal) return undefined;
   if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
   if (end.response.status === 429) return 'throttled';
   return end.response.status >= 500 ? 'server' : undefined;

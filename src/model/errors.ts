@@ -34,14 +34,21 @@ export class NetworkError extends Error {
   readonly isUnsent: boolean;
   /** The start of a response body that was too large; otherwise `undefined`. Never shown to the user unchanged. */
   readonly head: string | undefined;
+  /** True: another attempt would fail too, such as for a certificate that is not trusted. */
+  readonly isFinal: boolean;
 
   constructor(
     message: string,
-    options: ErrorOptions & { readonly isUnsent?: boolean; readonly head?: string | undefined } = {},
+    options: ErrorOptions & {
+      readonly isUnsent?: boolean;
+      readonly head?: string | undefined;
+      readonly isFinal?: boolean;
+    } = {},
   ) {
     super(message, options);
     this.isUnsent = options.isUnsent ?? false;
     this.head = options.head;
+    this.isFinal = options.isFinal ?? options.head !== undefined;
   }
 }
 

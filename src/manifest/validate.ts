@@ -216,6 +216,8 @@ interface ReadFile extends ReadDocuments {
   readonly isQuoted: boolean;
   /** The diagnostic of a secret in the file. */
   readonly held?: Diagnostic | undefined;
+  /** Whether it is a pointer of Git LFS. */
+  readonly isPointer?: boolean;
 }
 
 function readAllDocuments(
@@ -234,15 +236,16 @@ function readAllDocuments(
     }
     const { text, held } = redactSource(decoded, secrets);
     const isQuoted = handed.has(file) || isQuotable(text);
-    return { file, ...readDocuments(text, context, source), isQuoted, held };
+    const isPointer = text.text.startsWith('version https://git-lfs');
+    return { file, ...readDocuments(text, context, source), isQuoted, held, isPointer };
   });
   const [stack] = files.flatMap(({ documents }) => documents.filter(({ kind }) => kind === 'Stack'));
   const manifests = files.filter(({ isQuoted }) => isQuoted).map(({ file }) => file);
   return {
     documents: files.flatMap(({ documents }) => documents),
-    diagnostics: files.flatMap(({ file, diagnostics, isQuoted, held }) => [
+    diagnostics: files.flatMap(({ file, diagnostics, isQuoted, held, isPointer = false }) => [
       ...(held === undefined ? [] : [held]),
-      ...(isQuoted ? diagnostics : describeUnquoted(file, diagnostics, { stack, manifests })),
+      ...(isQuoted ? diagnostics : describeUnquoted(file, diagnostics, { stack, manifests, isPointer })),
     ]),
     mayHideStack: files.some(({ mayHideStack }) => mayHideStack),
     ofOthers: files.reduce((count, { ofOthers }) => count + ofOthers, 0),
@@ -487,24 +490,32 @@ function isQuotable({ file, text }: { readonly file: string; readonly text: stri
 interface Surroundings {
   readonly stack: ManifestDocument | undefined;
   readonly manifests: readonly string[];
+  /** Whether the file is a pointer of Git LFS. */
+  readonly isPointer: boolean;
 }
 
 /** Describes the error of a file that may not be quoted, without revealing its content. */
 function describeUnquoted(
   file: string,
   [first]: readonly Diagnostic[],
-  { stack, manifests }: Surroundings,
+  { stack, manifests, isPointer }: Surroundings,
 ): readonly Diagnostic[] {
   if (first === undefined) return [];
-  const pattern = stack === undefined ? undefined : suggestSkipPattern(file, getDocumentFolder(stack), manifests);
   const { code, severity, place } = first;
+  const at = place === undefined ? undefined : { file, line: place.line, column: 1, excerpt: '' };
+  if (isPointer) {
+    const message = `${file} is a pointer of Git LFS, and not the file itself`;
+    const remedy = 'Run `git lfs pull`. In a pipeline, let the checkout fetch the files of LFS (GitHub: `lfs: true`).';
+    return [{ code, severity, message, remedy, place: at }];
+  }
+  const pattern = stack === undefined ? undefined : suggestSkipPattern(file, getDocumentFolder(stack), manifests);
   return [
     {
       code,
       severity,
       message: `${file} is not a manifest: nothing in it declares \`apiVersion: ${MANIFEST_API_VERSION}\``,
       remedy: `Add \`apiVersion: ${MANIFEST_API_VERSION}\` to its documents. ${pattern === undefined ? 'Or name another file.' : `If it belongs to another tool, write \`skip_files: [${JSON.stringify(pattern)}]\` in the spec of the Stack.`} What is in it is not shown, because it may be a secret.`,
-      place: place === undefined ? undefined : { file, line: place.line, column: 1, excerpt: '' },
+      place: at,
     },
   ];
 }

@@ -89,6 +89,16 @@ describe('spec.skip_files', () => {
     expect(exitCode).toBe(3);
   });
 
+  it('is not what a pointer of Git LFS needs: the error says how to get the file', async () => {
+    const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 120\n';
+    const { edgewise } = await createShop({ 'shop/edgewise.yaml': stack(), 'shop/edge.yaml': pointer });
+    const { stderr, exitCode } = await edgewise('plan shop');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('shop/edge.yaml is a pointer of Git LFS, and not the file itself');
+    expect(stderr).toContain('git lfs pull');
+    expect(stderr).not.toContain('skip_files');
+  });
+
   it.each([
     ['a pointer of Git LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 120\n'],
     ['binary text', Buffer.from([0, 71, 73, 84, 67, 82, 89, 80, 84, 0, 255])],

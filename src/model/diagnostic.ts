@@ -49,7 +49,7 @@ export const DIAGNOSTIC_CODES = {
   'duplicate-claim': 'Two documents describe the same resource, or claim a value that only one may have.',
   'dangling-reference': 'A reference leads to no resource: nothing describes it, or references form a cycle.',
   'wrong-reference': 'A reference names a kind, or an id with a prefix, that the field does not accept.',
-  'untrusted-setting': 'An untrusted Stack sets how the service is reached.',
+  'untrusted-setting': 'A Stack that must not decide it sets how the service is reached.',
   'no-stack': 'No Stack document names the stack of these manifests.',
   'duplicate-settings':
     'The manifests have more than one Stack document, or a folder has more than one Defaults document.',

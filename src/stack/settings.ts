@@ -103,7 +103,7 @@ function listUnconfirmedSettings(sources: SettingSources, cwd: string): readonly
       {
         code: 'untrusted-setting',
         severity: 'error',
-        message: `spec.${stack} is ${says}, ${but}: an untrusted Stack cannot set it`,
+        message: `spec.${stack} is ${says}, ${but}: in this run only a flag or a variable can set it`,
         remedy: `Remove the line. Or, if you trust the value, start edgewise with \`${option}\` or ${variables[0]}.`,
         place: layer.locate(['spec', ...stack.split('.')]),
       },

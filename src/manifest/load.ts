@@ -109,10 +109,12 @@ export async function loadManifestsWithDiagnosticFolders(
   return { sources: reading.sources, findings: reading.findings };
 }
 
+interface VisitContext extends Omit<LoadContext, 'readStdin'>, Partial<Pick<Walk, 'isDone' | 'passedOver' | 'seen'>> {}
+
 /** Calls `visit` for every manifest file below a folder, in reading order, until `isDone` returns true. */
 export function visitManifestFiles(
   root: string,
-  { isDone = () => false, ...context }: Omit<LoadContext, 'readStdin'> & { readonly isDone?: () => boolean },
+  { isDone = () => false, passedOver, seen = new Set(), ...context }: VisitContext,
   visit: (found: FoundManifest) => void,
 ): readonly UnreadableInput[] {
   const findings: UnreadableInput[] = [];
@@ -122,7 +124,18 @@ export function visitManifestFiles(
   const place = checkCommandLinePath(root, context);
   if ('finding' in place) return [{ folder: root, diagnostic: createOutsideDiagnostic(root, place) }];
   try {
-    readFolder(folder, { seen: new Set(), folders: new Set(), visit, findings, isDone, roots, budget, isFull: false });
+    const walk = {
+      seen,
+      folders: new Set<string>(),
+      visit,
+      findings,
+      isDone,
+      roots,
+      budget,
+      isFull: false,
+      passedOver,
+    };
+    readFolder(folder, walk);
   } catch (error) {
     return [{ folder: root, diagnostic: createUnreadableDiagnostic(root, error, suggestPath(folder)) }];
   }
@@ -269,7 +282,7 @@ interface Walk extends Omit<Reading, 'sources'> {
   readonly visit: (found: FoundManifest, real: string) => void;
   readonly isDone: () => boolean;
   /** Gets what is not read because of its name, with the folder that it is in. */
-  readonly passedOver?: (PassedOver & Pick<FoundManifest, 'folder'>)[];
+  readonly passedOver?: (PassedOver & Pick<FoundManifest, 'folder'>)[] | undefined;
 }
 
 /**

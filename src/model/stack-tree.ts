@@ -141,6 +141,8 @@ export interface StackListing {
   readonly destroyed?: readonly StackFolder[];
   /** Manifest files that belong to no stack. */
   readonly filesWithoutStack: readonly string[];
+  /** Errors and warnings on the whole tree. */
+  readonly diagnostics?: readonly Diagnostic[] | undefined;
   /** Only if plan files are applied: names of the stacks without a plan file. */
   readonly unplanned?: readonly string[];
 }

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { createManifestEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { isApiVersionOfOthers, isDocumentOfOthers, mayBeOwnDocument } from '../manifest/foreign.ts';
 import { type ManifestBytes, visitManifestFiles } from '../manifest/load.ts';
@@ -13,6 +13,7 @@ import {
   type ReadableFileDocuments,
 } from '../manifest/stack-folders.ts';
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
+import { createUnreadDiagnostic } from '../manifest/unread-files.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -38,11 +39,16 @@ type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root' | 'budg
   /** Overrides the base URL in the manifests of all stacks. */
   readonly baseUrl?: string | undefined;
   readonly keyEnv?: string | undefined;
+  /** Whether to count what looks like a manifest in the folder of no stack, and is not read. */
+  readonly countsUnread?: boolean | undefined;
 };
 
 export function readStackTree(root: string, context: FindContext): StackTree {
   const all: FoundFile[] = [];
-  const findings = visitManifestFiles(root, context, (manifest) => all.push(inspectFile(manifest, context)));
+  const passedOver: NonNullable<Parameters<typeof visitManifestFiles>[1]['passedOver']> = [];
+  const seen = new Set<string>();
+  const walk = context.countsUnread === true ? { ...context, passedOver, seen } : context;
+  const findings = visitManifestFiles(root, walk, (manifest) => all.push(inspectFile(manifest, context)));
   const known = all.map(({ file }) => file);
   const defaults = [...all.flatMap((file) => file.defaults), ...readDefaultsAbove(root, context, known)];
   const files = withoutSkippedFiles(all, defaults);
@@ -54,6 +60,10 @@ export function readStackTree(root: string, context: FindContext): StackTree {
     createStackFolder({ folder, file, defaults, members: members.get(folder) ?? [] }, context),
   );
   const outside = members.get(undefined) ?? [];
+  // What is in the folder of a stack is counted when that stack is read. Packages have examples.
+  const isOutside = ({ folder, shown }: (typeof passedOver)[number]): boolean =>
+    findOwner(folder) === undefined && basename(shown) !== 'node_modules';
+  const unread = createUnreadDiagnostic(passedOver.filter(isOutside), seen);
   return {
     root,
     stacks,
@@ -64,6 +74,7 @@ export function readStackTree(root: string, context: FindContext): StackTree {
     diagnostics: [
       ...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic),
       ...listDuplicateStacks(stacks),
+      ...(unread === undefined ? [] : [unread]),
     ],
   };
 }

@@ -20,9 +20,9 @@ import { parseManifestStackDependencies, readStackTree } from './read-stack-tree
 import type { OpenedRemovedStacks } from './removed-stacks.ts';
 
 export interface StackSelectionOptions {
-  /** The names of the selected stacks. If empty, all stacks are selected. */
+  /** The names of the selected stacks. If empty, all stacks are selected, unless the names come from plan files. */
   readonly names: readonly string[];
-  /** Whether the names come from plan files. Then an unknown name is no error. */
+  /** Whether the names come from plan files. Then an unknown name is no error, and no name selects no stack. */
   readonly isOfPlans?: boolean;
   /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
@@ -56,7 +56,7 @@ export async function selectStacks(
   context: Host,
 ): Promise<SelectedStacks> {
   const { names, isOfPlans, since, destroyRemoved, baseUrl, keyEnv } = filter;
-  const found = readStackTree(root, { ...context, baseUrl, keyEnv });
+  const found = readStackTree(root, { ...context, baseUrl, keyEnv, countsUnread: true });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
   // If every stack was removed, the comparison with the commit names them.
   const isCompared = since !== undefined || destroyRemoved !== undefined;
@@ -67,7 +67,7 @@ export async function selectStacks(
   const changes = since === undefined ? undefined : await readChangedStacks(tree, { since, baseUrl, keyEnv }, context);
   if (found.stacks.length === 0 && changes?.removed.length === 0) throw createNothingFoundError(found);
   const shard = findEffectiveShard(filter, context);
-  const named = tree.stacks.filter(({ name }) => names.length === 0 || names.includes(name));
+  const named = tree.stacks.filter((stack) => isNamed(stack, filter));
   const changed = named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true);
   return {
     tree,
@@ -77,14 +77,18 @@ export async function selectStacks(
   };
 }
 
+function isNamed({ name }: StackFolder, { names, isOfPlans }: StackSelectionOptions): boolean {
+  return names.length === 0 ? isOfPlans !== true : names.includes(name);
+}
+
 /** Adds the removed stacks that a selection would have if they were still there. They are destroyed, not only named. */
 export function addRemovedStacks(
   selected: SelectedStacks,
   { selected: { stacks: all }, commit }: OpenedRemovedStacks,
-  { names }: StackSelectionOptions,
+  filter: StackSelectionOptions,
 ): SelectedStacks {
   const { tree, stacks, changes, shard } = selected;
-  const named = all.filter(({ name }) => names.length === 0 || names.includes(name));
+  const named = all.filter((stack) => isNamed(stack, filter));
   const removed = shard === undefined ? named : selectShard(named, shard);
   const isDestroyed = ({ stack: { name, folder } }: RemovedStack): boolean =>
     named.some((one) => one.name === name && one.folder === folder);

@@ -107,6 +107,25 @@ describe('a file that looks like a manifest and is not read', () => {
     chmodSync(join(folder, 'm/.shut'), 0o700);
   });
 
+  it('is counted in one line if it is in the folder of no stack', async () => {
+    const { edgewise } = await createWorkspace({
+      'live/a/edgewise.yaml': toStack('a'),
+      'live/.old/edgewise.yaml': toStack('old'),
+      'live/.old/b.yaml': EDGE,
+      'live/b.yaml.disabled': EDGE,
+      'live/a/b.txt': EDGE,
+      'live/node_modules/edgewise/b.yaml': EDGE,
+      'live/.github/workflow.yaml': 'on: push\n',
+    });
+    for (const command of ['plan -R live', 'stacks live', 'validate -R live']) {
+      const { stdout, stderr } = await edgewise(command);
+      expect(stdout + stderr).toContain(
+        '3 files look like manifests and are not read: live/.old/b.yaml, live/.old/edgewise.yaml, live/b.yaml.disabled.',
+      );
+      expect(stderr).not.toContain('b.txt');
+    }
+  });
+
   it('is reported in each format, for each stack of a run', async () => {
     const { edgewise } = await createWorkspace({
       'live/a/edgewise.yaml': toStack('a'),

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, toManifest } from '../cli/workspace.ts';
-import { listWrites, toRepository, toStack } from './tree.ts';
+import { commitAll, listWrites, toRepository, toStack } from './tree.ts';
 
 describe('a folder of plan files', () => {
   it('is applied as a whole: every plan is shown, one question is asked, and each is compared with what is live', async () => {
@@ -18,6 +18,21 @@ describe('a folder of plan files', () => {
     expect(exitCode).toBe(6);
     expect(stdout).toContain('The plan is not the same as plans/s01.json');
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp', 'POST /edges/tcp']);
+  });
+
+  it('is applied with success if no stack has changed, and leaves the others alone', async () => {
+    const workspace = await createWorkspace(toRepository(2));
+    commitAll(workspace.folder);
+    expect((await workspace.edgewise('plan -R live --changed-since HEAD -o plans')).exitCode).toBe(0);
+    const { stdout, exitCode } = await workspace.edgewise('apply plans --yes');
+    expect([exitCode, stdout]).toEqual([0, '0 of 2 stacks below live. Left alone, without a plan: s00, s01.\n']);
+    expect(listWrites(workspace)).toEqual([]);
+    rmSync(join(workspace.folder, 'plans/_index.json'));
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).not.toBe(0);
+    // An approval of nothing approves nothing.
+    await workspace.edgewise('plan -R live --changed-since HEAD -o none');
+    expect((await workspace.edgewise('apply -R live --approved none --yes')).exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
   });
 
   it('is ordered by the references of its plans, with the token sinks of their Stacks', async () => {

@@ -57,7 +57,8 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
 
 async function printStacks(root: string, flags: StacksCommandFlags, context: Context): Promise<ExitCode> {
   const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
-  const listing = { root, total: tree.stacks.length, filesWithoutStack: tree.filesWithoutStack, ...selected };
+  const { stacks, filesWithoutStack, diagnostics } = tree;
+  const listing = { root, total: stacks.length, filesWithoutStack, diagnostics, ...selected };
   context.stdout.write(renderStacks(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.success;
   // The formats for programs do not contain the summary, so write it to stderr.

@@ -118,10 +118,9 @@ export async function readSavedPlans(
     throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
   }
   const approvals = await readApprovals(plans, context);
-  // Include the stacks that were in the run but have no plan: stacks with a plan may depend on them.
+  // Include the stacks that were in the run but have no plan: stacks with a plan may depend on them. If the run had no
+  // stack, because none has changed, there is nothing to do.
   const names = [...new Set([...approvals.plans.map(({ plan }) => plan.stack), ...stacks])];
-  if (names.length === 0)
-    throw new CommandError(`${folder} contains no plan for any stack below ${paths.join(', ')}.`, STALE);
   const approved: ApprovedPlans = (run) => approveFolder(approvals)(withUnplanned(run));
   return { paths, filter: { recursive: true, stack: names, isOfPlans: true, destroyRemoved }, approved };
 }

@@ -57,7 +57,7 @@ export function createPresenter(run: StacksRun): RunPresenter {
     showPlans: (parts, ready = []) => {
       // The report of a stack that is refused says everything.
       const isShown = isText && (isMany || parts.every(({ report }) => !isRefused(report)));
-      if (!isShown) return;
+      if (!isShown || parts.length === 0) return;
       const text = render(parts, context.stdout);
       const saved = isMany ? undefined : findPlanJustShown(run, ready);
       const isSame = saved !== undefined && text === render(parts.map(withPlan(saved.plan)), context.stdout);

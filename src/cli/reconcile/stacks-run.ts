@@ -193,12 +193,20 @@ function getRoot(paths: readonly string[]): string {
 }
 
 function createListing({ tree, destroyRemoved, ...selected }: SelectedStacks): StackListing {
-  const { root, filesWithoutStack } = tree;
+  const { root, filesWithoutStack, diagnostics } = tree;
   const isDestroyed = ({ removedSince }: StackFolder): boolean =>
     destroyRemoved !== undefined && removedSince !== undefined;
   const total = tree.stacks.filter((one) => !isDestroyed(one)).length;
   const stacks = selected.stacks.filter((one) => !isDestroyed(one));
-  return { root, total, filesWithoutStack, ...selected, stacks, destroyed: selected.stacks.filter(isDestroyed) };
+  return {
+    root,
+    total,
+    filesWithoutStack,
+    diagnostics,
+    ...selected,
+    stacks,
+    destroyed: selected.stacks.filter(isDestroyed),
+  };
 }
 
 /**

@@ -500,8 +500,12 @@ function formatStacks(count: number): string {
 /** The maximum number of files named in one line. The line counts the others, because they fill the screen. */
 const MAX_LISTED = 10;
 
-/** Lines on manifests and changed files that belong to no stack. */
-export function listFilesWithoutStackLines({ filesWithoutStack, changes }: StackListing): readonly string[] {
+/** Lines on manifests and changed files that belong to no stack, and on what looks like a manifest there and is not read. */
+export function listFilesWithoutStackLines({
+  filesWithoutStack,
+  changes,
+  diagnostics = [],
+}: StackListing): readonly string[] {
   const changed = changes?.filesWithoutStack ?? [];
   const rest = filesWithoutStack.filter((file) => !changed.includes(file));
   return [
@@ -509,6 +513,7 @@ export function listFilesWithoutStackLines({ filesWithoutStack, changes }: Stack
     ...(changes !== undefined || rest.length === 0
       ? []
       : [`Manifests that belong to no stack, so no run applies them: ${formatFiles(rest)}.`]),
+    ...diagnostics.flatMap(({ code, message }) => (code === 'manifest-not-read' ? [`${message}.`] : [])),
   ];
 }
 

@@ -101,8 +101,13 @@ export function isFormatName(text: string): text is FormatName {
   return Object.hasOwn(REPORT_FORMATS, text);
 }
 
+function getFormat(name: FormatName): FormatEntry {
+  if (isFormatName(name)) return REPORT_FORMATS[name];
+  throw new RangeError(`There is no report format ${String(name)}.`);
+}
+
 export async function loadReportWriter(name: FormatName): Promise<ReportWriter> {
-  return withoutJobCommands(name, await REPORT_FORMATS[name].load());
+  return withoutJobCommands(name, await getFormat(name).load());
 }
 
 /**
@@ -110,10 +115,10 @@ export async function loadReportWriter(name: FormatName): Promise<ReportWriter> 
  * equal hidden values have one number.
  */
 export async function loadStacksReportWriter(name: FormatName): Promise<ReportWriter<StacksRunReport>> {
-  return withoutJobCommands(name, await REPORT_FORMATS[name].loadForStacks());
+  return withoutJobCommands(name, await getFormat(name).loadForStacks());
 }
 
-/** Like `loadReportWriter`, for a report as one text. */
+/** Like `loadReportWriter`, for a report as one text. Rejects with `RangeError` if there is no such format. */
 export async function loadReportRenderer(name: FormatName): Promise<ReportRenderer> {
   const write = await loadReportWriter(name);
   return (report, options) => [...write(report, options)].join('');

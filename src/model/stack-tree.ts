@@ -30,6 +30,15 @@ export interface StackFolder {
   readonly removedSince?: string | undefined;
 }
 
+/** Whether two stacks may own the same resources: they have one name and one service. A stack without one is at any. */
+export function mayBeSameStack(
+  one: Pick<StackFolder, 'name' | 'serviceId'>,
+  other: Pick<StackFolder, 'name' | 'serviceId'>,
+): boolean {
+  if (one.name !== other.name) return false;
+  return one.serviceId === undefined || other.serviceId === undefined || one.serviceId === other.serviceId;
+}
+
 export interface TakenOverResource extends CrossStackReference {
   /** The address of the resource in the stack that takes it over. */
   readonly as: Address;

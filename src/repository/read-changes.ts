@@ -27,13 +27,12 @@ import {
   readMatchingContents,
   withoutFolders,
 } from './read-contents.ts';
+import type { GivenConnection } from './read-stack-tree.ts';
 import { listRemovedStacks } from './removed-stacks.ts';
 
-interface ChangesRequest {
+interface ChangesRequest extends GivenConnection {
   /** The commit, as the user gave it. */
   readonly since: string;
-  readonly baseUrl?: string | undefined;
-  readonly keyEnv?: string | undefined;
 }
 
 /**

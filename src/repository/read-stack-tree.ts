@@ -35,13 +35,14 @@ import { type Host, InvalidManifests } from '../stack/host.ts';
  * when the stack is planned. Reports only errors that concern the whole tree.
  */
 
-type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root' | 'budget'> & {
-  /** Overrides the base URL in the manifests of all stacks. */
-  readonly baseUrl?: string | undefined;
-  readonly keyEnv?: string | undefined;
-  /** Whether to count what looks like a manifest in the folder of no stack, and is not read. */
-  readonly countsUnread?: boolean | undefined;
-};
+type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root' | 'budget'> &
+  GivenConnection & {
+    /** Whether to count what looks like a manifest in the folder of no stack, and is not read. */
+    readonly countsUnread?: boolean | undefined;
+  };
+
+/** What flags set for all stacks, in place of what their manifests say. */
+export type GivenConnection = Pick<StackFolder, 'baseUrl' | 'keyEnv'>;
 
 export function readStackTree(root: string, context: FindContext): StackTree {
   const all: FoundFile[] = [];
@@ -77,6 +78,12 @@ export function readStackTree(root: string, context: FindContext): StackTree {
       ...(unread === undefined ? [] : [unread]),
     ],
   };
+}
+
+/** Reads the stacks around those of a run. What is read does not count for the limits of the run. `folder`: absolute. */
+export function readTreeAround(folder: string, given: GivenConnection, host: Host): StackTree {
+  const { baseUrl, keyEnv } = given;
+  return readStackTree(relative(host.cwd, folder) || '.', { ...host, budget: undefined, baseUrl, keyEnv });
 }
 
 /** Maps the folder of each stack to the file with its `Stack`. */

@@ -5,26 +5,24 @@ import { parseAddressesForCompletion } from '../manifest/load.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { parseAddress } from '../model/address.ts';
 import { hasErrors } from '../model/diagnostic.ts';
-import type { RemovedStack, StackFolder, StackTree } from '../model/stack-tree.ts';
+import { mayBeSameStack, type RemovedStack, type StackFolder, type StackTree } from '../model/stack-tree.ts';
 import { toServiceId } from '../stack/account-key.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
 import { type CommitCheckout, openCommitCheckout } from './commit-checkout.ts';
 import { type GitRepository, openGitRepository, resolveCommit } from './git.ts';
 import { listLeftOutFiles } from './missing-manifests.ts';
-import { readStackTree } from './read-stack-tree.ts';
+import { type GivenConnection, readStackTree, readTreeAround } from './read-stack-tree.ts';
 
 /**
  * The stacks that a commit has and the working tree lacks. What they own stays at the service: no run of another stack
  * deletes it.
  */
 
-interface Search {
+interface Search extends GivenConnection {
   readonly repository: GitRepository;
   readonly before: CommitCheckout;
   readonly host: Host;
-  readonly baseUrl?: string | undefined;
-  readonly keyEnv?: string | undefined;
 }
 
 /**
@@ -38,7 +36,7 @@ export async function listRemovedStacks(tree: StackTree, search: Search): Promis
   if (candidates.length === 0) return [];
   const leftOut = new Set(await listLeftOutFiles(repository.top, host));
   const gone = candidates.filter(({ file }) => !leftOut.has(resolve(repository.top, file)));
-  const removed = withoutPresent(gone, readWholeTree(search));
+  const removed = withoutPresent(gone, readTreeAround(repository.top, search, host));
   return Promise.all(
     removed.map(async (stack) => ({ stack, resources: await countResources(stack, { ...host, cwd: before.folder }) })),
   );
@@ -70,19 +68,9 @@ function listFoldersAbove(folder: string): readonly string[] {
   return parent === '.' ? [''] : [parent, ...listFoldersAbove(parent)];
 }
 
-/** Leaves out the stacks that a tree has, by name and service. A stack without a service is at any. */
+/** Leaves out the stacks that a tree has. */
 function withoutPresent(stacks: readonly StackFolder[], tree: StackTree): readonly StackFolder[] {
-  return stacks.filter((one) => !tree.stacks.some((other) => isSameStack(one, other)));
-}
-
-function isSameStack(one: StackFolder, other: StackFolder): boolean {
-  if (one.name !== other.name) return false;
-  return one.serviceId === undefined || other.serviceId === undefined || one.serviceId === other.serviceId;
-}
-
-function readWholeTree({ repository, host, baseUrl, keyEnv }: Search): StackTree {
-  const { budget: _, ...context } = host;
-  return readStackTree(relative(host.cwd, repository.top) || '.', { ...context, baseUrl, keyEnv });
+  return stacks.filter((one) => !tree.stacks.some((other) => mayBeSameStack(one, other)));
 }
 
 /** Counts the resources that the manifests of a stack describe. `undefined`: a command would have to print them. */
@@ -100,13 +88,11 @@ async function countResources({ folder, isRendered }: StackFolder, host: Host): 
   return parseAddressesForCompletion(sources, () => false).filter(isOwned).length;
 }
 
-interface RemovedSelection {
+interface RemovedSelection extends GivenConnection {
   /** The names of the stacks. Absent: all below the root. */
   readonly names?: readonly string[];
   /** The commit that has them. */
   readonly from: string;
-  readonly baseUrl?: string | undefined;
-  readonly keyEnv?: string | undefined;
 }
 
 /** Stacks that only a commit has, with a checkout of their manifests. */
@@ -133,7 +119,7 @@ export async function openRemovedStacks(
   const before = await openCommitCheckout(repository, commit, host);
   try {
     const search = { repository, before, host, ...connection };
-    const tree = readWholeTree(search);
+    const tree = readTreeAround(repository.top, connection, host);
     if (hasErrors(tree.diagnostics)) throw new InvalidManifests(tree.diagnostics);
     refuseUnknownStacks(tree);
     const removed = await listRemovedStacks({ ...tree, root: names === undefined ? root : repository.top }, search);

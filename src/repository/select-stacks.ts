@@ -16,10 +16,10 @@ import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
 import { readSetting } from '../stack/settings.ts';
 import { readChangedStacks } from './read-changes.ts';
-import { parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
+import { type GivenConnection, parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
 import type { OpenedRemovedStacks } from './removed-stacks.ts';
 
-export interface StackSelectionOptions {
+export interface StackSelectionOptions extends GivenConnection {
   /** The names of the selected stacks. If empty, all stacks are selected, unless the names come from plan files. */
   readonly names: readonly string[];
   /** Whether the names come from plan files. Then an unknown name is no error, and no name selects no stack. */
@@ -30,9 +30,6 @@ export interface StackSelectionOptions {
   readonly destroyRemoved?: string | undefined;
   /** The selected shard. If absent and `names` is empty, variables of edgewise may set it. */
   readonly shard?: Shard | AutomaticShard | undefined;
-  readonly baseUrl?: string | undefined;
-  /** The environment variable that contains the API key of all stacks. */
-  readonly keyEnv?: string | undefined;
 }
 
 export interface SelectedStacks {

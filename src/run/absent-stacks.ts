@@ -1,18 +1,16 @@
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { findRepository } from '../files/boundary.ts';
 import type { Drift, UnownedResource } from '../model/drift.ts';
-import type { StackFolder, StackTree, TreeChanges } from '../model/stack-tree.ts';
-import { readStackTree } from '../repository/read-stack-tree.ts';
+import { mayBeSameStack, type StackFolder, type StackTree, type TreeChanges } from '../model/stack-tree.ts';
+import { type GivenConnection, readTreeAround } from '../repository/read-stack-tree.ts';
 import { toServiceId } from '../stack/account-key.ts';
 import type { Host } from '../stack/host.ts';
 
-interface KnownStacks {
+interface KnownStacks extends GivenConnection {
   /** The stacks of the run, and of the rest of its repository. */
   readonly tree: StackTree;
   /** Absent: the stacks are not compared with a commit. */
   readonly changes?: TreeChanges | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly keyEnv?: string | undefined;
 }
 
 /**
@@ -30,7 +28,7 @@ export function createAbsentStackNotes(known: KnownStacks, host: Host): (drift: 
   return (drift) => {
     const serviceId = toServiceId(drift.baseUrl, host);
     const hasStack = (stacks: readonly StackFolder[], name: string): boolean =>
-      stacks.some((one) => one.name === name && (one.serviceId === undefined || one.serviceId === serviceId));
+      stacks.some((one) => mayBeSameStack(one, { name, serviceId }));
     const findAbsence = (name: string): UnownedResource['absence'] => {
       if (hasStack(known.tree.stacks, name) || hasStack(listWhole(), name)) return undefined;
       return hasStack(removed, name) ? 'removed' : 'not-here';
@@ -43,8 +41,7 @@ export function createAbsentStackNotes(known: KnownStacks, host: Host): (drift: 
   };
 }
 
-function listStacksOfRepository({ tree, baseUrl, keyEnv }: KnownStacks, host: Host): readonly StackFolder[] {
-  const { budget: _, ...context } = host;
-  const top = findRepository(resolve(host.cwd, tree.root), host);
-  return top === undefined ? [] : readStackTree(relative(host.cwd, top) || '.', { ...context, baseUrl, keyEnv }).stacks;
+function listStacksOfRepository(known: KnownStacks, host: Host): readonly StackFolder[] {
+  const top = findRepository(resolve(host.cwd, known.tree.root), host);
+  return top === undefined ? [] : readTreeAround(top, known, host).stacks;
 }

@@ -1,4 +1,4 @@
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { findRepository, isBelow } from '../files/boundary.ts';
 import { searchUpward } from '../files/owners.ts';
 import { resolveLinks } from '../files/real-path.ts';
@@ -7,7 +7,7 @@ import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { StackFolder, StackTree, TakenOverResource } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isSubmodule } from '../repository/missing-manifests.ts';
-import { createDuplicateStackError, readStackTree } from '../repository/read-stack-tree.ts';
+import { createDuplicateStackError, type GivenConnection, readTreeAround } from '../repository/read-stack-tree.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { toServiceId } from '../stack/account-key.ts';
 import { type Host, InvalidManifests } from '../stack/host.ts';
@@ -40,24 +40,15 @@ interface NamedStack {
 /**
  * Looks for the other stacks of the repository or `--root`, or else in the folders beside that of the stack. Only their
  * `Stack` documents are checked. Throws if another stack has the same name at the same service. Finds no other stacks if the manifests come
- * from standard input or from memory, because files may be their source. `baseUrl` and `keyEnv`: those that flags set for all stacks.
+ * from standard input or from memory, because files may be their source.
  */
-export function findStackAmongOthers(
-  named: NamedStack,
-  host: Host,
-  { baseUrl, keyEnv }: { readonly baseUrl?: string | undefined; readonly keyEnv?: string | undefined } = {},
-): StackAmongOthers {
+export function findStackAmongOthers(named: NamedStack, host: Host, given: GivenConnection = {}): StackAmongOthers {
   const described = describeStack(named, host);
   const { paths = [], roots: [root] = [] } = named.state;
   if (paths.length === 0 || paths.includes('-') || root === undefined)
     return { folder: described, tree: NO_TREE, diagnostics: [] };
   const { cwd } = host;
-  const { budget: _, ...context } = host;
-  const tree = readStackTree(relative(cwd, findCommonFolder(described, root, host)) || '.', {
-    ...context,
-    baseUrl,
-    keyEnv,
-  });
+  const tree = readTreeAround(findCommonFolder(described, root, host), given, host);
   const toReal = (file: string): string => resolveLinks(resolve(cwd, file));
   const found = tree.stacks.find(({ file }) => toReal(file) === toReal(described.file));
   const own: StackFolder = named.settings === undefined ? { ...described, ...pickPlace(found) } : described;

@@ -129,27 +129,19 @@ export function isRetiring({ mark }: Pick<ResourceWithMark, 'mark'>): boolean {
   return mark?.retiring === true;
 }
 
-/** The mark that a write will set. Some parts are known only when the write is sent. */
-export interface MarkDraft {
-  readonly stack: string;
-  readonly name: string;
-  readonly protect: boolean;
-  readonly delivered: boolean;
-  readonly replaces?: string;
+/**
+ * The mark that a write will set. Some parts are known only when the write is sent. An apply adds to `stored` the forms in
+ * which the service stores the values of the write.
+ */
+export interface MarkDraft extends Omit<Mark, 'id' | 'by' | 'retires'> {
   readonly retires?: RetirementDraft;
-  readonly retiring?: true;
-  readonly owner?: string | undefined;
   /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
-  readonly fields: Readonly<Record<string, string>>;
   /**
    * Values in normal form, by field, that contain addresses because ids are not known yet. Their digests are computed
    * later.
    */
   readonly pending: JsonObject;
-  /** As in the mark. An apply adds the forms in which the service stores the values of the write. */
-  readonly stored?: Readonly<Record<string, string>> | undefined;
-  readonly refused?: RefusedCreation | undefined;
 }
 
 /** In a mark, this text replaces the digest of a field that another owner managed when the mark was written. */

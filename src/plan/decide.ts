@@ -12,7 +12,6 @@ import {
   isAdoptOrTakeOverAction,
   type LeftValue,
 } from '../model/change.ts';
-import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
@@ -68,8 +67,6 @@ export interface ChangeDecision {
 }
 
 interface DecisionContext extends RenewalContext, RetirementContext {
-  readonly mode: Plan['mode'];
-  readonly stack: string;
   /** Keeps the live value of fields that have drifted and are unchanged in the manifest. */
   readonly keepDrift: boolean;
 }
@@ -333,13 +330,8 @@ function createRotationError(address: string, rotatable: ReadonlySet<string>): D
   };
 }
 
-interface RenewalContext {
-  /** By the clock of the service. */
-  readonly now: Date;
-  /** By the clock of this machine. Default: `now`. */
-  readonly localNow?: Date | undefined;
-  readonly clock?: ClockSkew | undefined;
-  /** Addresses to replace although nothing differs (`--rotate`). */
+export interface RenewalContext extends Pick<RetirementContext, 'now' | 'localNow' | 'clock'> {
+  /** Addresses of resources to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
 }
 

@@ -11,12 +11,8 @@ import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 
 /** A difference whose origin is not computed yet. `field` is the top-level field that contains it. */
-interface FieldDiff {
+interface FieldDiff extends Omit<Difference, 'origin' | 'isHidden'> {
   readonly field: string;
-  readonly path: string;
-  readonly from?: Json;
-  readonly to?: Json;
-  readonly forcesReplace: boolean;
 }
 
 /**

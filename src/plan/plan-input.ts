@@ -1,14 +1,14 @@
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { isModule } from '../kinds/kind.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
-import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
 import type { MissingManifests, Plan, PlannedFile, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
-import type { ChangeDecision } from './decide.ts';
+import type { ChangeDecision, RenewalContext } from './decide.ts';
+import type { RetirementOptions } from './retirement.ts';
 
 /** Why a run keeps what a stack would prune. */
 export interface KeptPrunes {
@@ -19,13 +19,12 @@ export interface KeptPrunes {
 }
 
 /** The complete input of `createPlan`. Nothing else affects the plan. */
-export interface PlanInput {
+export interface PlanInput extends RenewalContext, RetirementOptions {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly baseUrl: string;
   readonly settings: PlanSettings;
   readonly version: string;
-  readonly mode: Plan['mode'];
   /** Whether the limit on deletes also applies to a plan to destroy. Default: false. */
   readonly limitsDestroy?: boolean | undefined;
   /** The configured token sinks. A plan only names them. */
@@ -41,28 +40,10 @@ export interface PlanInput {
   readonly skipRejected?: boolean | undefined;
   /** Names of the stacks from which resources may be taken over. */
   readonly takeOver?: readonly string[];
-  /**
-   * The time of planning, by the clock of the service. Resources that have expired or are due for renewal at this time
-   * are replaced.
-   */
-  readonly now: Date;
-  /** The time of planning, by the clock of this machine. Default: `now`. */
-  readonly localNow?: Date | undefined;
-  /** How the two clocks differ. Default: they do not. */
-  readonly clock?: ClockSkew | undefined;
   /** The commit of the manifests. Absent if unknown. */
   readonly commit?: string | undefined;
-  /** Addresses of resources to replace although nothing differs (`--rotate`). */
-  readonly rotate: readonly string[];
   /** Addresses in `rotate` whose rotation was approved and is done. They are not replaced again. */
   readonly rotated?: readonly string[] | undefined;
-  /** Addresses whose old resource is deleted now, or not kept by a replace (`--retire`). */
-  readonly retire?: readonly string[] | undefined;
-  /**
-   * Ids of the resources that the approved plan deletes. An old resource that is due and not among them is left for the
-   * next plan. Absent: there is no approved plan.
-   */
-  readonly approvedDeletes?: ReadonlySet<string> | undefined;
   /** Keeps the live value of fields that have drifted and are unchanged in the manifest (`--keep-drift`). */
   readonly keepDrift?: boolean;
   /** Deletes nothing except in a replace (`--no-delete`). The plan lists the suppressed deletes. */

@@ -15,21 +15,29 @@ import { readFieldTime, readSettingMs } from './validity.ts';
  * of the new one says until when. The first apply after that time deletes the old one.
  */
 
-export interface RetirementContext {
-  /** By the clock of the service. */
+/** What the end of an old resource depends on. */
+export interface RetirementOptions {
+  /**
+   * The time of planning, by the clock of the service. Resources that have expired or are due for renewal at this time
+   * are replaced.
+   */
   readonly now: Date;
-  /** By the clock of this machine. Default: `now`. */
+  /** The time of planning, by the clock of this machine. Default: `now`. */
   readonly localNow?: Date | undefined;
+  /** How the two clocks differ. Default: they do not. */
   readonly clock?: ClockSkew | undefined;
   readonly mode: Plan['mode'];
-  readonly stack: string;
-  /** Addresses whose old resource is deleted now (`--retire`). Default: none. */
+  /** Addresses whose old resource is deleted now, or not kept by a replace (`--retire`). Default: none. */
   readonly retire?: readonly string[] | undefined;
   /**
-   * Ids of the resources that the approved plan deletes. An old one that is due and not among them is left for the next
-   * plan. Absent: there is no approved plan.
+   * Ids of the resources that the approved plan deletes. An old resource that is due and not among them is left for the
+   * next plan. Absent: there is no approved plan.
    */
   readonly approvedDeletes?: ReadonlySet<string> | undefined;
+}
+
+export interface RetirementContext extends RetirementOptions {
+  readonly stack: string;
 }
 
 /**

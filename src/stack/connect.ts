@@ -2,25 +2,14 @@ import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
 import { readInput } from '../files/read-input.ts';
-import { isLoopbackHost, type Send } from '../model/http.ts';
+import { isLoopbackHost } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { openEmbeddedServer } from './embedded.ts';
-import { type Host, StackError, type TransportSettings } from './host.ts';
+import { type Host, type ServiceConnection, StackError, type TransportSettings } from './host.ts';
 import { readApiKey } from './settings.ts';
-
-export interface ServiceConnection {
-  readonly send: Send;
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  /** A warning to show to the user, if the connection is not secure. */
-  readonly warning: string | undefined;
-  /** Must be awaited before the first write. Absent: no preparation is needed. */
-  readonly prepareWrites?: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
 
 /** Values from the caller that take precedence over the settings and the environment. */
 export interface ConnectionOverrides {
@@ -37,8 +26,9 @@ export async function openServiceConnection(
   host: Host,
   given: ConnectionOverrides = {},
 ): Promise<ServiceConnection> {
-  const { baseUrl } = settings;
-  if (given.transport === undefined && isEmbedded(baseUrl)) return connectToEmbedded(settings, host);
+  const { baseUrl, versionHeader } = settings;
+  if (given.transport === undefined && isEmbedded(baseUrl))
+    return openEmbeddedServer({ file: parseEmbeddedDataFile(baseUrl), host, versionHeader });
   const apiKey = given.apiKey ?? readApiKey(host, settings);
   host.secrets?.add('the API key', apiKey);
   if (given.transport !== undefined)
@@ -70,11 +60,6 @@ export function createServiceClient(
     if (error instanceof TypeError) throw new StackError(`${error.message}.`, { reason: 'invalid', cause: error });
     throw error;
   }
-}
-
-async function connectToEmbedded({ baseUrl, versionHeader }: ServiceSettings, host: Host): Promise<ServiceConnection> {
-  const file = parseEmbeddedDataFile(baseUrl);
-  return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }
 
 /** Reads the certificates of `caFile`, unless the connection is unencrypted. */

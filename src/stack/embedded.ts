@@ -3,26 +3,12 @@ import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { readInput } from '../files/read-input.ts';
 import { type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
-import { isSuccess, type Send } from '../model/http.ts';
+import { isSuccess } from '../model/http.ts';
 import { parseApiKey } from '../server/admission.ts';
 import { parseServerSeed, readSnapshotFile, writeSnapshotFile } from '../server/index.ts';
 import type { ServerSeed } from '../server/seed.ts';
 import { createServer, type Server } from '../server/server.ts';
-import { type Host, StackError } from './host.ts';
-
-/** The bundled server in this process, and what a client needs to reach it. */
-interface EmbeddedServer {
-  readonly send: Send;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /**
-   * Locks the data file and reads it again, because another process may have written it. Must be awaited before any
-   * change.
-   */
-  readonly prepareWrites: () => Promise<void>;
-  /** Writes the data to the file, unless the server has no file. */
-  readonly close: () => Promise<void>;
-}
+import { type Host, type ServiceConnection, StackError } from './host.ts';
 
 /** Not a secret: a process that can start the server has access to all of its data anyway. */
 const API_KEY = 'embedded';
@@ -37,11 +23,12 @@ interface EmbeddedOptions {
  * Opens the bundled server, which saves its data in `file`. If `file` is empty, the server starts without data and
  * saves nothing. Reading needs no lock, because the file is always replaced as a whole.
  */
-export async function openEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
+export async function openEmbeddedServer(options: EmbeddedOptions): Promise<ServiceConnection> {
   const { file, host } = options;
   let lock: FileLock | undefined;
   let started = await startEmbeddedServer(options);
   let prepared: Promise<void> | undefined;
+  // Reads the data file again, because another process may have written it.
   const lockAndStart = async (): Promise<void> => {
     if (file === '') return;
     lock = await waitForSnapshotLock(resolve(host.cwd, file), file, host);
@@ -51,6 +38,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
     send: (request) => started.send(request),
     baseUrl: 'http://embedded.invalid',
     apiKey: API_KEY,
+    warning: undefined,
     prepareWrites: () => {
       prepared ??= lockAndStart();
       return prepared;

@@ -113,6 +113,16 @@ export interface OpenedTransport {
   readonly close: () => Promise<void>;
 }
 
+/** A connection to the service, or to the bundled server in this process. */
+export interface ServiceConnection extends OpenedTransport {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  /** A warning to show to the user, if the connection is not secure. */
+  readonly warning: string | undefined;
+  /** Must be awaited before the first write. Absent: no preparation is needed. */
+  readonly prepareWrites?: () => Promise<void>;
+}
+
 /** Why an operation has no result. The command line has an exit code for each reason. */
 export type StackErrorReason = 'failed' | 'invalid' | 'authentication' | 'refused' | 'stale' | 'interrupted';
 

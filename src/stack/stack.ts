@@ -26,12 +26,7 @@ import {
   refuseUnapproved,
   refuseUnusableApproval,
 } from './approval.ts';
-import {
-  type ConnectionOverrides,
-  createServiceClient,
-  openServiceConnection,
-  type ServiceConnection,
-} from './connect.ts';
+import { type ConnectionOverrides, createServiceClient, openServiceConnection } from './connect.ts';
 import {
   type AttachableResource,
   type ExportRequest,
@@ -39,7 +34,7 @@ import {
   listAttachedKindIdFormats,
   parseAttachedResourceIdPath,
 } from './export-resources.ts';
-import { type Host, InvalidManifests, StackError } from './host.ts';
+import { type Host, InvalidManifests, type ServiceConnection, StackError } from './host.ts';
 import {
   createCheckedLivePlan,
   createLivePlanWithInput,

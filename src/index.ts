@@ -104,10 +104,11 @@ export {
   type RateLimit,
   type RuleSeverity,
   type StackSettings,
+  type TokenCommand,
   type TokenSettings,
 } from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
-export type { PlannedTokenSink, TokenCommand } from './model/token-sink.ts';
+export type { PlannedTokenSink } from './model/token-sink.ts';
 export { type Transport, toSend, toTransport } from './model/transport.ts';
 export type { Write, WriteId, WriteMethod, WritePurpose } from './model/write.ts';
 export { openStack, type StackOptions } from './open-stack.ts';

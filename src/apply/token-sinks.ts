@@ -18,10 +18,10 @@ import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { assertDefined, getErrorMessage } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import {
-  type CommandSinkSettings,
   DEFAULT_TOKEN_FILE,
   findSinkSettingsForCredential,
   type SinkSettings,
+  type TokenCommand,
   type TokenSettings,
 } from '../model/stack.ts';
 import type { CreateWrite } from '../model/write.ts';
@@ -101,7 +101,7 @@ function createSink(settings: SinkSettings, context: SinkContext): TokenSink {
  * arguments and environment can contain the name, address, id and stack of the credential, but no API key. It is killed
  * after the timeout. If it fails, its standard error is shown without the token. Its standard output is never shown.
  */
-function createCommandSink(settings: CommandSinkSettings, context: SinkContext): TokenSink {
+function createCommandSink(settings: TokenCommand, context: SinkContext): TokenSink {
   const { command, test, timeoutMs, folder = '' } = settings;
   const { temporaryFolder } = context;
   const cwd = resolve(context.cwd, folder);

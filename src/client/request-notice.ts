@@ -12,7 +12,7 @@ import {
 /** Reports that a request is sent, or how it ended. Never contains the API key, a token or a body. */
 export type AttemptNotice = SentNotice | AnsweredNotice | FailedNotice;
 
-interface NoticeStart {
+export interface NoticeStart {
   readonly method: string;
   /** Path and query. */
   readonly path: string;

@@ -3,14 +3,10 @@ import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { sleepFor } from '../model/sleep.ts';
 import { formatPathAndQuery, type ReceivedResponse, type SendOnce } from './api-error.ts';
 import type { RequestLimiter } from './request-limiter.ts';
+import type { NoticeStart } from './request-notice.ts';
 
 /** Reports a failed attempt that will be retried. */
-export interface RetryNotice {
-  readonly method: string;
-  /** Path and query. */
-  readonly path: string;
-  /** The attempt that failed, counting from 1. */
-  readonly attempt: number;
+export interface RetryNotice extends NoticeStart {
   readonly delayMs: number;
   /** The part of `delayMs` that the service asked for in `Retry-After`. Absent: the service did not ask for a delay. */
   readonly askedMs?: number;

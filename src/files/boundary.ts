@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { OwnerContext } from './owners.ts';
 import {
   createTrustedOwners,
   type Distrust,
@@ -16,14 +17,6 @@ import { findStats, resolveEachLink, resolveLinks } from './real-path.ts';
  * rejected file is never opened, so no message reveals its content.
  */
 
-interface BoundaryContext {
-  readonly cwd: string;
-  /** The folder that `--root` names. Absent: the repository of each path on the command line. */
-  readonly root?: string | undefined;
-  /** The user that runs the process, whose repositories count. `undefined`: the system has no user ids. */
-  readonly uid: number | undefined;
-}
-
 /**
  * `real`: the path is allowed, with its symbolic links resolved. `finding`: the path is rejected; the text follows the
  * path in a message, such as `lies outside of the repository`.
@@ -37,7 +30,7 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
  * - Without `root`: the repository of each path. For a path in no repository, the working folder if the path is below
  *   it, otherwise the folder of the path.
  */
-export function listRootsOfPaths(paths: readonly string[], context: BoundaryContext): readonly string[] {
+export function listRootsOfPaths(paths: readonly string[], context: OwnerContext): readonly string[] {
   const { cwd, root } = context;
   const starts = paths.map((path) => resolveStartFolder(path, cwd));
   if (root === undefined) {
@@ -49,7 +42,7 @@ export function listRootsOfPaths(paths: readonly string[], context: BoundaryCont
   return [...new Set([top, ...outside])];
 }
 
-function listRootsOfPath(start: string, context: BoundaryContext): readonly string[] {
+function listRootsOfPath(start: string, context: OwnerContext): readonly string[] {
   const { cwd } = context;
   const repository = findRepository(start, context);
   if (repository !== undefined) return [resolveLinks(repository)];
@@ -60,7 +53,7 @@ function listRootsOfPath(start: string, context: BoundaryContext): readonly stri
 }
 
 /** Returns the nearest folder with `.git`, from `start` upwards. `undefined` if there is none that is trusted. */
-export function findRepository(start: string, context: BoundaryContext): string | undefined {
+export function findRepository(start: string, context: OwnerContext): string | undefined {
   const found = searchRepository(start, context);
   return 'top' in found ? found.top : undefined;
 }
@@ -72,7 +65,7 @@ type RepositorySearch = { readonly top: string } | { readonly distrust?: Distrus
  * Searches for the nearest folder with `.git` (a file in worktrees), from `start` upwards. The search ends at a folder
  * that is not trusted, and at a `.git` that is not, because whoever wrote it could choose Defaults for the manifests.
  */
-export function searchRepository(start: string, context: BoundaryContext): RepositorySearch {
+export function searchRepository(start: string, context: OwnerContext): RepositorySearch {
   const { folders, end } = searchUpward(start, context);
   const top = folders.find((folder) => findStats(join(folder, GIT)) !== undefined);
   if (top === undefined) {
@@ -88,7 +81,7 @@ export function searchRepository(start: string, context: BoundaryContext): Repos
  * Checks a path from the command line. If the path is inside a repository or `--root`, its real path must be too,
  * because a symbolic link in a checkout must not lead outside. Any other path is allowed.
  */
-export function checkCommandLinePath(path: string, context: BoundaryContext): BoundaryResult {
+export function checkCommandLinePath(path: string, context: OwnerContext): BoundaryResult {
   const { cwd, root } = context;
   const whole = resolve(cwd, path);
   const top = root === undefined ? findRepository(resolveFolder(whole), context) : resolve(cwd, root);
@@ -117,7 +110,7 @@ const MAX_PATH_FOLDERS = 300;
 const TOO_MANY_FOLDERS = { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` } as const;
 
 /** The rule for a path that will be written. */
-export interface WriteBoundary extends Omit<BoundaryContext, 'uid'> {
+export interface WriteBoundary extends Omit<OwnerContext, 'uid'> {
   /** Real paths of folders, if a manifest names the path: it must be in one of them. Absent: the user names it. */
   readonly roots?: readonly string[] | undefined;
   /** User id of the process. Default: owners are not checked. */

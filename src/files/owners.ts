@@ -9,9 +9,10 @@ import { findStats, listAncestors, resolveLinks } from './real-path.ts';
  * Windows, have no such checks.
  */
 
-interface OwnerContext {
+/** Which folder counts as that of the manifests, and for which user. */
+export interface OwnerContext {
   readonly cwd: string;
-  /** The folder that `--root` names. */
+  /** The folder that `--root` names. Absent: the repository of each path on the command line. */
   readonly root?: string | undefined;
   /** The id of the user that runs the process. `undefined`: the system has no user ids, so every file is trusted. */
   readonly uid: number | undefined;

@@ -10,7 +10,7 @@ import type { LintCode } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import { isConcealed, isSecretValue } from '../model/secret-value.ts';
-import type { CommandSinkSettings, TokenSettings } from '../model/stack.ts';
+import type { TokenCommand, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { LintContext, LintedResource, LintFinding, LintRule, SpecNode } from './rule.ts';
 
@@ -415,7 +415,7 @@ export function lintPlaceholdersInSinkCommands(tokens: TokenSettings): readonly 
   );
 }
 
-function checkCommand({ command }: CommandSinkSettings, path: FieldPath): readonly LintFinding[] {
+function checkCommand({ command }: TokenCommand, path: FieldPath): readonly LintFinding[] {
   const start = command.findIndex((word) => INTERPRETERS.test(word.replace(/^.*[/\\]/, '')));
   if (start < 0) return [];
   const program = command[start] ?? '';

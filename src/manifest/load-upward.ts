@@ -24,17 +24,12 @@ import {
   type ManifestBytes,
 } from './load.ts';
 import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
+import type { Path } from './unread-files.ts';
 
 /**
  * Finds files in the folders above the manifests: Defaults, and the Stack to which a manifest belongs. Only files of
  * trusted users are used (see `files/owners.ts`), because any user can put a file into a folder such as `/tmp`.
  */
-
-/** A path to show, and the same path as an absolute one. */
-interface Path {
-  readonly shown: string;
-  readonly real: string;
-}
 
 interface UpwardReading {
   readonly sources: ManifestBytes[];

@@ -27,6 +27,7 @@ import { joinToManifestFolder, NO_ENVIRONMENT, type ReadFieldFile, STDIN_FILE_NA
 import { parseDocuments } from './parse.ts';
 import { createStackFileFilter, expandListDocument, type FoundManifest } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
+import type { Path } from './unread-files.ts';
 import { createUnreadDiagnostic, hasManifestEnding, type PassedOver } from './unread-files.ts';
 
 /** Manifests as the bytes of a file, or as text from a program. */
@@ -286,14 +287,9 @@ interface Walk extends Omit<Reading, 'sources'> {
 }
 
 /**
- * A path to show, and the path to open. Below a visited folder, only the last name in `real` can be a symbolic link.
+ * Visits the manifest files below a folder. Returns their number, including those that were already read. Below a visited
+ * folder, only the last name in `real` can be a symbolic link.
  */
-interface Path {
-  readonly shown: string;
-  readonly real: string;
-}
-
-/** Visits the manifest files below a folder. Returns their number, including those that were already read. */
 function readFolder({ shown, real }: Path, walk: Walk): number {
   const found = addNewFile(real, walk.folders);
   if (found === undefined) return 0;

@@ -20,7 +20,7 @@ interface SearchedDocument {
   readonly root: Node | null;
 }
 
-interface FoundMistake {
+export interface FoundMistake {
   readonly message: string;
   readonly remedy: string;
   readonly span: Span;

@@ -29,6 +29,7 @@ import {
   YamlLimitError,
 } from './bounded-yaml.ts';
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
+import type { FoundMistake } from './named-mistakes.ts';
 import { findNamedMistake, mayHideMistake } from './named-mistakes.ts';
 import { getSpanOfValuePart, type Span } from './source-text.ts';
 
@@ -177,11 +178,8 @@ function chooseSyntaxRemedy(code: YAMLError['code']): string {
 }
 
 /** A mistake in the text of a document, found before the document is interpreted. */
-export interface SyntaxFinding {
+export interface SyntaxFinding extends FoundMistake {
   readonly code: DiagnosticCode;
-  readonly message: string;
-  readonly remedy: string;
-  readonly span: Span;
   /** The span of the value that contains `span`. Absent if `span` is the whole value. */
   readonly within?: Span;
   readonly related?: { readonly message: string; readonly span: Span };

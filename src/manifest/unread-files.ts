@@ -8,8 +8,8 @@ import type { Diagnostic } from '../model/diagnostic.ts';
  * counted, so what cannot be opened and what is beyond the limits is left out.
  */
 
-/** A path to show, and the path to open. */
-interface Path {
+/** A path to show, and the absolute path to open. */
+export interface Path {
   readonly shown: string;
   readonly real: string;
 }

@@ -113,7 +113,7 @@ export function findSinkSettingsForCredential(
   return Object.hasOwn(credentials, name) ? (credentials[name] ?? common) : common;
 }
 
-export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
+export type SinkSettings = DirectorySinkSettings | TokenCommand;
 
 export const DEFAULT_TOKEN_FILE = '{name}.token';
 
@@ -126,8 +126,8 @@ interface DirectorySinkSettings {
   readonly within?: readonly string[] | undefined;
 }
 
-/** A command that reads the token on its standard input. */
-export interface CommandSinkSettings {
+/** A command that receives a token on its standard input. */
+export interface TokenCommand {
   /** Program and arguments, run without a shell. Edgewise replaces `{name}`, `{address}`, `{id}` and `{stack}`. */
   readonly command: readonly string[];
   /** A command that succeeds if tokens can be delivered now. Absent: edgewise tests only whether the program exists. */

@@ -1,18 +1,8 @@
-import { toDigest } from './json.ts';
-import type { SinkSettings } from './stack.ts';
+import { omitUndefined, toDigest } from './json.ts';
+import type { SinkSettings, TokenCommand } from './stack.ts';
 
 /** The sink of a new token, as a plan contains it: all settings of the sink, with placeholders not filled in. */
 export type PlannedTokenSink = { readonly directory: string; readonly file?: string } | TokenCommand;
-
-/** A command that receives a token on its standard input. */
-export interface TokenCommand {
-  readonly command: readonly string[];
-  /** A command that tests the sink before the first write. Absent if there is no test. */
-  readonly test?: readonly string[];
-  readonly timeoutMs: number;
-  /** The working folder of both commands. Absent: that of the run. */
-  readonly folder?: string | undefined;
-}
 
 /** Converts the settings of a sink to the form in a plan. Does not check whether the folder is in the repository. */
 export function toPlannedTokenSink(sink: SinkSettings): PlannedTokenSink {
@@ -36,7 +26,7 @@ export function describeTokenSink(sink: PlannedTokenSink): string {
   const { command, test, timeoutMs, folder } = sink;
   const where = folder === undefined ? '' : `in ${formatWord(folder)}, `;
   const tested = test === undefined ? '' : `tested with ${formatSinkCommand(test)}, `;
-  return `the command ${formatSinkCommand(command)} (${where}${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest({ ...sink, folder: folder ?? null }, DIGEST_LENGTH)})`;
+  return `the command ${formatSinkCommand(command)} (${where}${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest(omitUndefined({ ...sink, folder: folder ?? null }), DIGEST_LENGTH)})`;
 }
 
 export function formatTokenNote(sink: PlannedTokenSink): string {

@@ -336,14 +336,7 @@ export interface RenewalContext extends Pick<RetirementContext, 'now' | 'localNo
 }
 
 /** Whether and when an existing resource is due for renewal. */
-interface Renewal {
-  /** Why the resource is replaced although no field differs. Absent if it is not due. */
-  readonly reason: string | undefined;
-  /** Notes on when the resource will be due. */
-  readonly notes: readonly string[];
-  /** The same as a date. */
-  readonly due?: DueDate | undefined;
-}
+type Renewal = Pick<ChangeDecision, 'reason' | 'notes' | 'due'>;
 
 const NOT_DUE: Renewal = { reason: undefined, notes: [] };
 

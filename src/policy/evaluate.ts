@@ -57,11 +57,8 @@ export function evaluatePolicies(
   );
 }
 
-/** Why a policy refuses a subject. `isFailure`: the policy cannot be evaluated. */
-interface RuleFinding {
-  readonly message: string;
-  readonly isFailure: boolean;
-}
+/** Why a policy refuses a subject. */
+type RuleFinding = Pick<PolicyFinding, 'message' | 'isFailure'>;
 
 function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: CelBudget): RuleFinding | undefined {
   const budget = createBudget(MAX_STEPS, all);

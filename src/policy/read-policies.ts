@@ -88,7 +88,10 @@ function readExpression(
     : { program };
 }
 
-function createTemplateDiagnostic(document: PolicyDocument, finding: TemplateFinding): Diagnostic {
+function createTemplateDiagnostic(
+  document: PolicyDocument,
+  finding: Pick<CelFinding, 'message' | 'start'>,
+): Diagnostic {
   const { message } = document;
   return createPolicyFileDiagnostic(
     document,
@@ -187,14 +190,10 @@ const REMEDY = 'Correct the expression. docs/how-to/policies.md lists the names 
 /** A part of a message template: literal text, or an expression that starts at the index `start`. */
 type TemplatePart = { readonly text: string } | { readonly expression: string; readonly start: number };
 
-/** An error in a message template. `start`: its index. */
-interface TemplateFinding {
-  readonly message: string;
-  readonly start: number;
-}
-
 /** Splits a message template into literal texts and `${…}` expressions. An expression may contain braces and quotes. */
-function parseTemplate(text: string): readonly TemplatePart[] | { readonly finding: TemplateFinding } {
+function parseTemplate(
+  text: string,
+): readonly TemplatePart[] | { readonly finding: Pick<CelFinding, 'message' | 'start'> } {
   const parts: TemplatePart[] = [];
   let from = 0;
   for (let at = text.indexOf(OPEN); at >= 0; at = text.indexOf(OPEN, from)) {

@@ -80,6 +80,7 @@ export interface DiagnosticsBlock {
 /** An error that is not a diagnostic: the message, then details. */
 export interface ErrorBlock {
   readonly block: 'error';
+  /** Text from a service is on a single line, so that it cannot forge other lines. */
   readonly lines: readonly string[];
   /** May have line breaks. */
   readonly remedy?: string | undefined;
@@ -128,8 +129,11 @@ export interface MessagesBlock {
 
 export interface Message {
   readonly name: string;
+  /** Method and path. Absent if the message begins with them. */
   readonly request?: string | undefined;
+  /** The reason and, if the effect of a write is unknown, a sentence that says so. */
   readonly sentences: readonly string[];
+  /** The position of the field that the service named or, if it named none, of the manifest. */
   readonly place?: SourcePlace | undefined;
 }
 

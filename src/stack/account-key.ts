@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { resolveLinks } from '../files/real-path.ts';
+import type { StackFolder } from '../model/stack-tree.ts';
 import { isEmbedded, normalizeUrl, parseEmbeddedDataFile } from '../settings/base-url.ts';
 import { type Host, StackError } from './host.ts';
 import { readApiKey } from './settings.ts';
@@ -8,13 +9,6 @@ import { readApiKey } from './settings.ts';
  * Which stacks share a service or an account. An account is what one API key can see at one service. Everything that
  * compares services or accounts uses these functions.
  */
-
-/** How a stack reaches its account. */
-interface AccountSettings {
-  readonly baseUrl?: string | undefined;
-  /** The variable of the API key. `undefined`: EDGEWISE_API_KEY. */
-  readonly keyEnv?: string | undefined;
-}
 
 /**
  * Identifies the service at a base URL: equal for all spellings of it. Two names of one data file of the embedded server
@@ -32,7 +26,7 @@ export function toServiceId(baseUrl: string, { cwd }: Pick<Host, 'cwd'>): string
  * has one account, whatever the key.
  */
 export function createAccountKeyContainingSecret(
-  { baseUrl = '', keyEnv }: AccountSettings,
+  { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
   context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
 ): string {
   const service = toServiceId(baseUrl, context);
@@ -41,7 +35,7 @@ export function createAccountKeyContainingSecret(
 
 /** The API key of a stack. `undefined` if it is not set. */
 export function findApiKey(
-  { keyEnv }: Pick<AccountSettings, 'keyEnv'>,
+  { keyEnv }: Pick<StackFolder, 'keyEnv'>,
   context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
 ): string | undefined {
   try {

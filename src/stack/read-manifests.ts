@@ -26,6 +26,7 @@ import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath, SkippedInput } from '../model/state.ts';
 import { checkManifests } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
+import type { ReadPolicies } from '../policy/read-policies.ts';
 import { compilePolicies } from '../policy/read-policies.ts';
 import { runPolicyCases } from '../policy/run-cases.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
@@ -155,7 +156,7 @@ async function loadRunPolicies(
   { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifestSources, 'sources'>,
   paths: readonly string[] | undefined,
   context: Host,
-): Promise<LoadedPolicies> {
+): Promise<ReadPolicies> {
   if (paths === undefined) return { policies: [], diagnostics: [] };
   const named = { paths: state?.stack.policies ?? [], roots: state?.roots ?? [] };
   return loadPolicies({ documents: rules.policies, sources, named, paths }, context);
@@ -290,12 +291,6 @@ function createRefusedDiagnostic(diagnostic: Omit<Diagnostic, 'code' | 'severity
   return { code: 'path-refused', severity: 'error', remedy: BOUNDARY_REMEDY, ...diagnostic };
 }
 
-/** Policies that can be evaluated, and diagnostics of invalid policies. */
-interface LoadedPolicies {
-  readonly policies: readonly Policy[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 /** Policy documents in the manifests of a run, and paths of further policies. */
 interface PolicySources {
   readonly documents: readonly PolicyDocument[];
@@ -314,7 +309,7 @@ interface PolicySources {
 async function loadPolicies(
   { documents, sources, paths, named = { paths: [], roots: [] } }: PolicySources,
   context: Host,
-): Promise<LoadedPolicies> {
+): Promise<ReadPolicies> {
   const seen = sources.map(({ file }) => file);
   const ofStack = await loadPolicyDocuments(named.paths, { context, seen, roots: named.roots });
   const apart = await loadPolicyDocuments(paths, { context, seen: [...seen, ...ofStack.files] });

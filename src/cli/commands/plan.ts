@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../exit-code.ts';
-import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
-import type { PlanFlags } from '../reconcile/plan-flags.ts';
-import { planStacks } from '../reconcile/run-stacks.ts';
-import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
+import type { CommandBodyRunner } from '../output/present.ts';
+import { type PlanStacksFlags, planStacks } from '../reconcile/run-stacks.ts';
 import {
   addConnectionOptions,
   addDestroyRemovedOption,
@@ -17,11 +15,6 @@ import {
   EXAMPLE_ADDRESS,
   isRecursive,
 } from './options.ts';
-
-interface PlanCommandFlags extends PlanFlags, FormatFlags, StackFilterFlags {
-  readonly out?: string;
-  readonly detailedExitcode?: boolean;
-}
 
 export function configurePlanCommand(command: Command, act: CommandBodyRunner): void {
   command
@@ -40,7 +33,7 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     [`edgewise plan --target ${EXAMPLE_ADDRESS}`, 'only one resource'],
     ['edgewise plan -R live --changed-since origin/main', 'what a branch touches'],
     ['edgewise plan --detailed-exitcode', '2 when there are changes'],
-  ]).action((paths: string[], flags: PlanCommandFlags) =>
+  ]).action((paths: string[], flags: PlanStacksFlags) =>
     act(
       { ...flags, planFile: flags.recursive === true || flags.from !== undefined ? undefined : flags.out },
       (context) => planStacks(paths, { ...flags, recursive: isRecursive(flags) }, context),

@@ -145,7 +145,7 @@ async function planEach(
   });
 }
 
-interface PlanStacksFlags extends StacksFlags, PlanFlags {
+export interface PlanStacksFlags extends StacksFlags, PlanFlags {
   /** The file of the plan; for many stacks, a folder with a plan file for each. */
   readonly out?: string;
   readonly detailedExitcode?: boolean;

@@ -7,9 +7,10 @@ import type { SetNoticeWriter } from '../connection/notices.ts';
 import type { Context } from '../context.ts';
 import { callPeriodically, createStatusLine, getProgressStream } from '../output/progress.ts';
 
-interface VisibleWait {
+export interface VisibleWait {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Redirects the notices of the client to the output that shows the progress. */
   readonly setLineWriter: SetNoticeWriter;
 }
 

@@ -21,6 +21,7 @@ import {
   STATE_LABELS,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
+import type { EntryContext } from './entries.ts';
 import {
   createEntriesBlocks,
   createField,
@@ -103,11 +104,6 @@ const GLYPHS: Readonly<Record<DriftGroup['state'], string>> = {
   pending: '»',
   'to-prune': '-',
 };
-
-interface EntryContext {
-  readonly anchor: string;
-  readonly findPlace: FindPlace;
-}
 
 function createEntry(resource: DriftedView, { anchor, findPlace }: EntryContext): Entry {
   const { state, kind, address, id, owner, reason, change } = resource;

@@ -107,7 +107,7 @@ export function createField(
   };
 }
 
-interface EntryContext {
+export interface EntryContext {
   readonly anchor: string;
   readonly findPlace: FindPlace;
 }

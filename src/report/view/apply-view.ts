@@ -5,6 +5,7 @@ import { isJsonArray } from '../../model/json.ts';
 import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { Message } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -31,7 +32,8 @@ export interface ApplyView {
   /** The totals in one sentence. */
   readonly summary: string;
   readonly applied: readonly AppliedWriteView[];
-  readonly failed: readonly FailedView[];
+  /** Writes that the service rejected, or whose effect is unknown. */
+  readonly failed: readonly Message[];
   /** Writes that were skipped because a write that they depend on was not applied. */
   readonly skipped: readonly SkippedView[];
   /**
@@ -53,17 +55,6 @@ export interface AppliedWriteView {
   readonly id?: string | undefined;
   /** How Edgewise knows that the write was applied. Absent if the response said so. */
   readonly note?: string | undefined;
-}
-
-/** A write that the service rejected, or whose effect is unknown. */
-interface FailedView {
-  readonly name: string;
-  /** Method and path. Absent if the message begins with them. */
-  readonly request?: string;
-  /** The reason and, if the effect of the write is unknown, a sentence that says so. */
-  readonly sentences: readonly string[];
-  /** The position of the field that the service named or, if it named none, of the manifest. */
-  readonly place?: SourcePlace | undefined;
 }
 
 /** A write that was not sent, because a write that it waited for was not applied. */
@@ -126,7 +117,7 @@ function createAppliedView(one: Applied): AppliedWriteView {
   };
 }
 
-function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>): FailedView {
+function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>): Message {
   const { write, message, isUnknown } = failed;
   const { method, path } = createWriteRequestLine(write);
   const place = locateFailedWrite(failed, options);

@@ -5,6 +5,7 @@ import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { parseRenderCommandAndPosition } from '../../model/stack.ts';
+import type { ErrorBlock, PlaceLink } from '../document.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 
@@ -108,12 +109,7 @@ interface FailureView {
 }
 
 /** An error that is not a diagnostic. */
-interface ErrorView {
-  /** The message, then details. Text from a service is on a single line, so that it cannot forge other lines. */
-  readonly lines: readonly string[];
-  /** The remedy, which may have line breaks. */
-  readonly remedy?: string | undefined;
-}
+type ErrorView = Omit<ErrorBlock, 'block'>;
 
 export function createFailureView({ command, diagnostics = [], error }: Failure): FailureView {
   return {
@@ -199,22 +195,13 @@ export function findRepositoryPosition(
 }
 
 /**
- * The label of a place in a manifest, and the page of the forge that shows it. `page` is undefined if the forge is
- * unknown.
- */
-interface PlaceLink {
-  readonly label: string;
-  readonly page: string | undefined;
-}
-
-/**
  * Returns a function that finds the label and the page of a place, at the commit that the plan was made from. It
  * returns undefined for standard input.
  */
 export function createPlaceLinks(
   { made }: Pick<Plan, 'made'>,
   options: FormatOptions,
-): (place: ManifestStart) => PlaceLink | undefined {
+): (place: ManifestStart) => Omit<PlaceLink, 'line'> | undefined {
   const { commit, filesUrl } = options.pipeline ?? {};
   const base = made?.commit === commit ? filesUrl : undefined;
   return (place) => {

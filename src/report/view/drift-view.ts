@@ -1,7 +1,6 @@
 import { findKind } from '../../kinds/tables/registry.ts';
 import type { Change, Difference, DifferenceCause } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
   countDriftStates,
   countResourcesByOwner,
@@ -23,7 +22,7 @@ import type { FormatOptions } from '../report.ts';
 import { type ChangeView, createChangeView, type SummaryClauseView } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
-import { type DueView, listDue } from './due-view.ts';
+import { listDue } from './due-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
 import { createHappenedFieldView, type FieldView, formatPathWithTargetName, type ResourceNames } from './field-view.ts';
 import { formatLeftException } from './left-values.ts';
@@ -33,6 +32,7 @@ import {
   formatPlannedFileSentence,
   listLimitNotes,
   listUnchangedNotes,
+  type PlanView,
 } from './plan-view.ts';
 import { redactDrift } from './redact.ts';
 import {
@@ -47,15 +47,11 @@ import {
 } from './wording.ts';
 
 /** Drift as printable texts in reading order. All formats for people use it. */
-export interface DriftView {
-  readonly title: string;
+export interface DriftView extends Pick<PlanView, 'title' | 'notes' | 'dangerCount' | 'due' | 'diagnostics' | 'found'> {
   /** One sentence that says what the live state is compared with. Empty if the manifests have no known commit. */
   readonly compared: string;
-  readonly notes: readonly string[];
   /** The dangers that changes at the service cause: by group, the most severe of each group first. */
   readonly dangers: readonly DangerView[];
-  /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
-  readonly dangerCount: string;
   /** The resources that differ, by state. No group is empty. */
   readonly groups: readonly DriftGroup[];
   readonly unmanaged: readonly UnmanagedResourceView[];
@@ -63,7 +59,6 @@ export interface DriftView {
   readonly files: readonly string[];
   /** Notes on resources that are in sync. Each sentence starts with an address. */
   readonly unchanged: readonly string[];
-  readonly due: readonly DueView[];
   /** Whether at least one resource has an owner. */
   readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
@@ -77,9 +72,6 @@ export interface DriftView {
   readonly hints: readonly string[];
   /** Sentences on the number of read requests, except in a part of a longer report, and on what is skipped. */
   readonly requests: string;
-  readonly diagnostics: readonly Diagnostic[];
-  /** Such as `2 errors, 1 warning`. Empty if there are no diagnostics. */
-  readonly found: string;
 }
 
 export interface DriftGroup {

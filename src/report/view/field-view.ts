@@ -153,7 +153,7 @@ export function listTokenCommandFields(
   ];
 }
 
-function isInline({ from, to }: Sides, line: string): boolean {
+function isInline({ from, to }: Pick<Difference, 'from' | 'to'>, line: string): boolean {
   return (
     isOnePiece(from) &&
     isOnePiece(to) &&
@@ -161,12 +161,11 @@ function isInline({ from, to }: Sides, line: string): boolean {
   );
 }
 
-interface Sides {
-  readonly from?: Json | undefined;
-  readonly to?: Json | undefined;
-}
-
-function compareValues({ from, to }: Sides, type: OptionalFieldType, names: ResourceNames): readonly FoldedLine[] {
+function compareValues(
+  { from, to }: Pick<Difference, 'from' | 'to'>,
+  type: OptionalFieldType,
+  names: ResourceNames,
+): readonly FoldedLine[] {
   const isAlone = isAbsentOrEmptyCollection(from) || isAbsentOrEmptyCollection(to);
   const isText = isMultilineText(from) || isMultilineText(to);
   const [before = [], after = []] = [from, to].map((side) => {

@@ -45,6 +45,7 @@ export async function applyAccount(
       passes,
       opened: new Map(),
       failed: new Set(),
+      outOfReach: [],
       ids: new Map(),
       ends: new Map(),
     };
@@ -65,6 +66,8 @@ interface AccountInApply {
   readonly passes: Passes;
   readonly opened: Map<Plan, OpenedApply>;
   readonly failed: Set<StackFolder>;
+  /** The stacks with a write that did not reach the service, although it was tried several times. */
+  readonly outOfReach: StackFolder[];
   /** Ids of created resources, by stack and address. */
   readonly ids: Map<string, string>;
   readonly ends: Map<StackFolder, StackEnd>;
@@ -81,17 +84,29 @@ async function runFirstPass(
   const { plan, open, options } = ready;
   const late = passes.last.flatMap((step) => (step.plan === plan ? step.writes.map(({ id }) => id) : []));
   try {
+    refuseOutOfReach(account);
     refuseAfterFailure(account, { folder, mode: plan.mode });
     const ids = findIds(plan, account);
     const started = await open(client, { ...options, plan, ids, afterOthers: new Set(late) });
     opened.set(plan, started);
     const outcomes = await started.send(passes.first.get(plan) ?? []);
     noteIds(folder, outcomes, account);
+    if (outcomes.some((one) => one.outcome === 'failed' && one.isUnsent === true)) account.outOfReach.push(folder);
     if (!outcomes.every((one) => letsOthersContinue(one, plan))) failed.add(folder);
   } catch (error) {
     failed.add(folder);
     ends.set(folder, { error });
   }
+}
+
+/** Throws if a stack before this one could not reach the service. The error is the same for all that follow. */
+function refuseOutOfReach({ outOfReach: [first] }: AccountInApply): void {
+  if (first === undefined) return;
+  throw new StackError(`Not applied: the service could not be reached any more when ${first.name} was applied.`, {
+    reason: 'failed',
+    remedy:
+      'No write of this stack was sent. Once the service can be reached again, the same command applies the rest.',
+  });
 }
 
 /** Throws if a stack failed that this one depends on, or that depends on this one if both are destroyed. */

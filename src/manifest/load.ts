@@ -304,19 +304,14 @@ export function byName(left: Dirent, right: Dirent): number {
   return left.name < right.name ? -1 : 1;
 }
 
+/** Reads a file, or a folder. Returns how many manifest files it makes, including those that were already read. */
 function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
   if (walk.isFull || walk.isDone()) return 0;
   if (entry.name.startsWith('.') || entry.name === 'node_modules') return passOver(folder, entry, walk);
-  const illNamed = entry.isFile() && !isManifestName(entry.name) ? undefined : findIllNamed(folder.real, entry.name);
-  if (illNamed !== undefined) {
-    walk.findings.push({ folder: folder.shown, diagnostic: createIllNamedDiagnostic(folder.shown, illNamed) });
-    return 1;
-  }
   const path = { shown: joinShown(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
-  const place = entry.isSymbolicLink() ? resolvePathWithin(path.real, walk.roots) : path;
-  if ('finding' in place) {
-    const diagnostic = createOutsideDiagnostic(path.shown, place);
-    walk.findings.push({ folder: folder.shown, diagnostic, link: path.shown });
+  const refused = findUnusableEntry(folder, entry, path, walk);
+  if (refused !== undefined) {
+    walk.findings.push({ folder: folder.shown, ...refused });
     return 1;
   }
   let isNeeded = isManifestName(entry.name) || entry.isDirectory();
@@ -324,17 +319,36 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     const type = entry.isSymbolicLink() ? statSync(path.real) : entry;
     isNeeded ||= type.isDirectory();
     if (type.isDirectory()) return readFolder(path, walk);
-    if (!type.isFile() || !isManifestName(entry.name)) return passOver(folder, entry, walk);
-    const real = entry.isSymbolicLink() ? addNewFile(path.real, walk.seen) : addReal(path.real, walk.seen);
-    if (real === undefined) return 1;
-    const bytes = readInput(path.real, walk);
-    if (isFileOfOtherTool(entry.name, bytes)) return 0;
-    walk.visit({ file: path.shown, folder: folder.shown, bytes }, real);
+    return type.isFile() && isManifestName(entry.name)
+      ? readManifestFile(folder, entry, path, walk)
+      : passOver(folder, entry, walk);
   } catch (error) {
     walk.isFull = error instanceof InputBudgetError;
     if (isNeeded)
       walk.findings.push({ folder: folder.shown, diagnostic: createUnreadableDiagnostic(path.shown, error) });
+    return 1;
   }
+}
+
+/** A finding on a name that cannot be shown, or on a link that leads out of the tree. */
+function findUnusableEntry(
+  folder: Path,
+  entry: Dirent,
+  path: Path,
+  { roots }: Walk,
+): Omit<UnreadableInput, 'folder'> | undefined {
+  const illNamed = entry.isFile() && !isManifestName(entry.name) ? undefined : findIllNamed(folder.real, entry.name);
+  if (illNamed !== undefined) return { diagnostic: createIllNamedDiagnostic(folder.shown, illNamed) };
+  const place = entry.isSymbolicLink() ? resolvePathWithin(path.real, roots) : path;
+  return 'finding' in place ? { diagnostic: createOutsideDiagnostic(path.shown, place), link: path.shown } : undefined;
+}
+
+function readManifestFile(folder: Path, entry: Dirent, path: Path, walk: Walk): number {
+  const real = entry.isSymbolicLink() ? addNewFile(path.real, walk.seen) : addReal(path.real, walk.seen);
+  if (real === undefined) return 1;
+  const bytes = readInput(path.real, walk);
+  if (isFileOfOtherTool(entry.name, bytes)) return 0;
+  walk.visit({ file: path.shown, folder: folder.shown, bytes }, real);
   return 1;
 }
 

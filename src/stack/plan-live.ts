@@ -1,10 +1,10 @@
 import { readPlannedFiles } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
-import { toServiceTime } from '../model/clock.ts';
+import { type ClockSkew, toServiceTime } from '../model/clock.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { listOwned } from '../model/ownership.ts';
-import type { MissingManifests, Plan } from '../model/plan.ts';
+import type { MissingManifests, Plan, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState, LiveState } from '../model/state.ts';
@@ -107,59 +107,65 @@ interface LivePlan extends PlanWithEvidence {
 
 /** Creates a plan, and returns it with its input. Sends GETs only. */
 export async function createLivePlanWithInput(client: ReadingClient, request: PlanRequest): Promise<LivePlan> {
-  const { state, settings, now, cwd, uid, mode = 'apply', targets = [], signal } = request;
-  const stated = mode === 'destroy' ? createDestroyState(state) : state;
-  const read = mode === 'release' ? omitAllDesiredResources(state) : stated;
-  const wanted = createReadRequest(read, targets);
-  const whole = await readLive(client, { ...wanted, signal });
-  const { desired, awaited, diagnostics } = resolveCrossStackReferences(stated, whole, request);
-  const live = withoutUnusedKinds(whole, read);
-  const clock = client.clockSkew();
-  const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
-  const { guard, kinds } = desired.stack;
-  const { rotate = [], retire = [], approved } = request;
+  const { state, mode = 'apply', targets = [], signal } = request;
+  const asked = mode === 'destroy' ? createDestroyState(state) : state;
+  // A release reads what has the mark of the stack, and nothing that the manifests refer to.
+  const toRead = mode === 'release' ? omitAllDesiredResources(state) : asked;
+  const read = await readLive(client, { ...createReadRequest(toRead, targets), signal });
+  const { desired, awaited, diagnostics } = resolveCrossStackReferences(asked, read, request);
+  const live = withoutUnusedKinds(read, toRead);
   const input: PlanInput = {
+    ...listAskedMembers(request, read),
+    ...createTimes(request, client.clockSkew()),
     desired,
     live,
-    baseUrl,
-    settings: {
-      versionHeader,
-      pageSize,
-      concurrency,
-      rateLimit,
-      keyEnv,
-      guard,
-      kinds,
-    },
-    tokens: request.tokens,
-    version: request.version,
+    settings: createPlanSettings(request, desired),
+    files: await readPlannedFiles(listWriteToPaths(desired), { ...request, roots: desired.roots }),
+    diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
+    awaited,
+    missing: mayDelete(request, live) ? await request.listMissing?.() : undefined,
+  };
+  const decided = decidePlan(input);
+  const evidence = { decisions: decided.decisions, live: read, files: input.files };
+  return { plan: createPlan(input, decided), input, evidence };
+}
+
+type AskedMember = 'baseUrl' | 'tokens' | 'version' | 'mode' | 'targets' | 'rotate';
+
+/** What the request says about a plan as it is, and what follows from the plan that was approved. */
+function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput, AskedMember> & Partial<PlanInput> {
+  const { settings, tokens, version, mode = 'apply', targets = [], rotate = [], approved } = request;
+  return {
+    baseUrl: settings.baseUrl,
+    tokens,
+    version,
     mode,
     targets,
     exclusions: request.exclusions,
     takeOver: request.takeOver ?? [],
-    now: toServiceTime(now, clock),
-    localNow: now,
-    clock,
     commit: request.commit,
     rotate,
-    rotated: approved && listFinishedRotations(approved, whole, rotate),
-    retire,
+    rotated: approved && listFinishedRotations(approved, read, rotate),
+    retire: request.retire ?? [],
     approvedDeletes: approved && listDeletedIds(approved),
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,
     skipRejected: request.skipRejected === true,
     limitsDestroy: request.limitsDestroy,
-    files: await readPlannedFiles(listWriteToPaths(desired), { cwd, uid, roots: desired.roots }),
-    diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
-    awaited,
     findTaker: request.findTaker,
     keptPrunes: request.keptPrunes,
-    missing: mayDelete(request, live) ? await request.listMissing?.() : undefined,
     isInRun: request.isInRun,
   };
-  const decided = decidePlan(input);
-  const evidence = { decisions: decided.decisions, live: whole, files: input.files };
-  return { plan: createPlan(input, decided), input, evidence };
+}
+
+function createTimes({ now }: PlanRequest, clock: ClockSkew): Pick<PlanInput, 'now' | 'localNow' | 'clock'> {
+  return { now: toServiceTime(now, clock), localNow: now, clock };
+}
+
+function createPlanSettings({ settings }: PlanRequest, { stack }: DesiredState): PlanSettings {
+  const { versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
+  const { guard, kinds } = stack;
+  return { versionHeader, pageSize, concurrency, rateLimit, keyEnv, guard, kinds };
 }
 
 /** Whether the stack owns a resource that has no manifest. */

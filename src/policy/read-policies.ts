@@ -22,14 +22,7 @@ export interface ReadPolicies {
 }
 
 export function compilePolicies(documents: readonly PolicyDocument[]): ReadPolicies {
-  const known = new Map<string, CelCompiler>();
-  const getCelCompiler = (kinds: readonly Kind[]): CelCompiler => {
-    const key = kinds.map(({ name }) => name).join();
-    const cel = known.get(key) ?? createCelCompiler(createPolicyDeclarations(kinds));
-    known.set(key, cel);
-    return cel;
-  };
-  const read = documents.map((document) => readPolicy(document, getCelCompiler));
+  const read = documents.map((document) => readPolicy(document));
   return {
     policies: read.flatMap((one) => ('policy' in one ? [one.policy] : [])),
     diagnostics: read.flatMap((one) => ('policy' in one ? [] : one.diagnostics)),
@@ -47,7 +40,7 @@ interface Expression {
 
 type Read = { readonly policy: Policy } | { readonly diagnostics: readonly Diagnostic[] };
 
-function readPolicy(document: PolicyDocument, getCelCompiler: (kinds: readonly Kind[]) => CelCompiler): Read {
+function readPolicy(document: PolicyDocument): Read {
   const { require, message } = document;
   const template = parseTemplate(message);
   const parts = 'finding' in template ? [] : template;
@@ -58,7 +51,7 @@ function readPolicy(document: PolicyDocument, getCelCompiler: (kinds: readonly K
     ),
   ];
   const kinds = chooseKinds(document, expressions);
-  const cel = getCelCompiler(kinds.length === 0 ? MANIFEST_KINDS : kinds);
+  const cel = createCelCompiler(createPolicyDeclarations(kinds.length === 0 ? MANIFEST_KINDS : kinds));
   const read = expressions.map((one) => readExpression(document, one, { kinds, cel }));
   const diagnostics = [
     ...read.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])),

@@ -198,7 +198,6 @@ function readIncomingBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer
       resolve(Buffer.concat(chunks));
     });
     incoming.once('end', () => resolve(Buffer.concat(chunks)));
-    incoming.once('close', () => fail(new Error('The connection was closed')));
     incoming.once('error', fail);
   });
 }

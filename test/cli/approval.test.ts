@@ -220,6 +220,38 @@ it('counts a field that is already live as done, also if its resource is still t
   expect(exitCode).toBe(0);
 });
 
+describe('a part of an approved plan', () => {
+  it('is not done while the old resource of a rotation is live', async () => {
+    const stack = `${STACK}spec:\n  tokens: { default: { directory: tokens } }\n`;
+    const { edgewise } = await createWorkspace({ 'm.yaml': stack + toCredential('c') });
+    await edgewise('apply m.yaml --yes');
+    await edgewise('plan m.yaml --rotate Credential/c -o plan.json');
+    const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --yes');
+    expect(exitCode).toBe(6);
+    expect(stdout).not.toContain(DONE);
+    expect(stdout).toMatch(/^Approved, but not in this plan:\n+± Credential\/c/m);
+  });
+
+  it('names the fields that are done if the manifests no longer have the others', async () => {
+    const toDescribed = (description: string, port: number) =>
+      STACK + toManifest('TCPEdge', 'a', { description, hostports: [`1.tcp.example.net:${port}`] });
+    const workspace = await createWorkspace({ 'm.yaml': toDescribed('old', 20001) });
+    const { edgewise, write, server } = workspace;
+    await edgewise('apply m.yaml --yes');
+    await write({ 'm.yaml': toDescribed('new', 20002) });
+    await edgewise('plan m.yaml -o plan.json');
+    await write({ 'm.yaml': toDescribed('new', 20001) });
+    const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+    await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge?.['id']}`, { description: 'new' });
+    const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --yes --format json');
+    expect(exitCode).toBe(6);
+    expect(JSON.parse(stdout)).toMatchObject({
+      done: { changes: [{ address: 'TCPEdge/a', action: 'update', paths: ['description'] }] },
+      less: { changes: [{ address: 'TCPEdge/a', fields: [{ path: 'hostports' }] }] },
+    });
+  });
+});
+
 describe('an apply after the answer yes', () => {
   const shown = { 'm.yaml': STACK + toEdge('a', 20001) };
   const gone = { 'm.yaml': STACK };

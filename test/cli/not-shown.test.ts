@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FaultRule } from '../../src/model/server-faults.ts';
 import { toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
-import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from './workspace.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
 const toUser = (description: string): string =>
@@ -43,6 +43,18 @@ describe('a field that no response shows', () => {
     );
     expect(await edgewise('apply --yes', hidden)).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is no difference of an adoption while the manifest does not set it', async () => {
+    const workspace = await createWorkspace({});
+    const { id } = await sendByHand(workspace, 'POST', '/edges/tcp', { description: 'a' });
+    await workspace.write({
+      'edgewise.yaml': STACK + toManifest('TCPEdge', 'shop', { description: 'a' }, { lifecycle: { adopt: id } }),
+    });
+    const hidden = createOmittingTransport(workspace, { fields: ['backend'] });
+    const { exitCode, stdout } = await workspace.edgewise('plan --format json', hidden);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout).changes).toMatchObject([{ action: 'adopt', differences: [] }]);
   });
 
   it('is in no exported manifest, unlike a field that is shown', async () => {

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isDeliveryInDoubt, isProtectedOriginal, sortByPrecedence } from '../../src/kinds/precedence.ts';
+import {
+  findRetirements,
+  isDeliveryInDoubt,
+  isProtectedOriginal,
+  sortByPrecedence,
+} from '../../src/kinds/precedence.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isCopiedMark, type Mark } from '../../src/model/mark.ts';
 import type { LiveResource } from '../../src/model/state.ts';
@@ -159,5 +164,27 @@ describe('a duplicate may be the protected original', () => {
     expect(
       isProtectedOriginal(CREDENTIAL, { ...duplicate, mark: { ...duplicate.mark, delivered: true } as Mark }, kept),
     ).toBe(true);
+  });
+});
+
+describe('a resource that the mark of another one retires', () => {
+  const at = '2026-03-01T13:00:00Z';
+  const toEdge = (described: Described): LiveResource => ({ ...createLive(described), kind: 'TCPEdge' });
+  const listRetired = (...described: readonly Described[]) =>
+    Array.from(findRetirements(described.map(toEdge)).keys(), ({ id }) => id);
+  const by: Described = { of: 'new', retires: { id: 'old', at } };
+
+  it('retires if it has the same stack and name', () => {
+    expect(listRetired(by, { of: 'old' })).toEqual(['old']);
+  });
+
+  it.each<[string, readonly Described[]]>([
+    ['it belongs to another stack', [by, { of: 'old', stack: 'other' }]],
+    ['it has another name', [by, { of: 'old', name: 'other' }]],
+    ['it is the resource with the mark', [{ of: 'old', retires: { id: 'old', at } }]],
+    ['the mark is a copy', [{ ...by, id: 'original' }, { of: 'old' }]],
+    ['its own mark is a copy', [by, { of: 'old', id: 'original' }]],
+  ])('is left alone if %s', (_, described) => {
+    expect(listRetired(...described)).toEqual([]);
   });
 });

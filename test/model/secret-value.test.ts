@@ -107,6 +107,39 @@ describe('a live value is shown as the secret of the manifest', () => {
 });
 
 describe('a registry of secrets', () => {
+  it('numbers equal values equally, and other values differently', () => {
+    const values = createSecretRegistry();
+    expect(['a', 'b', 'a'].map((value) => values.hide(value))).toEqual([
+      { $hidden: 1 },
+      { $hidden: 2 },
+      { $hidden: 1 },
+    ]);
+  });
+
+  it('conceals a secret of the manifests also where a field shows its value', () => {
+    const values = createSecretRegistry();
+    values.hide('of the manifest');
+    expect(values.publish('of the manifest')).toEqual({ $hidden: 1 });
+    expect(values.publish('of a field')).toBe('of a field');
+    expect(values.hideLive('of the manifest')).toEqual({ $hidden: 1 });
+    expect(values.hideLive('of a field')).toBe('of a field');
+  });
+
+  it('shows no live value because it equals the template of a secret', () => {
+    const values = createSecretRegistry();
+    values.reveal({ header: values.seal('template', 'value') });
+    expect(values.hideLive('value')).toEqual({ $hidden: 1 });
+    expect(values.hideLive('template')).toEqual({ $hidden: 2 });
+  });
+
+  it('shows live values on request, except those that are secrets of the manifests', () => {
+    const values = createSecretRegistry();
+    values.hide('of the manifest');
+    values.showLive();
+    expect(values.hideLive('live')).toBe('live');
+    expect(values.hideLive('of the manifest')).toEqual({ $hidden: 1 });
+  });
+
   it('reveals each value that it concealed, and no other', () => {
     const values = createSecretRegistry();
     const [first, second] = [values.seal('one', 'value of one'), values.seal('two', 'value of two')];

@@ -55,6 +55,13 @@ describe('a secret', () => {
     expect(createKeyRedactor('dev')('bad key dev, devel')).toBe('bad key [key], devel');
   });
 
+  it('of a variable is redacted from four characters on', () => {
+    const secrets = createSecretRegistry();
+    secrets.addVariable('LONG', 'four');
+    secrets.addVariable('SHORT', 'two');
+    expect(secrets.redact('four and two')).toBe('(secret LONG) and two');
+  });
+
   it('is redacted at any length', () => {
     const long = Array.from({ length: 300 }, (_, index) => `line ${index}\n`).join('');
     const secrets = createSecretRegistry();

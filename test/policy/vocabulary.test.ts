@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { KIND_INDEPENDENT_POLICY_TYPES, listFieldsMissingFromVocabulary } from '../../src/policy/vocabulary.ts';
+import {
+  createPolicyDeclarations,
+  KIND_INDEPENDENT_POLICY_TYPES,
+  listFieldsMissingFromVocabulary,
+} from '../../src/policy/vocabulary.ts';
 import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { toPolicyText } from './texts.ts';
@@ -93,5 +98,18 @@ describe('a value in a case', () => {
       'change.dangers.depth',
       'change.place.lines',
     ]);
+  });
+});
+
+describe('the type of a field in an expression', () => {
+  const edge = getKind('TCPEdge');
+  const other = {
+    ...edge,
+    specFields: edge.specFields.map(([name, field]) => [name, { ...field, type: { type: 'boolean' } }] as const),
+  } as const;
+
+  it('is that of the kinds, or any if it differs between two kinds', () => {
+    expect(createPolicyDeclarations([edge, edge]).types['Spec']).toMatchObject({ description: 'string?' });
+    expect(createPolicyDeclarations([edge, other]).types['Spec']).toMatchObject({ description: 'dyn' });
   });
 });

@@ -192,6 +192,7 @@ describe.each([
     );
     for (const _ of [1, 2, 3]) await trouble.send('POST', '/edges/tcp', '{}');
     await trouble.send('POST', '/edges/tcp', '{"hostports":"wrong"}');
+    for (const _ of [1, 2]) await trouble.send('GET', '/credentials');
     const seen = [
       await read(trouble, '/edges/tcp'),
       await read(trouble, '/edges/tcp'),

@@ -247,7 +247,7 @@ describe('a part of an approved plan', () => {
     expect(exitCode).toBe(6);
     expect(JSON.parse(stdout)).toMatchObject({
       done: { changes: [{ address: 'TCPEdge/a', action: 'update', paths: ['description'] }] },
-      less: { changes: [{ address: 'TCPEdge/a', fields: [{ path: 'hostports' }] }] },
+      less: { changes: [{ address: 'TCPEdge/a', fields: [{ path: 'hostports', changed: 'manifests' }] }] },
     });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Address } from '../../src/model/address.ts';
 import { formatChangeAddress } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { isSamePlan } from '../../src/model/plan.ts';
@@ -10,7 +11,7 @@ const OTHER_POOL = makeLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_
 const NEW_POOL_LATER = makeChange('WeightedBackend/later', 'no-op');
 const NEW_POOL = makeChange('WeightedBackend/pool', 'create', { desired: toNormal('WeightedBackend/pool', {}) });
 
-/** An edge that is led to a backend. */
+/** An update that sets the backend of an edge. */
 function edgeWithBackend(to: string, from = 'bkdhr_0', id = 'edgtcp_1') {
   return makeLiveChange('TCPEdge/a', 'update', {
     id,
@@ -49,6 +50,9 @@ function plan(...changes: Plan['changes']): Plan {
 
 const file = { address: 'SSHUserCertificate/a', path: 'a.pub' } as const;
 
+const withKinds = (...kinds: readonly string[]): Plan => ({ ...plan(), settings: { ...plan().settings, kinds } });
+const withRetire = (...retire: readonly Address[]): Plan => ({ ...plan(), options: { ...plan().options, retire } });
+
 describe('comparePlans finds no difference', () => {
   it.each<[string, Plan, Plan]>([
     [
@@ -72,6 +76,12 @@ describe('comparePlans finds no difference', () => {
         inputs: [{ file: 'a.yaml', digest: 'x' }],
         takeOver: [],
       }),
+    ],
+    ['in the order of the kinds in use', withKinds('TCPEdge', 'Credential'), withKinds('Credential', 'TCPEdge')],
+    [
+      'in the order of --retire',
+      withRetire('Credential/a', 'Credential/b'),
+      withRetire('Credential/b', 'Credential/a'),
     ],
   ])('%s', (_, before, after) => {
     const { members, more } = comparePlans(before, after);
@@ -146,6 +156,30 @@ describe('comparePlans finds a difference', () => {
 });
 
 describe('comparePlans shows both values', () => {
+  it('of a field of a replace once', () => {
+    const replace = (domain: string) =>
+      plan(
+        makeLiveChange('AgentIngress/a', 'replace', {
+          id: 'agin_1',
+          spec: { domain: 'old.example.com' },
+          reason: 'the domain changed',
+          desired: toNormal('AgentIngress/a', { domain }),
+          differences: [
+            {
+              field: 'domain',
+              path: 'domain',
+              from: 'old.example.com',
+              to: domain,
+              forcesReplace: true,
+              origin: 'manifest',
+            },
+          ],
+        }),
+      );
+    const { more } = comparePlans(replace('a.example.com'), replace('b.example.com'));
+    expect(more.changes.flatMap(({ fields }) => fields.map(({ difference }) => difference.path))).toEqual(['domain']);
+  });
+
   it('of each field of a creation that is not as approved', () => {
     const create = (spec: Parameters<typeof toNormal>[1]) =>
       plan(makeChange('TCPEdge/a', 'create', { desired: toNormal('TCPEdge/a', spec) }));

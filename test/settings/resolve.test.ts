@@ -115,6 +115,17 @@ describe('the table of settings', () => {
     expect(ways.filter((way, index) => ways.indexOf(way) !== index)).toEqual([]);
   });
 
+  it('lists the settings that an untrusted Stack does not choose', () => {
+    const trusted = NAMED_SETTINGS.filter(({ needsTrust }: Setting) => needsTrust);
+    expect(trusted.map(({ stack }: Setting) => stack).sort()).toEqual([
+      'api.base_url',
+      'api.ca_file',
+      'api.key_env',
+      'api.rate_limit',
+      'api.version_header',
+    ]);
+  });
+
   it('describes each group of settings, and no other', () => {
     const groups = NAMED_SETTINGS.flatMap(({ stack = '' }: Setting) => {
       const steps = stack.split('.').slice(0, -1);

@@ -175,7 +175,6 @@ async function planAgain(
     const { comparison, ...again } = await planOpenedStack(run, opened, { options, approved, keptPrunes });
     if (comparison === undefined || isSamePlan(comparison))
       return classifyPlannedStack({ ...applying, run }, folder, { ...known, ...again, comparison });
-    applying.ready.delete(folder);
     const report = createApprovalReport(comparison, undefined);
     return { report, exitCode: EXIT.stale, options: { locate: opened.locate } };
   });

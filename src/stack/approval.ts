@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { resolveLinks } from '../files/real-path.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
-import { isSamePlan, type MemberDifference, type Plan, type PlanComparison } from '../model/plan.ts';
+import { isSamePlan, type MemberDifference, PLAN_FORMAT, type Plan, type PlanComparison } from '../model/plan.ts';
 import { comparePlans } from '../plan/compare/compare-plans.ts';
 import type { PlanEvidence } from '../plan/compare/done.ts';
 import { listPlaceDifferences, type PlanPlace } from '../plan/compare/plan-members.ts';
@@ -44,6 +44,12 @@ export function refuseUnusableApproval(
   { plan, name }: NamedPlan,
   { version, ...place }: PlanPlace & { readonly version: string },
 ): void {
+  // A program may pass any value.
+  if (plan.format !== PLAN_FORMAT)
+    throw new StackError(`${name} is not a plan of this version of edgewise.`, {
+      reason: 'invalid',
+      remedy: 'Make a plan with `plan`, or read a plan file with `parsePlan`.',
+    });
   if (plan.tool.version !== version)
     throw new StackError(`${name} was made by edgewise ${plan.tool.version}, and this is edgewise ${version}.`, {
       reason: 'stale',

@@ -173,3 +173,9 @@ describe('the page of the library', () => {
     ).toEqual([]);
   });
 });
+
+it.each(['compare', 'apply'] as const)('%s rejects with the documented StackError what is no plan', async (method) => {
+  const { stack } = await open();
+  for (const value of [{}, { format: 1 }])
+    await expect(stack[method](value as Plan)).rejects.toMatchObject({ name: 'StackError', reason: 'invalid' });
+});

@@ -35,7 +35,10 @@ const TOO_OLD = ['14', '20', '22.18'];
 mkdirSync(work, { recursive: true });
 const repository = createRepository(join(work, 'repository'));
 const [fromTarball, fromGit] = await Promise.all([
-  packPackage().then((tarball) => installPackage('tarball', tarball)),
+  packPackage().then(async (tarball) => {
+    await useBesideOlderMsw(tarball);
+    return installPackage('tarball', tarball);
+  }),
   installPackage('git', `git+${pathToFileURL(repository)}`),
   installNodes(),
 ]);
@@ -100,6 +103,29 @@ async function installPackage(name: string, source: string): Promise<string> {
   cpSync('test/consumer', folder, { recursive: true });
   cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
   return folder;
+}
+
+/** A program whose fake service runs in msw 2. */
+const FAKE_SERVICE = `
+import { createMswHandlers } from 'edgewise/msw';
+import { createServer } from 'edgewise/server';
+import { setupServer } from 'msw/node';
+const service = setupServer(...createMswHandlers(createServer(), 'https://api.test'));
+service.listen();
+const headers = { authorization: 'Bearer dev', 'service-version': '2' };
+const { status } = await fetch('https://api.test/edges/tcp', { headers });
+if (status !== 200) throw new Error(\`HTTP \${status}\`);
+service.close();
+`;
+
+/** A project that has msw 2 can install the package, and use it in its tests. npm refuses what a peer dependency rules out. */
+async function useBesideOlderMsw(tarball: string): Promise<void> {
+  const folder = join(work, 'msw-2');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), PROJECT);
+  writeFileSync(join(folder, 'fake-service.js'), FAKE_SERVICE);
+  await runProgram('npm', ['install', ...QUIETLY, '--strict-peer-deps', tarball, 'msw@2'], { cwd: folder });
+  await runProgram('node', ['fake-service.js'], { cwd: folder });
 }
 
 /** Those that are not there yet. */

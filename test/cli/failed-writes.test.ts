@@ -72,6 +72,18 @@ spec: { domain: b.example.com }
     expect(result.stdout).not.toContain('API key');
   });
 
+  it('exits with 1 if another write failed for another reason', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'two.yaml': TWO });
+    const forbidding = createForbiddingService(recorder.transport, '/edges');
+    const result = await edgewise('apply two.yaml --yes', {
+      transport: async (request) =>
+        request.method === 'POST' && request.url.endsWith('/agent_ingresses')
+          ? Response.json({ error_code: 'ERR_1', msg: 'no' }, { status: 400 })
+          : forbidding(request),
+    });
+    expect(result.exitCode).toBe(1);
+  });
+
   it('exits with 4 if all writes failed', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'two.yaml': TWO });
     const result = await edgewise('apply two.yaml --yes', {

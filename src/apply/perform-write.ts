@@ -84,16 +84,13 @@ export async function performWrite(write: Write, context: WriteContext, limit: C
     try {
       return await limit(() => perform(write, context));
     } catch (error) {
-      const isTaken = isCreate(write) && isConflict(error) && (await isCreatedElsewhere(write, context));
+      // If a concurrent apply has created the resource, the service rejects the creation for good.
+      const mayBeTaken = isCreate(write) && isConflict(error);
+      const isTaken = mayBeTaken && (await warnOfConcurrentCreation(write, context.settle, context.looked));
       const isTriedAgain = !isTaken && conflicts.canWait(error) && (await conflicts.wait());
       if (!isTriedAgain) return classifyFailure(write, error, conflicts.describe());
     }
   }
-}
-
-/** Whether a concurrent apply has created the resource. If so, the service rejects the creation for good. */
-function isCreatedElsewhere(write: CreateWrite, { settle, looked }: WriteContext): Promise<boolean> {
-  return warnOfConcurrentCreation(write, settle, looked);
 }
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {

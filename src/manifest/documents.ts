@@ -234,7 +234,8 @@ function inspectKind(
  */
 function withoutToolFields(value: JsonObject): { readonly own: JsonObject; readonly paths: readonly FieldPath[] } {
   const { metadata = null, status = null, ...rest } = value;
-  const isEmptyStatus = 'status' in value && (status === null || (isJsonObject(status) && isEmptyObject(status)));
+  const isEmptyStatus =
+    'status' in value && (status === null || (isJsonObject(status) && Object.keys(status).length === 0));
   const { namespace, creationTimestamp, ...naming } = isJsonObject(metadata) ? metadata : {};
   const [hasNamespace, hasNoTime] = [typeof namespace === 'string', creationTimestamp === null];
   const paths = [
@@ -257,10 +258,6 @@ function withoutToolFields(value: JsonObject): { readonly own: JsonObject; reado
     ...('status' in value && !isEmptyStatus && { status }),
   };
   return { own, paths };
-}
-
-function isEmptyObject(object: JsonObject): boolean {
-  return Object.keys(object).length === 0;
 }
 
 function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {

@@ -166,7 +166,8 @@ function createGitEnvironment(top: string, env: Host['env']): Record<string, str
   );
   return {
     ...Object.fromEntries(
-      kept.map(([name, value]) => [name, isPathVariable(name) ? withoutFoldersIn(top, value) : value]),
+      // Windows has `Path`.
+      kept.map(([name, value]) => [name, name.toUpperCase() === 'PATH' ? withoutFoldersIn(top, value) : value]),
     ),
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_CEILING_DIRECTORIES: dirname(top),
@@ -176,11 +177,6 @@ function createGitEnvironment(top: string, env: Host['env']): Record<string, str
     GIT_TERMINAL_PROMPT: '0',
     LC_ALL: 'C',
   };
-}
-
-/** Windows has `Path`. */
-function isPathVariable(name: string): boolean {
-  return name.toUpperCase() === 'PATH';
 }
 
 /**

@@ -51,7 +51,8 @@ export function findStackAmongOthers(named: NamedStack, host: Host, given: Given
   const tree = readTreeAround(findCommonFolder(described, root, host), given, host);
   const toReal = (file: string): string => resolveLinks(resolve(cwd, file));
   const found = tree.stacks.find(({ file }) => toReal(file) === toReal(described.file));
-  const own: StackFolder = named.settings === undefined ? { ...described, ...pickPlace(found) } : described;
+  const { baseUrl, serviceId, keyEnv } = named.settings === undefined ? (found ?? {}) : described;
+  const own: StackFolder = { ...described, baseUrl, serviceId, keyEnv };
   // A checkout inside of this one, such as a worktree, has the same stacks. A submodule has its own.
   const repository = findRepository(resolve(cwd, dirname(own.file)), host);
   const isHere = (file: string): boolean => {
@@ -76,10 +77,6 @@ function findCommonFolder({ file }: StackFolder, root: string, host: Host): stri
   if (host.root !== undefined || findRepository(folder, host) !== undefined) return root;
   const [, parent = folder] = searchUpward(folder, host).folders;
   return isBelow(resolveLinks(parent), root) && dirname(parent) !== parent ? parent : folder;
-}
-
-function pickPlace({ baseUrl, serviceId, keyEnv }: Partial<StackFolder> = {}): Partial<StackFolder> {
-  return { baseUrl, serviceId, keyEnv };
 }
 
 function describeStack({ state, locate, settings }: NamedStack, { cwd }: Host): StackFolder {

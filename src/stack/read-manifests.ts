@@ -73,7 +73,7 @@ export async function readManifests(
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
   const found = await loadStackManifestSources(given, { ...context, budget }, { isRendered });
-  const loaded = withManifests(found, manifests);
+  const loaded = { ...found, sources: [...found.sources, ...manifests.map(encodeSource)] };
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
@@ -115,14 +115,18 @@ export async function readManifests(
   };
 }
 
-/** Reports paths that manifests name but must not use. Called before any file at these paths is read. */
+/**
+ * Lists an error for each path that valid manifests name but that must not be read or written. Called before any file at
+ * these paths is read. Does not cover paths in field values of resources. The errors do not reveal file content.
+ */
 function listRefused(
   { state, stack }: ValidatedManifests,
   roots: readonly string[],
   { cwd }: Host,
 ): readonly Diagnostic[] {
-  const locateInStack = (path: FieldPath) => stack?.locate(path);
-  return state === undefined ? [] : listRefusedPaths(state, { cwd, roots, locateInStack });
+  if (state === undefined) return [];
+  const context = { cwd, roots, locateInStack: (path: FieldPath) => stack?.locate(path) };
+  return [...listRefusedInStack(state, context), ...listRefusedWrites(state, context)];
 }
 
 function withRoots(
@@ -145,10 +149,6 @@ function withinRoots({ default: all, credentials }: TokenSettings, roots: readon
   const addRoots = (sink: SinkSettings): SinkSettings => ('directory' in sink ? { ...sink, within: roots } : sink);
   const own = Object.entries(credentials).map(([name, sink]) => [name, addRoots(sink)] as const);
   return { default: all && addRoots(all), credentials: Object.fromEntries(own) };
-}
-
-function withManifests(loaded: LoadedManifestSources, manifests: readonly ManifestContent[]): LoadedManifestSources {
-  return { ...loaded, sources: [...loaded.sources, ...manifests.map(encodeSource)] };
 }
 
 /** Loads the policies of a run. `paths`: further policies from the user. `undefined`: no policies are loaded at all. */
@@ -203,14 +203,6 @@ interface NamedPathsContext {
   /** Folders that must contain every path that the manifests name. */
   readonly roots: readonly string[];
   readonly locateInStack: (path: FieldPath) => SourcePlace | undefined;
-}
-
-/**
- * Lists an error for each path that valid manifests name but that must not be read or written. Does not cover paths in
- * field values of resources. The errors do not reveal file content.
- */
-function listRefusedPaths(state: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
-  return [...listRefusedInStack(state, context), ...listRefusedWrites(state, context)];
 }
 
 interface NamedPath {

@@ -105,17 +105,14 @@ function addWord(place: WordPlace, word: string): WordPlace {
     const needsValue = takesValue(found) && !word.includes('=');
     return { ...place, given: new Set([...given, found]), option: needsValue ? found : undefined };
   }
-  const next = operands.length === 0 && !isLiteral ? findCommand(command, word) : undefined;
+  const mayBeCommand = operands.length === 0 && !isLiteral;
+  const next = mayBeCommand ? command.commands.find((one) => one.name() === word) : undefined;
   return next === undefined ? { ...place, operands: [...operands, word] } : { ...place, command: next };
 }
 
 /** A single dash is an operand: standard input. */
 function isOptionWord(word: string): boolean {
   return word.startsWith('-') && word !== '-';
-}
-
-function findCommand({ commands }: Command, word: string): Command | undefined {
-  return commands.find((one) => one.name() === word);
 }
 
 function findOption({ options }: Command, name: string): Option | undefined {

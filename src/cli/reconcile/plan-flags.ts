@@ -1,14 +1,11 @@
 import { isHiddenChange } from '../../model/change.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
-import type { DesiredState } from '../../model/state.ts';
 import { type Allowances, listBlockingViolations } from '../../plan/guard.ts';
-import type { ConnectionFlags, ServiceSettings } from '../../settings/table.ts';
+import type { ConnectionFlags } from '../../settings/table.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import type { TokenFlags } from '../../stack/run-plan.ts';
-import { resolveSettingsFromManifests } from '../../stack/settings.ts';
 import type { ApplyOptions } from '../../stack/stack.ts';
-import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
 /** Flags that say what a plan covers and what it may do. */
@@ -36,15 +33,6 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly render?: boolean;
   /** The variables that manifests may read. */
   readonly env?: readonly string[];
-}
-
-/** Resolves the connection of a run on manifests: flags override variables, and variables override the Stack. */
-export function resolveStackConnection(
-  flags: ConnectionFlags,
-  context: Context,
-  { stack }: DesiredState,
-): ServiceSettings {
-  return resolveSettingsFromManifests({ flags }, context, stack.layers);
 }
 
 export function toPlanOptions(

@@ -29,6 +29,7 @@ import type { NamedPlan } from '../../stack/approval.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
+import { resolveSettingsFromManifests } from '../../stack/settings.ts';
 import { createStack, type RunnableStack } from '../../stack/stack.ts';
 import { type AccountPool, createAccountPool, type PooledAccount } from '../connection/account-pool.ts';
 import { listenForInterrupts } from '../connection/stack-session.ts';
@@ -37,7 +38,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
-import { type PlanFlags, resolveStackConnection } from './plan-flags.ts';
+import type { PlanFlags } from './plan-flags.ts';
 
 /**
  * A run over a list of stacks. Without --recursive, the list has one stack, which the user names by its manifests. The
@@ -289,7 +290,7 @@ export async function openStackFolder(
   // The Stack of a commit does not decide where the key is sent.
   const isRemoved = selected.removedSince !== undefined;
   const isUntrusted = context.isUntrusted === true || isRemoved;
-  const settings = resolveStackConnection(flags, { ...context, isUntrusted }, state);
+  const settings = resolveSettingsFromManifests({ flags }, { ...context, isUntrusted }, state.stack.layers);
   const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
   await refuseOverwrittenInputs(flags, { files: listOutputs(state), settings }, context);

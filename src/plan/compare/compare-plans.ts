@@ -199,7 +199,8 @@ function listOwnDifferences(own: SideChange, other: SideChange, { approved }: Co
       isSetInBetween(later, { change: own.change, approved });
     const isSameEnd = isSame(earlier.to, later.to);
     if (isSameStart && isSameEnd) return [];
-    return [{ difference, other: pickSides(found), changed: toChangedSide(!isSameEnd, !isSameStart) }];
+    const { from, to } = found;
+    return [{ difference, other: { from, to }, changed: toChangedSide(!isSameEnd, !isSameStart) }];
   });
 }
 
@@ -326,10 +327,6 @@ function listExtraDangers({ side, change }: SideChange, other: SideChange, conte
 function isPassed({ danger, path }: Danger, later: Change, { approved }: Context): boolean {
   const begun = later.differences.find((one) => one.path === path && isSetInBetween(one, { change: later, approved }));
   return danger === 'gap' || begun !== undefined;
-}
-
-function pickSides({ from, to }: Difference): Pick<Difference, 'from' | 'to'> {
-  return { from, to };
 }
 
 /** Which side differs if only one plan changes a field of a resource that both change. */

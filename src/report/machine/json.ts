@@ -203,25 +203,17 @@ function createChangeDocument({ change, other, fields, dangers, changed }: Extra
     action: change.action,
     otherAction: other?.action,
     ...(fields.length > 0 && {
-      fields: fields.map(createFieldDocument),
+      fields: fields.map(({ difference: { path, from, to }, ...one }) => ({
+        path,
+        from,
+        to,
+        other: one.other,
+        changed: one.changed,
+      })),
     }),
     ...(dangers.length > 0 && { dangers }),
     changed,
     change,
-  };
-}
-
-function createFieldDocument({
-  difference: { path, from, to },
-  other,
-  changed,
-}: ExtraChange['fields'][number]): object {
-  return {
-    path,
-    from,
-    to,
-    other,
-    changed,
   };
 }
 

@@ -114,7 +114,8 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
   return {
     title: formatPlanOrApplyTitle('plan', plan),
     headline: formatPlanHeadline(redacted, isEmpty),
-    notes: listViewNotes(redacted),
+    // A release needs no note on its targets, because it is always limited to some addresses.
+    notes: redacted.mode === 'release' ? [] : listLimitNotes(redacted),
     violations: violations.map(createViolationView),
     dangers: listDangerViews(changes, names),
     dangerCount: formatDangerCountsOfChanges(changes),
@@ -151,11 +152,6 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
 
 export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'files' | 'changes'>): boolean {
   return writes.length === 0 && files.length === 0 && changes.every(({ action }) => action === 'no-op');
-}
-
-/** A release needs no note on its targets, because it is always limited to some addresses. */
-function listViewNotes(plan: Plan): readonly string[] {
-  return plan.mode === 'release' ? [] : listLimitNotes(plan);
 }
 
 /** What limits a plan or drift: targets, and ids that are known only after another stack is applied. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import type { Plugin } from 'vitest/config';
 
-/** What is to be seen to be noticed: something that stands in a source instead of what does. */
+/** A change of a source that tests must notice. */
 export interface BrokenSource {
   /** From the project's folder, such as `src/plan/diff.ts`. */
   readonly file: string;
@@ -10,7 +10,7 @@ export interface BrokenSource {
   readonly to: string;
 }
 
-/** The variable that names what is broken in the sources that tests load. */
+/** The variable that names the broken source. */
 export const MUTANT_VARIABLE = 'EDGEWISE_MUTANT';
 
 /** Breaks a source for everything that is loaded after that. */

@@ -59,7 +59,7 @@ export class Pages {
     return { page, deeds };
   }
 
-  /** Gives the page, empty, with nobody that listens to it. */
+  /** Returns the page, empty and without listeners. */
   async #takePage(javaScriptEnabled: boolean): Promise<Page> {
     const opened =
       this.#pages.get(javaScriptEnabled) ??

@@ -14,7 +14,7 @@ function toAdopting(text: string, id: unknown): string {
   return `${text}lifecycle: { adopt: ${String(id)} }\n`;
 }
 
-/** Somebody else's call. */
+/** A request of another user. */
 async function call(server: Server, [method, path]: readonly [string, string], body?: object): Promise<void> {
   const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
   const text = body === undefined ? null : JSON.stringify(body);

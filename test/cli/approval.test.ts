@@ -256,7 +256,7 @@ describe('an apply after the answer yes', () => {
   const shown = { 'm.yaml': STACK + toEdge('a', 20001) };
   const gone = { 'm.yaml': STACK };
 
-  /** Somebody gives the mark of the edge to another stack. */
+  /** Another user gives the mark of the edge to another stack. */
   async function passMark(workspace: Workspace): Promise<void> {
     const [edge] = workspace.server.snapshot().resources['TCPEdge'] ?? [];
     const mark = { edgewise: { stack: 'billing', name: 'a', fields: {} } };

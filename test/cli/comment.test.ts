@@ -152,7 +152,7 @@ describe('the open part of a comment on ten changes', () => {
     for (const form of ['markdown', 'html']) {
       const { stdout } = await edgewise(`plan edgewise.yaml --format ${form}`);
       const places = Array.from(stdout.matchAll(/edgewise[.]yaml:(\d+)(?=[`<])/g), ([, line]) => Number(line));
-      // Its danger, and its row. What the service computes anew comes of the domain.
+      // Its danger, and its row. The service computes new values from the domain.
       expect([...new Set(places)].sort(), form).toEqual([find('expressions'), find('domain')]);
     }
   });

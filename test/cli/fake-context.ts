@@ -20,7 +20,7 @@ export interface FakeOptions {
   readonly transport?: Transport;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Answers to questions, in order; none left: there is nobody to ask. */
+  /** Answers to questions, in order. None left: there is no terminal. */
   readonly answers?: readonly string[];
   /** Something that happens while a question waits for its answer. */
   readonly onAsk?: () => Promise<void>;

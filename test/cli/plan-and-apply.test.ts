@@ -9,7 +9,7 @@ const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 /** The same, written one after the other. */
 const ONE_BY_ONE = `${STACK}spec: { api: { concurrency: 1 } }\n${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
-/** The lines that a terminal shows in the end: a line that is erased is drawn anew. */
+/** The lines that a terminal shows in the end: a line that is erased is drawn again. */
 function toScreen(written: string): readonly string[] {
   const lines = [''];
   for (const piece of `[m${written}`.split('\u001b')) {

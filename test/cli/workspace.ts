@@ -58,7 +58,7 @@ export async function openWorkspace(
   return { folder, server, recorder, edgewise, write, remove };
 }
 
-/** Sends a request to the service as somebody does who uses no manifests. Returns the body; throws if it is refused. */
+/** Sends a request to the service as a user without manifests does. Returns the body; throws if it is refused. */
 export async function sendByHand(
   { server }: Pick<Workspace, 'server'>,
   method: string,

@@ -27,7 +27,7 @@ export async function startRawServer(
   };
 }
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 export async function findClosedPort(): Promise<number> {
   const server = await startRawServer(() => {});
   await server.close();

@@ -161,7 +161,7 @@ const reached = await listen(createServer(), { port: 0 });
 await converge({ baseUrl: reached.url });
 await reached.close();
 
-// Whoever reports an error has its stack trace and nothing else: functions keep their names in it.
+// The report of an error has only a stack trace: functions keep their names in it.
 // @ts-expect-error: this is no place for files
 assert.throws(() => listWriteToPaths(undefined), { stack: /at listWriteToPaths/ });
 

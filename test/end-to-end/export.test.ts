@@ -51,7 +51,7 @@ describe('an account of 300 unmanaged resources', () => {
     await expectDriftOfTen(first);
   });
 
-  /** Ten fields that somebody else changes are named by drift, those and no others, and put back by one apply. */
+  /** Drift names ten fields that another user changes, and no others, and one apply reverts them. */
   async function expectDriftOfTen(manifests: string): Promise<void> {
     expect(await edgewise('drift', manifests)).toContain('No drift: 302 resources are as they should be.');
     const before = await readDrift(manifests);
@@ -97,7 +97,7 @@ interface DriftDocument {
   }[];
 }
 
-/** What somebody else changes: one field each, of every owned kind. */
+/** The changes of another user: one field of every owned kind. */
 const TEN: readonly { readonly kind: string; readonly nth: number; readonly body: object }[] = [
   { kind: 'TCPEdge', nth: 0, body: { description: 'changed by hand' } },
   { kind: 'TCPEdge', nth: 7, body: { hostports: ['9.tcp.example.net:65000'] } },

@@ -229,7 +229,7 @@ function toFlags(tokens: string): readonly string[] {
   return ['--yes', '--no-rehearsal', '--token-directory', tokens];
 }
 
-/** Lets an hour pass for the files of a folder: what is older than a minute is under nobody's hands. */
+/** Lets an hour pass for the files of a folder: no process still writes a file that is older than a minute. */
 function setFilesOneHourOld(tokens: string): void {
   const then = new Date(Date.now() - 3_600_000);
   for (const name of readdirSync(tokens)) utimesSync(join(tokens, name), then, then);

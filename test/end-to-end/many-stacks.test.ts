@@ -121,7 +121,7 @@ describe('a repository of twenty stacks', () => {
     const joined = JSON.parse(await expectDone('join shards/1.json shards/2.json --format json'));
     expect(joined.stacks.map(({ stack }: Job) => stack).sort()).toEqual(['s01', 's02', 's03']);
 
-    // Merged. Somebody has changed s01 between its plan and the apply: that stack fails, the others do not.
+    // Merged. Another user changed s01 between its plan and the apply: that stack fails, the others do not.
     await expectDone('plan -R live --changed-since main -o plans --report html=plan.html');
     await changeByHand(before.get('live/s01 TCPEdge/example') ?? '');
     const applied = await runJob('apply plans --manifests live --yes');
@@ -130,7 +130,7 @@ describe('a repository of twenty stacks', () => {
     const between = await listIds();
     expect(between.get('live/s03 TCPEdge/moved')).toBe(before.get('live/s02 TCPEdge/example'));
 
-    // Planned anew, all is as the manifests say, and nothing was ever gone.
+    // A new plan is empty, and no resource was missing at any time.
     await expectDone('apply -R live --yes');
     await expectDone('drift -R live');
     expect([...(await listIds()).values()].sort()).toEqual([...before.values()].sort());

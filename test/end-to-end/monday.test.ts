@@ -108,7 +108,7 @@ describe('a Monday with twenty stacks', () => {
     writeFileSync(path, text.replace(from, to));
   }
 
-  /** Sends a request as somebody does who uses no manifests. */
+  /** Sends a request as a user without manifests does. */
   async function call(method: string, path: string, body?: object): Promise<Record<string, never>> {
     const response = await fetch(`${server.url}${path}`, {
       method,
@@ -190,7 +190,7 @@ describe('a Monday with twenty stacks', () => {
     const waited = await expectDone('edgewise apply live/team-05 --yes --wait=60s');
     expect(toComparable(waited)).toMatch(/ns_targets|name servers/);
 
-    // Somebody changes an edge by hand.
+    // A user changes an edge by hand.
     const { tcp_edges: edges } = (await call('GET', '/edges/tcp')) as unknown as {
       readonly tcp_edges: readonly { readonly id: string; readonly description: string }[];
     };

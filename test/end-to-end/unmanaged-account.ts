@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/model/json.ts';
 
-/** Descriptions as people write them, and as nobody should have to read them. */
+/** Usual and unreadable descriptions. */
 const DESCRIPTIONS = [
   'Postgres for the data team',
   'Größe & Übermaß — naïve café',
@@ -38,7 +38,7 @@ const COUNTS = {
   SSHUserCertificate: 20,
 };
 
-/** An account of 300 resources of every kind that the interface lists, as a seed of the bundled server. Nobody manages them. */
+/** An account of 300 resources of every kind that the interface lists, as a seed of the bundled server, unmanaged. */
 export function createUnmanagedAccount(): { readonly resources: Readonly<Record<string, readonly JsonObject[]>> } {
   const resources = Object.entries(COUNTS).map(([kind, count]) => {
     const members = Array.from({ length: count }, (_, index) => ({ ...toCommon(index), ...FIELDS[kind]?.(index) }));

@@ -39,7 +39,7 @@ const PAGE = 2;
 export async function startStandIn(): Promise<StandIn> {
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  // A server that listens on a port has such an address.
+  // A server that listens on a port has an address of this type.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let ids = 100;
   const standIn: StandIn = {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK } from '../cli/workspace.ts';
 
-/** Whoever can answer for the service wants a line of theirs in a file that other programs read: cron, a shell, sshd. */
+/** An attacker who responds in place of the service wants a line in a file that other programs read: cron, a shell, sshd. */
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 

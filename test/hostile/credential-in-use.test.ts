@@ -5,7 +5,7 @@ import { listWrites } from '../repository/tree.ts';
 
 const TOKENS = ' --token-directory tokens';
 
-/** Only what nobody has the token of may be replaced because a file that creates it broke off. */
+/** After an interrupted plan file that creates it, a credential is replaced only if its token was not delivered. */
 describe('a plan file that creates a credential replaces none', () => {
   const AGENT = `${STACK}${toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] })}`;
   const APPLY = `apply plan.json --manifests m --yes${TOKENS}`;

@@ -14,7 +14,7 @@ import { toRepository } from '../repository/tree.ts';
 
 const OWN = process.getuid?.();
 const NOBODY = 65_534;
-/** Only root can give a file to somebody else. */
+/** Only root can give a file to another user. */
 const isRoot = OWN === 0;
 
 function apply({ edgewise }: Workspace, flags: string) {

@@ -28,7 +28,7 @@ function run({ folder, recorder }: Workspace, words: readonly string[]): Promise
   return runCommand(words, { cwd: folder, transport: recorder.transport });
 }
 
-/** Nothing acts, and no line is somebody else's, also behind a line break of the form. A place in SARIF is a URI. */
+/** Nothing acts, and no line is forged, also after a line break of the format. A place in SARIF is a URI. */
 function expectEscaped(shown: string): void {
   expectPrintable(shown);
   const text = shown.replace(/"uri": "[^"]*"/g, '');

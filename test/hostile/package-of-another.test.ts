@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-/** The attacker has published a package named `edgewise`, and waits for somebody who runs a command of ours where it is not installed. */
+/** The attacker has published a package named `edgewise`, and waits for a user who runs an edgewise command where it is not installed. */
 
 const execute = promisify(execFile);
 
@@ -102,7 +102,7 @@ async function publish(): Promise<{ readonly folder: string; readonly env: NodeJ
   });
   await new Promise<void>((done) => registry.listen(0, '127.0.0.1', done));
   onTestFinished(() => new Promise<void>((done) => registry.close(() => done())));
-  // A server that listens on a port has such an address.
+  // A server that listens on a port has an address of this type.
   const { port } = registry.address() as AddressInfo;
   return { folder, env: { ...env, npm_config_registry: `http://127.0.0.1:${port}/` } };
 }

@@ -6,7 +6,7 @@ import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from '../repository/tree.ts';
 
-/** Somebody who can change the artifacts of a pipeline, between the job that plans and the job that applies. */
+/** The attacker can change the artifacts of a pipeline, between the job that plans and the job that applies. */
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
@@ -53,7 +53,7 @@ async function planHonest(more = THREE): Promise<Workspace> {
 const TOKENS = ' --token-directory tokens';
 const CONSENTS = ' --allow-deletes --allow-protected TCPEdge/kept';
 
-/** A plan of the same stack that somebody made of other manifests, in the place of the plan that was approved. */
+/** A plan of the same stack that was made from other manifests, in place of the approved plan. */
 const swap = (said: Said, flags = '', rest = `${THREE}${KEPT}`): Attack => {
   return async ({ write, edgewise }) => {
     await write({ 'm-evil/.git/HEAD': '', 'm-evil/edgewise.yaml': toManifests(rest, said) });

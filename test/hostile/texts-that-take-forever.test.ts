@@ -119,7 +119,7 @@ it('finds many stacks, each with a link that leads out, in seconds', async () =>
   expect(performance.now() - started).toBeLessThan(10_000);
 });
 
-/** Somebody who can change the artifacts: each change is small, and each was looked for among all. */
+/** The attacker can change the artifacts: each change is small, and is looked up among all. */
 describe('an apply ends despite a plan file with very many', () => {
   const MANY = 20_000;
 

@@ -434,7 +434,7 @@ describe('a comparison with a commit', () => {
   });
 });
 
-/** Refs that somebody with a branch of their own can push, by the name of a commit that git then takes for theirs. */
+/** Refs that a user with a branch of their own can push, by the name of a commit that git then takes for theirs. */
 const REFS: readonly (readonly [ref: string, name: string])[] = [
   ['refs/tags/origin/main', 'origin/main'],
   ['refs/heads/origin/main', 'origin/main'],

@@ -32,7 +32,7 @@ export function arbitraryField(field: Field): fc.Arbitrary<Json> {
 
 const PREFIXES: ReadonlySet<string> = new Set(listAllIdPrefixes());
 
-/** Ids of things that exist and are nobody's business here. Throws for a prefix that no table names. */
+/** Ids of resources that exist outside of the stack. Throws for a prefix that no table has. */
 export function listExternalIds(prefix: string): readonly string[] {
   if (!PREFIXES.has(prefix)) throw new Error(`No kind and no field has ids ${prefix}_…`);
   return [1, 2, 3].map((index) => `${prefix}_${String(index).repeat(27)}`);

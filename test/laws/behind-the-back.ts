@@ -19,12 +19,12 @@ export type SharedService = Pick<World, 'resources' | 'call'>;
 
 /** What other people do to a service: through its API, by the kind tables. */
 
-/** The names of the fields that somebody else can change. */
+/** The names of the fields that another user can change. */
 export function listChangeable(kind: Kind): readonly string[] {
   return kind.specFields.filter(([, { lifecycle }]) => lifecycle === 'mutable').map(([name]) => name);
 }
 
-/** The resource that bears the mark of an address, as the server keeps it. */
+/** The resource with the mark of an address, as the server keeps it. */
 export function findOwned(world: SharedService, kind: string, name: string): JsonObject | undefined {
   return world.resources()[kind]?.find(({ metadata }) => {
     const { mark } = splitMetadata(String(metadata ?? ''));
@@ -32,7 +32,7 @@ export function findOwned(world: SharedService, kind: string, name: string): Jso
   });
 }
 
-/** Somebody sets one field of a resource of ours to what a manifest beside `stack` would state, or clears it where it states nothing. */
+/** Another user sets one field of an owned resource to the value of another manifest, or clears it if that has none. */
 export async function changeField(
   world: SharedService,
   { resource, stack }: { readonly resource: TestResource; readonly stack: TestStack },
@@ -51,7 +51,7 @@ export async function changeField(
   return patch(world, path, { [field]: value ?? cleared });
 }
 
-/** Somebody makes a resource as a manifest states it. `metadata` is what it bears instead of a mark of ours. */
+/** Another user creates a resource with the fields of a manifest. `metadata` replaces the mark. */
 export async function createOutsideResource(
   world: SharedService,
   resource: TestResource,

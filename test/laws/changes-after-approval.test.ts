@@ -86,7 +86,7 @@ describe('a change after an approval', () => {
   });
 });
 
-/** Nobody but us and a stranger did anything: then the plan is as approved. */
+/** Only this stack and another user sent requests: then the plan is as approved. */
 function expectReason({ members, more, less }: PlanComparison, { isMerged, outside, ...meanwhile }: Meanwhile): void {
   const isQuiet = outside === 'nothing' || outside === 'creates a stranger';
   const isSameRun = meanwhile.approvedWith === meanwhile.appliedWith;
@@ -106,8 +106,8 @@ async function rehearse({ server }: World, approved: Plan) {
 }
 
 /**
- * A line for each field of a write. Ids that nobody knew at the approval, and digests in marks, differ from run to run.
- * Metadata beside the mark may be left as it has drifted. What this plan created may be deleted: nobody got its token.
+ * A line for each field of a write. Ids that were unknown at the approval, and digests in marks, differ from run to run.
+ * Metadata beside the mark may be left as it has drifted. Resources that this plan created may be deleted, because their tokens were not delivered.
  */
 function describeRequest({ method, path, body }: SentRequest, known: string): readonly string[] {
   if (method === 'GET') return [];

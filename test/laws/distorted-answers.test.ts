@@ -184,7 +184,7 @@ describe('certificates and credentials never outnumber their manifests', () => {
   const WAYS: readonly [string, Distortion][] = NAMES.flatMap((hit): [string, Distortion][] => [
     [`${hit} is left out`, (name, value) => (name === hit ? undefined : value)],
     [`${hit} is null`, (name, value) => (name === hit ? null : value)],
-    // An id that is not the right one leads nowhere, whoever follows it.
+    // A wrong id refers to nothing.
     ...(hit === 'id' ? [] : [createDistortion(hit)]),
   ]);
 
@@ -213,7 +213,7 @@ function createDistortion(hit: string): [string, Distortion] {
   return [`${hit} is another`, (name, value) => (name === hit ? toOther(value) : value)];
 }
 
-/** A value of the same type that nobody asked for. */
+/** A value of the same type that was not requested. */
 function toOther(value: Json): Json {
   if (typeof value === 'string') return value === '' ? 'other' : `${value}x`;
   if (isJsonArray(value)) return [...value, 'bind:other.example.com'];

@@ -49,7 +49,7 @@ const WAYS: readonly (readonly [string, Prepare])[] = [
   ['takes over', takeOver],
 ];
 
-/** What broke off before somebody edits it. */
+/** The state of an interrupted apply, before a user edits the plan file. */
 const BROKEN: readonly (readonly [string, Prepare])[] = [...WAYS, ['broke off', interruptDelivery]];
 
 const KEEPING: PlanOptions = { delete: false, revertDrift: false };

@@ -43,7 +43,7 @@ function toList(entries: readonly (readonly [number, Json])[]): Json {
   return entries.map(([, member]) => member);
 }
 
-/** One more member: a copy of the last of a list, or a key that nobody has written. */
+/** One more member: a copy of the last of a list, or a new key. */
 function addMember(value: Json, path: string): readonly Edit[] {
   if (isJsonArray(value))
     return [...new Set([value.at(-1) ?? 'added', 'added'])].map((more) => ({

@@ -149,7 +149,7 @@ describe('an export of an unmanaged account', () => {
   });
 });
 
-/** An account as somebody leaves it who never knew of edgewise, but for what is kept: everything is there, and nothing bears a mark. */
+/** An account without marks, as it is before the first use of edgewise. */
 async function createUnmanaged(stack: TestStack, isKept = (_: number) => false): Promise<World> {
   const world = new World();
   await world.migrate(stack);
@@ -289,7 +289,7 @@ const HOSTILE = [
   'word',
 ];
 
-/** Lines of what trips up whoever writes YAML. */
+/** Texts that YAML often reads in an unexpected way. */
 function arbitraryHostile(maxBytes: number): fc.Arbitrary<string> {
   const pieces = fc.array(fc.constantFrom(...HOSTILE), { maxLength: 8 }).map((parts) => parts.join(''));
   const texts = fc.oneof(

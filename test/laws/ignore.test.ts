@@ -38,7 +38,7 @@ describe('an ignored field', () => {
   });
 });
 
-/** A resource that ignores a field, what somebody else makes of that field, and the resource with other fields changed. */
+/** A resource that ignores a field, the value that another user sets, and the resource with other fields changed. */
 function arbitraryEdits(
   kind: Kind,
   field: string,

@@ -42,7 +42,7 @@ function hasNotice(value: Json | undefined): boolean {
 
 const WITNESS = 'witness';
 
-/** Somebody else's resource of a kind, as full as chance has it, by which the service shows its fields. */
+/** A resource of another user with random fields, in which the service shows the fields of the kind. */
 async function createWitness(world: World, kind: Kind, field: string): Promise<boolean> {
   const specs = fc.sample(arbitrarySpec(kind), { seed: 7, numRuns: 60 }).filter((spec) => hasNotice(spec[field]));
   for (const spec of specs) {

@@ -27,5 +27,5 @@ export const STACK_NAME = 'stack.under_test';
 /** The names of stacks that are parts of one repository. */
 export const REPOSITORY_STACKS = ['network', 'apps', 'web'] as const;
 
-/** Every name of a stack that is not somebody else's. */
+/** Every name of a stack, except those of other users. */
 export const OUR_STACKS: ReadonlySet<string> = new Set([STACK_NAME, ...REPOSITORY_STACKS]);

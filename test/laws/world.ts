@@ -233,7 +233,7 @@ export class World {
     return plan;
   }
 
-  /** A call by somebody else. Throws when it is refused. */
+  /** A request of another user. Throws if it is rejected. */
   async call(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
     const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
     const request = new Request(`${BASE_URL}${path}`, {

@@ -47,7 +47,7 @@ interface Refusal {
 const CHECKS = ['not_a_server_error', 'status_code_conformance', 'content_type_conformance'];
 const RESPONSE_CHECKS = ['response_headers_conformance', 'response_schema_conformance'];
 
-/** Few cases of each operation, the same ones each time, and only such as the document allows. */
+/** Few cases of each operation, the same ones each time, and only valid ones. */
 const ARGS = ['--mode', 'positive', '--max-examples', '10', '--generation-deterministic', '--continue-on-failure'];
 
 /** A server that remembers what it refused. */

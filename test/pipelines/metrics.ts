@@ -6,7 +6,7 @@ import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 export interface MetricsSamples {
   readonly healthy: string;
   readonly drifted: string;
-  /** What somebody changed is dangerous. */
+  /** The change of another user is a danger. */
   readonly dangerous: string;
   readonly unapplied: string;
   readonly failed: string;
@@ -61,7 +61,7 @@ interface Circumstances {
   readonly manifest?: string;
   readonly apply?: boolean;
   readonly appliedMs?: number;
-  /** What somebody changes at the service. */
+  /** The change of another user at the service. */
   readonly byHand?: object;
   /** With which the service answers the comparison. */
   readonly status?: number;
@@ -77,7 +77,7 @@ async function writeMetrics(nowMs: number, circumstances: Circumstances): Promis
   if (apply) await edgewise('apply edgewise.yaml --yes', { now });
   const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
   if (byHand !== undefined) await change('PATCH', `/edges/tcp/${edge?.['id']}`, byHand);
-  // Somebody else's, so that the account has what no stack manages.
+  // Of another user, so that the account has unmanaged resources.
   await change('POST', '/edges/tcp', {});
   clockMs = nowMs;
   const refuse = async (): Promise<Response> => Response.json({ msg: 'no' }, { status: status ?? 500 });

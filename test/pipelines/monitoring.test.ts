@@ -191,7 +191,7 @@ async function readDashboard(): Promise<Dashboard> {
   return JSON.parse(await readFile(join(EXAMPLE, 'edgewise.dashboard.json'), 'utf8'));
 }
 
-/** What a query asks for and nobody writes. Of several metrics in one, each must have all the labels. */
+/** The labels of a query that no metric has. Each of several metrics in one query must have all of them. */
 function listFaults({ of, query }: Query, metrics: Metrics): readonly string[] {
   const names = new Set(Array.from(query.matchAll(/\bedgewise_\w+/g), ([name]) => name));
   const grouped = Array.from(query.matchAll(/\bby \(([^)]*)\)|label_values\(\w+, (\w+)\)/g), ([, by, of]) => by ?? of);

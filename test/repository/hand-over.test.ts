@@ -10,7 +10,7 @@ const OWN_URL = { env: { EDGEWISE_BASE_URL: '' } };
 const UNKNOWN = 'is kept in this run: live/b cannot be read, and might take it over';
 const TAKEN = `${toEdge('shop', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`;
 
-/** What is wrong with the new stack, why the resource is kept, and whether the old stack prunes what nobody takes over. */
+/** The error of the new stack, why the resource is kept, and whether the old stack prunes resources without a new stack. */
 const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, string, boolean])[] = [
   [
     'has a key variable that is not set',

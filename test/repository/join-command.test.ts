@@ -18,7 +18,7 @@ async function createMixedRepository(): Promise<Workspace> {
   return workspace;
 }
 
-/** Somebody changes the edge of s05. */
+/** Another user changes the edge of s05. */
 async function changeByHand({ server }: Workspace): Promise<void> {
   const edge = server.snapshot().resources['TCPEdge']?.find(({ metadata }) => String(metadata).includes('s05-edge'));
   const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };

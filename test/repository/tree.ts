@@ -26,7 +26,7 @@ export function listWrites({ recorder }: Workspace): readonly string[] {
     .map(({ method, path }) => `${method} ${path}`);
 }
 
-/** Runs git in a folder, untouched by the settings of whoever runs the tests. */
+/** Runs git in a folder, without the settings of the user that runs the tests. */
 export function git(folder: string, ...words: readonly string[]): string {
   return runWithGit(folder, 'git', words);
 }

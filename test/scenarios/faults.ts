@@ -22,7 +22,7 @@ export interface Fault {
   readonly forget?: readonly string[];
   /** Fields of the answer that are different. */
   readonly change?: JsonObject;
-  /** Somebody presses Ctrl-C while the request is under way. */
+  /** The user presses Ctrl-C while the request is running. */
   readonly interrupt?: boolean;
 }
 

@@ -123,7 +123,7 @@ async function play(setup: Setup, { cwd, form, given }: Place): Promise<Played> 
   return { setup, plan, markdown, apply, again, finalPlan, holdings, files: await readFiles(cwd, given) };
 }
 
-/** Where a scenario is played: a service, a folder, and somebody who types. */
+/** The surroundings of a scenario: a service, a folder, and a user who types. */
 class Stage {
   readonly service: Service;
   readonly #setup: Setup;

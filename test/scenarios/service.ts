@@ -11,7 +11,7 @@ export interface Service {
   readonly transport: Transport;
   readonly now: () => Date;
   readonly wait: (seconds: number) => void;
-  /** A call by somebody else; it must succeed. */
+  /** A request of another user; it must succeed. */
   readonly call: (request: string, body?: Json) => Promise<void>;
   /** Everything that the service holds, by kind. */
   readonly listResources: () => ReadonlyMap<string, readonly JsonObject[]>;

@@ -54,7 +54,7 @@ export type Reads = { readonly why: string } & ({ readonly number: number } | { 
 
 /**
  * `apply`: a file beside `live.yaml` is applied. `edgewise`: a command line; `exits` is its exit code, 0 when it is left out.
- * `request`: somebody else calls the service; `{Kind/name}` in it is the id of that resource. `wait`: seconds go by.
+ * `request`: another user sends it to the service; `{Kind/name}` in it is the id of that resource. `wait`: seconds go by.
  */
 export type Step =
   | { readonly apply: string }

@@ -1,4 +1,4 @@
-/** Public keys to certify. Nobody has kept their private halves. */
+/** Public keys to certify. Their private keys were not kept. */
 
 export const ED25519_KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIM1xTIJAXlyOZP77sn5Y2lP2GlELDsRKsocwxVwz8im+ alice@example.com';

@@ -45,7 +45,7 @@ function countHandle(handle: Methods): void {
     return close?.call(this);
   };
   count(handle, ['read', 'readFile', 'write', 'writeFile', 'appendFile', 'stat', 'chmod', 'chown', 'close']);
-  // Nobody pulls the plug here, and waiting for the disk is what takes most time.
+  // No power failure is simulated, and waiting for the disk takes most of the time.
   for (const name of ['sync', 'datasync']) handle[name] = async () => undefined;
 }
 

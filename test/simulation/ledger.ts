@@ -73,7 +73,7 @@ export class Ledger {
     if (!this.violations.includes(violation)) this.violations.push(violation);
   }
 
-  /** A request of somebody else, who may do anything. */
+  /** A request of another user, who may do anything. */
   async callByOthers(request: Request): Promise<Response> {
     const { server } = this.#options;
     const before = mapLiveResources(server);

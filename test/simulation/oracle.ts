@@ -89,7 +89,7 @@ export async function checkEnd(world: World, end: End): Promise<void> {
   checkFiles(world);
 }
 
-/** Holds what bears our marks against what there has to be: each once, and the token of each credential where it belongs. `spared` does not count. */
+/** Compares the marked resources with the expected ones: each once, and the token of each credential in its sink. `spared` does not count. */
 export function checkMarks(
   world: World,
   { wanted, spared = [] }: Pick<End, 'wanted'> & { readonly spared?: readonly string[] },
@@ -148,7 +148,7 @@ interface CountingReport {
   readonly stacks?: readonly { readonly report: CountingReport }[];
 }
 
-/** Holds what stacks say of each other's resources against what is live: each id is that of what bears the mark. */
+/** Compares cross-stack references with the live state: each id is that of the resource with the mark. */
 export function checkReferences({ server, ledger }: World, repository: Repository): void {
   const held = [...mapLiveResources(server)].flatMap(([id, { kind, resource }]) => {
     const mark = findOurMark(resource);

@@ -43,7 +43,7 @@ export async function changeAsOutsider({ service, stacks, chance }: Others): Pro
   );
 }
 
-/** Somebody shows what the service has fields for. */
+/** Another user creates resources in which the service shows every field. */
 export async function createWitnesses(service: SharedService): Promise<void> {
   for (const { path, body } of listWitnesses()) await service.call('POST', path, body);
 }

@@ -25,7 +25,7 @@ export interface Fate {
   readonly faults: ServerFaults;
   /** The process dies, before or after the request takes effect. */
   readonly death?: { readonly request: number; readonly when: 'before' | 'after' };
-  /** Somebody presses Ctrl-C, once or twice. */
+  /** The user presses Ctrl-C, once or twice. */
   readonly interrupt?: { readonly request: number; readonly isTwice: boolean };
   /** The folder for tokens is gone from here on. */
   readonly lostSink?: { readonly request: number; readonly isRescueLost: boolean };

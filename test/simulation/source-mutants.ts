@@ -1,6 +1,6 @@
 import type { BrokenSource } from '../broken-source.ts';
 
-/** Something that was mended once, as it would be without that, and what notices. */
+/** A bug that was fixed, as a change of the source that brings it back, and the tests that notice it. */
 export interface SourceMutant extends BrokenSource {
   /** What the simulation says of it. */
   readonly noticedAs: RegExp;

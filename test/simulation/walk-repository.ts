@@ -260,7 +260,7 @@ async function applyAround(place: Place): Promise<void> {
     );
 }
 
-/** Two more stacks refer to each other: they are stopped, and nobody else. */
+/** Two more stacks refer to each other: they are stopped, and no others. */
 async function applyBesideCircle({ world, repository, chance }: Place): Promise<void> {
   writeCircle(join(world.folder, ROOT), toApi(world));
   world.tell('git: two more stacks refer to each other');
@@ -292,7 +292,7 @@ function createOwnershipCheck(
   };
 }
 
-/** The stack to which another one hands over what bears a mark. */
+/** The stack to which another one hands over a resource. */
 function findTaker(repository: Repository, { stack, name }: Mark, kind: string): string | undefined {
   const isMeant = (member: Repository[number]['members'][number]) =>
     member.kind === kind && member.name === name && member.lifecycle.takenFrom?.stack === stack;

@@ -212,7 +212,7 @@ async function applyLate(world: World, stack: TestStack, chance: Chance): Promis
   }
 }
 
-/** A plan that meets faults is no plan, or the same as without them, unless nobody can tell that they are there. */
+/** A plan with faults fails, or is the same as without them, unless the faults cannot be detected. */
 async function planOnly(world: World, stack: TestStack, chance: Chance): Promise<void> {
   const faults = chooseFaults(chance, { deceits: false });
   const fates = [{ ...KIND_FATE, faults }, KIND_FATE];

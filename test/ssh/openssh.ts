@@ -46,8 +46,8 @@ export interface Sshd {
 }
 
 /**
- * Listens as socket activation does: each connection gets an `sshd -i` of its own, so that there is a port which nobody else can
- * have taken, and nothing to wait for. `settings` are lines of sshd_config.
+ * Listens as socket activation does: each connection gets an `sshd -i` of its own, so that no other process can
+ * take the port first, and no start has to be awaited. `settings` are lines of sshd_config.
  */
 export async function startSshd(folder: string, settings: readonly string[]): Promise<Sshd> {
   createPrivilegeSeparationFolder();

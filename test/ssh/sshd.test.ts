@@ -24,7 +24,7 @@ const missing = ['sshd', 'ssh', 'ssh-keygen'].filter((program) => findProgram(pr
 const isSkipped = missing.length > 0 && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
 if (isSkipped) process.stderr.write(`Not tested with OpenSSH, because it is not installed: ${missing.join(', ')}\n`);
 
-/** Whoever runs this: an unprivileged sshd can let nobody else in. */
+/** The user that runs the tests: an unprivileged sshd admits only its own user. */
 const USER = userInfo().username;
 const ROLE = 'database-operators';
 const AUTHORITY = 'sshca_sshd';

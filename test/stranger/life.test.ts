@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 
 interface Coast extends Workspace {
   readonly wait: (hours: number) => void;
-  /** Somebody else changes the only resource of a kind. */
+  /** Another user changes the only resource of a kind. */
   readonly change: (kind: string, body: JsonObject) => Promise<void>;
   /** What commands printed, one after another. */
   readonly show: (...lines: readonly string[]) => Promise<string>;

@@ -24,7 +24,7 @@ import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from '../../src/kinds/tables/s
 import type { Json } from '../../src/model/json.ts';
 
 /**
- * Kinds that nobody has heard of, and nothing but their tables. Together they use every word that a table can say
+ * Invented kinds, and nothing but their tables. Together they use every word that a table can say
  * (`vocabulary.test.ts`), and everything has to work with them.
  */
 

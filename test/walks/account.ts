@@ -7,7 +7,7 @@ import type { ServerSeed } from '../../src/server/index.ts';
 /** What an account holds, by kind. */
 type Resources = NonNullable<ServerSeed['resources']>;
 
-/** A resource that bears the mark of a stack. */
+/** A resource with the mark of a stack. */
 export interface OwnedResource {
   readonly kind: string;
   readonly address: string;
@@ -16,7 +16,7 @@ export interface OwnedResource {
   readonly delivered: boolean;
 }
 
-/** What bears the mark of a stack, each with its address. */
+/** The resources with the mark of a stack, each with its address. */
 export function listOwned(resources: Resources, stack: string): readonly OwnedResource[] {
   return OWNED_KINDS.flatMap((kind) =>
     (resources[kind.name] ?? []).flatMap((resource) => {

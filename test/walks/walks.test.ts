@@ -28,7 +28,7 @@ describe('a walk over many stacks', () => {
   });
 });
 
-/** Modules stay when their document goes, or ignores them. All others are gone: those of the last documents, and those that nobody attached. */
+/** Modules stay when their document goes, or ignores them. All others are deleted: those of the last documents, and those that were not attached. */
 function listLeftBehind(world: World, stacks: readonly TestStack[]): readonly string[] {
   const attached = stacks.map((stack) => [...loadStack(stack).resources.values()].filter(isAttached));
   const managed = attached.at(-1)?.filter(({ lifecycle }) => lifecycle.ignore.length === 0) ?? [];

@@ -9,7 +9,7 @@ export type Prepare = (size: number) => Promise<() => Promise<void>>;
 
 /**
  * Counts what the engine does of our code: the same on every machine, whatever else runs there. In a process of its own, where nothing was compiled
- * before the count began, nothing else runs, and nobody else asks for counts. `name` is that of a `Prepare` which the module exports.
+ * before the count began, and nothing else runs. `name` is that of a `Prepare` which the module exports.
  */
 export async function countSteps(
   { module, name }: { readonly module: URL; readonly name: string },

@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -7,8 +7,9 @@ import { createServer, type Listener, listen, parseApiKey, type Server } from '.
 import { toEdge } from '../cli/workspace.ts';
 import { type StandIn, startStandIn, WORKFLOW_TOKEN } from '../forge/stand-in.ts';
 import { toStack } from '../repository/tree.ts';
+import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
-import { describeWith, runTool, type ToolResult } from './tools.ts';
+import { describeWith, isInstalled, REQUIRED, runTool, type ToolResult } from './tools.ts';
 
 const EXAMPLES = 'examples/pipelines/github';
 const WORKFLOWS = readdirSync(EXAMPLES).filter((file) => file.endsWith('.yml'));
@@ -161,6 +162,29 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(JSON.stringify(server.snapshot().resources['TCPEdge'])).not.toContain(':20002');
     expect(server.snapshot().resources['TCPEdge']).toHaveLength(1);
   }, 300_000);
+
+  it.skipIf(!isInstalled('kustomize') && REQUIRED === undefined)(
+    'plans and applies what kustomize prints, by the command of the workflow and not of the checkout',
+    async () => {
+      const repository = await createManyStacks('live', {});
+      await rm(join(repository, 'live'), { recursive: true });
+      await writeFiles(repository, createKustomizeTree('live'));
+      for (const file of WORKFLOWS) {
+        const path = join(repository, '.github', 'workflows', file);
+        const input = 'manifests: live\n          render-with: kustomize build';
+        await writeFile(path, (await readFile(path, 'utf8')).replaceAll('manifests: live', input));
+      }
+      await commitAgain(repository);
+      const planned = await run(repository, 'plan.yml', 'pull_request');
+      expect(planned.status, planned.output).toBe(0);
+      expect(forge.comments[0]?.body).toContain('TCPEdge/postgres-blue');
+      const applied = await run(repository, 'apply.yml', 'push');
+      expect(applied.status, applied.output).toBe(0);
+      expect(JSON.stringify(server.snapshot().resources['TCPEdge']).match(/:200\d\d/g)).toEqual([':20011', ':20012']);
+      expect(existsSync(join(repository, 'live/blue/ran'))).toBe(false);
+    },
+    300_000,
+  );
 
   it('applies after a merge what the pull request approved, though another change was merged in between', async () => {
     const repository = await createRepository();

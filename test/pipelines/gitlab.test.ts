@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -8,8 +9,9 @@ import { createServer, type Listener, listen, parseApiKey, type Server } from '.
 import { toEdge } from '../cli/workspace.ts';
 import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/stand-in.ts';
 import { toStack } from '../repository/tree.ts';
+import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
-import { describeWith, runTool, type ToolResult } from './tools.ts';
+import { describeWith, isInstalled, REQUIRED, runTool, type ToolResult } from './tools.ts';
 
 const EXAMPLE = 'examples/pipelines/gitlab';
 const COMPONENT = `${EXAMPLE}/templates/edgewise.yml`;
@@ -155,6 +157,25 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(JSON.stringify(server.snapshot().resources['TCPEdge'])).not.toContain(':20002');
     expect(server.snapshot().resources['TCPEdge']).toHaveLength(1);
   }, 300_000);
+
+  it.skipIf(!isInstalled('kustomize') && REQUIRED === undefined)(
+    'plans and applies what kustomize prints, by the command of the pipeline and not of the checkout',
+    async () => {
+      const inputs = { package: archive, recursive: 'true', 'render-with': 'kustomize build' };
+      const repository = await createRepository(inputs);
+      await rm(join(repository, 'manifests'), { recursive: true });
+      await writeFiles(repository, createKustomizeTree('manifests'));
+      await commit(repository);
+      const planned = await run(repository, 'merge_request_event');
+      expect(planned.status, planned.output).toBe(0);
+      expect(forge.comments[0]?.body).toContain('TCPEdge/postgres-blue');
+      const applied = await run(repository, 'push', ['--manual', 'edgewise-apply']);
+      expect(applied.status, applied.output).toBe(0);
+      expect(JSON.stringify(server.snapshot().resources['TCPEdge']).match(/:200\d\d/g)).toEqual([':20011', ':20012']);
+      expect(existsSync(join(repository, 'manifests/blue/ran'))).toBe(false);
+    },
+    300_000,
+  );
 
   it('applies after a merge what the merge request approved, though another change was merged in between', async () => {
     const repository = await createRepository({

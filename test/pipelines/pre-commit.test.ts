@@ -21,7 +21,7 @@ describeWith(['pre-commit'], 'the example for pre-commit', () => {
 });
 
 describeWith(['pre-commit', 'git', 'npm'], 'the hooks for pre-commit', () => {
-  it('pass valid manifests, and stop wrong ones at their line', async () => {
+  it('pass valid manifests, and stop wrong ones at their line, also in a linked worktree, a submodule and a sparse checkout', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'edgewise-pre-commit-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const repository = join(folder, 'repository');
@@ -46,8 +46,61 @@ describeWith(['pre-commit', 'git', 'npm'], 'the hooks for pre-commit', () => {
     const wrong = await run();
     expect(wrong).toMatchObject({ status: 1 });
     expect(wrong.output).toMatch(/exit code: 3(?:.|\n)*--> manifests\/postgres\.yaml:\d+/);
+
+    await git('checkout', '-q', '--', '.');
+    await writeFile(manifest, (await readFile(manifest, 'utf8')).replace('hostport:', 'hostports:'));
+    await git('add', '-A');
+    await git(...AUTHOR, 'commit', '-qm', 'manifests', '--no-verify');
+    const places = {
+      'a linked worktree': await addWorktree(folder, repository),
+      'a submodule': await addSubmodule(folder, repository),
+      'a sparse checkout': await addSparseCheckout(folder, repository),
+    };
+    for (const [place, top] of Object.entries(places)) {
+      // As a commit runs it: git sets GIT_DIR and GIT_INDEX_FILE for its hooks.
+      const commit = (message: string) => runTool('git', [...AUTHOR, 'commit', '-am', message], { cwd: top, env });
+      expect(await runTool('pre-commit', ['install'], { cwd: top, env }), place).toMatchObject({ status: 0 });
+      const file = join(top, 'manifests', 'postgres.yaml');
+      await writeFile(file, `${await readFile(file, 'utf8')}# a comment\n`);
+      const passed = await commit('good');
+      expect(passed, `${place}\n${passed.output}`).toMatchObject({ status: 0 });
+      expect(passed.output, place).toContain('edgewise validate');
+      await writeFile(file, (await readFile(file, 'utf8')).replace('hostports:', 'hostport:'));
+      const stopped = await commit('wrong');
+      expect(stopped.status, `${place}\n${stopped.output}`).not.toBe(0);
+      expect(stopped.output, place).toMatch(/--> manifests\/postgres\.yaml:\d+/);
+    }
   }, 600_000);
 });
+
+const AUTHOR = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+
+async function addWorktree(folder: string, repository: string): Promise<string> {
+  const top = join(folder, 'linked');
+  await runTool('git', ['worktree', 'add', '-q', '-b', 'linked', top], { cwd: repository });
+  return top;
+}
+
+async function addSubmodule(folder: string, repository: string): Promise<string> {
+  const outer = join(folder, 'outer');
+  const git = (cwd: string, ...args: readonly string[]) =>
+    runTool('git', ['-c', 'protocol.file.allow=always', ...args], { cwd });
+  await git(folder, 'init', '-q', outer);
+  await git(outer, 'submodule', '--quiet', 'add', repository, 'ingress');
+  return join(outer, 'ingress');
+}
+
+/** Only the folder of the manifests is checked out. */
+async function addSparseCheckout(folder: string, repository: string): Promise<string> {
+  const top = join(folder, 'sparse');
+  await mkdir(join(repository, 'elsewhere'));
+  await writeFile(join(repository, 'elsewhere', 'big.txt'), 'big');
+  await runTool('git', ['add', '-A'], { cwd: repository });
+  await runTool('git', [...AUTHOR, 'commit', '-qm', 'big', '--no-verify'], { cwd: repository });
+  await runTool('git', ['clone', '-q', '--sparse', repository, top]);
+  await runTool('git', ['sparse-checkout', 'set', 'manifests'], { cwd: top });
+  return top;
+}
 
 /** Tries to install a few times in all. */
 const INSTALLS = 3;

@@ -13,7 +13,7 @@ export interface ToolResult {
 const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['conftest', 'helm']);
 
 /** Which programs must be there: `1` or `all`. */
-const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];
+export const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];
 
 /**
  * A group of tests that run programs which `.ci/tools` and `.ci/run` install. Where a program is missing, they are skipped, and the name of the

@@ -1,0 +1,37 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { toEdge } from '../cli/workspace.ts';
+import { toStack } from '../repository/tree.ts';
+
+/**
+ * A tree in which the stacks blue and green share a base, which kustomize prints. The command in their Stack is one that
+ * must not run.
+ */
+export function createKustomizeTree(root: string): Readonly<Record<string, string>> {
+  const overlay = (stack: string, port: number) => ({
+    [`${root}/${stack}/edgewise.yaml`]: toStack(stack, {
+      render: ['sh', '-c', 'touch ran'],
+      inputs: ['../../base/**'],
+    }),
+    [`${root}/${stack}/kustomization.yaml`]: `resources: [../../base]
+namespace: ${stack}
+nameSuffix: -${stack}
+patches:
+  - target: { kind: TCPEdge }
+    patch: '[{ "op": "replace", "path": "/spec/hostports", "value": ["1.tcp.example.net:${port}"] }]'
+`,
+  });
+  return {
+    'base/kustomization.yaml': 'resources: [edge.yaml]\n',
+    'base/edge.yaml': toEdge('postgres', 20001),
+    ...overlay('blue', 20011),
+    ...overlay('green', 20012),
+  };
+}
+
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
+  }
+}

@@ -169,7 +169,7 @@ export interface PlanIndexFile {
   /** The paths that the run searched for stacks, as the user gave them. Absent if unknown. */
   readonly manifests?: readonly string[];
   /** The commit since which the stacks were removed that some of the plans destroy. Absent: the run destroys none. */
-  readonly destroyRemoved?: string;
+  readonly destroyRemoved?: string | undefined;
   /** Names of all stacks of the run, including those for which it wrote no plan that can be applied. */
   readonly stacks: readonly string[];
   readonly plans: readonly PlanIndexEntry[];

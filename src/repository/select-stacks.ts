@@ -64,7 +64,7 @@ export async function selectStacks(
   const changes = since === undefined ? undefined : await readChangedStacks(tree, { since, baseUrl, keyEnv }, context);
   if (found.stacks.length === 0 && changes?.removed.length === 0) throw createNothingFoundError(found);
   const shard = findEffectiveShard(filter, context);
-  const named = tree.stacks.filter((stack) => isNamed(stack, filter));
+  const named = tree.stacks.filter((stack) => isSelectedByName(stack, filter));
   const changed = named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true);
   return {
     tree,
@@ -74,7 +74,7 @@ export async function selectStacks(
   };
 }
 
-function isNamed({ name }: StackFolder, { names, isOfPlans }: StackSelectionOptions): boolean {
+function isSelectedByName({ name }: StackFolder, { names, isOfPlans }: StackSelectionOptions): boolean {
   return names.length === 0 ? isOfPlans !== true : names.includes(name);
 }
 
@@ -85,7 +85,7 @@ export function addRemovedStacks(
   filter: StackSelectionOptions,
 ): SelectedStacks {
   const { tree, stacks, changes, shard } = selected;
-  const named = all.filter((stack) => isNamed(stack, filter));
+  const named = all.filter((stack) => isSelectedByName(stack, filter));
   const removed = shard === undefined ? named : selectShard(named, shard);
   const isDestroyed = ({ stack: { name, folder } }: RemovedStack): boolean =>
     named.some((one) => one.name === name && one.folder === folder);

@@ -67,7 +67,7 @@ export async function createPlanFolderWriter(
         tool: { name: 'edgewise', version: VERSION },
         shard: shard === undefined ? undefined : { index: shard.index, total: shard.total },
         manifests: [tree.root],
-        ...(destroyRemoved !== undefined && { destroyRemoved }),
+        destroyRemoved,
         stacks: stacks.map(({ name }) => name),
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };

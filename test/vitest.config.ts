@@ -19,6 +19,8 @@ const LONG = {
   attacks: ['hostile'],
   /** Processes over HTTP that are interrupted and killed, and the installed program in every home and terminal. */
   journeys: ['end-to-end', 'surroundings'],
+  /** The commands and recipes of the documents, in a shell. */
+  documents: ['sessions'],
   /** Large accounts and documents: nothing grows faster than the work. */
   load: ['load'],
   /** Programs that npm does not install: browsers, shells, sshd, pipelines, generators. And editors. */

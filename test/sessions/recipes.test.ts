@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { runCommand } from '../cli/fake-context.ts';
-import { type CodeBlock, listCodeBlocks } from './documents.ts';
+import { type CodeBlock, listCodeBlocks } from '../docs/documents.ts';
 
 /**
  * Each recipe that runs edgewise in a shell fails if edgewise fails, so that no job is green although nothing was done.

@@ -204,6 +204,8 @@ interface Rehearsal {
   readonly writes: number;
   /** Number of writes that the copy of the account rejected, including writes that depend on a rejected one. */
   readonly rejected: number;
+  /** Number of writes that claim a value which another stack of the run frees first. Absent: there is none. */
+  readonly awaiting?: number;
   /** Number of changes in a second plan, which is computed after the rehearsal. */
   readonly remaining: number;
   /** Number of tokens that an apply would create and deliver. */

@@ -8,6 +8,7 @@ import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, getSentFields, type Write } from '../model/write.ts';
+import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 import { createChange } from '../plan/create-change.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type DecidedPlan, decideChanges, decidePlan } from '../plan/decide-plan.ts';
@@ -82,7 +83,8 @@ async function tryPlan(
   });
   const { result } = tried;
   const unchecked = listUnverifiedReferenceIds(plan, input.live);
-  const rejected = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
+  const awaiting = countAwaiting(plan, result);
+  const rejected = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length - awaiting;
   const rehearsed = {
     ...plan,
     changes: addGapDangers(plan, gaps),
@@ -94,12 +96,24 @@ async function tryPlan(
     rehearsal: {
       writes: plan.writes.length,
       rejected,
+      ...(awaiting > 0 && { awaiting }),
       remaining: remaining.length,
       tokens: result.tokens.length,
       ...(unchecked.length > 0 && { unchecked }),
     },
   };
   return { rehearsed, rejections };
+}
+
+/** Counts the writes that fail on the copy because another stack of the run frees a value first, and what depends on them. */
+function countAwaiting(plan: Plan, { outcomes }: ApplyResult): number {
+  const late = listAddressesAwaitingOtherStacks(plan);
+  const found = new Set<string>();
+  for (const one of outcomes) {
+    const isLate = one.outcome !== 'applied' && late.has(one.write.address);
+    if (isLate || (one.outcome === 'skipped' && one.waitedFor.some((id) => found.has(id)))) found.add(one.write.id);
+  }
+  return found.size;
 }
 
 /** Whether the plan has a violation for the same write already: its claim of a unique value is known to be rejected. */

@@ -368,6 +368,7 @@ export const PLAN_MEMBERS = z
       z.strictObject({
         writes: z.int().describe('Writes that were tried.'),
         rejected: z.int().describe('Writes that were rejected, or depended on one that was.'),
+        awaiting: optional(z.int()).describe('Writes that need a value which another stack of the run frees first.'),
         remaining: z.int().describe('Changes that the next plan would still contain.'),
         tokens: z.int().describe('Tokens that are created and delivered.'),
         unchecked: optional(texts).describe('Ids that occur in requests, but not in the data that was read.'),

@@ -200,10 +200,12 @@ export function formatRehearsalSentence(
 ): string {
   const { rehearsal, writes, diagnostics, targets } = plan;
   if (rehearsal === undefined) return writes.length === 0 ? '' : 'Not rehearsed.';
-  const { writes: tried, rejected, remaining, unchecked = [] } = rehearsal;
+  const { writes: tried, rejected, awaiting = 0, remaining, unchecked = [] } = rehearsal;
   const start = 'Rehearsed on a copy in memory of what was read:';
   const open = unchecked.length === 0 ? '' : ` ${formatUncheckedSentence(unchecked, plan.settings)}`;
   if (rejected > 0) return `${start} ${rejected} of ${formatCount(tried, 'write')} would be rejected.${open}`;
+  if (awaiting > 0)
+    return `${start} ${awaiting} of ${formatCount(tried, 'write')} could not be tried: another stack of the run frees a value first.${open}`;
   const leftOut = countLeftOut(diagnostics);
   const all = ALL_WRITES[tried] ?? 'all writes succeeded there';
   if (leftOut > 0) return `${start} ${all}, and ${formatCount(leftOut, 'change is', 'changes are')} left out.${open}`;

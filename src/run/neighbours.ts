@@ -56,8 +56,8 @@ export function findStackAmongOthers(named: NamedStack, host: Host, given: Given
   // A checkout inside of this one, such as a worktree, has the same stacks. A submodule has its own.
   const repository = findRepository(resolve(cwd, dirname(own.file)), host);
   const isHere = (file: string): boolean => {
-    const found = findRepository(resolve(cwd, dirname(file)), host);
-    return found === repository || (found !== undefined && repository !== undefined && isSubmodule(found, repository));
+    const other = findRepository(resolve(cwd, dirname(file)), host);
+    return other === repository || (other !== undefined && repository !== undefined && isSubmodule(other, repository));
   };
   const stacks = tree.stacks.filter((one) => one !== found && isHere(one.file));
   refuseDuplicate(own, stacks);

@@ -26,6 +26,19 @@ const MAX_OUTPUT = 2 ** 26;
 const IMPORTED = /^[^*\n]*(?:\bfrom |\bimport ?[(]?)['"]((?!node:)(?:@[\w-]+\/)?[\w][\w.-]*)/gm;
 const PROJECT = '{ "private": true, "type": "module", "allowScripts": { "node": true } }\n';
 
+/** A program whose fake service runs in msw 2. */
+const FAKE_SERVICE = `
+import { createMswHandlers } from 'edgewise/msw';
+import { createServer } from 'edgewise/server';
+import { setupServer } from 'msw/node';
+const service = setupServer(...createMswHandlers(createServer(), 'https://api.test'));
+service.listen();
+const headers = { authorization: 'Bearer dev', 'service-version': '2' };
+const { status } = await fetch('https://api.test/edges/tcp', { headers });
+if (status !== 200) throw new Error(\`HTTP \${status}\`);
+service.close();
+`;
+
 const work = resolve(process.argv[2] ?? 'dist/package');
 const packageJson: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'));
 const oldest = packageJson.engines.node.replace('>=', '');
@@ -104,19 +117,6 @@ async function installPackage(name: string, source: string): Promise<string> {
   cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
   return folder;
 }
-
-/** A program whose fake service runs in msw 2. */
-const FAKE_SERVICE = `
-import { createMswHandlers } from 'edgewise/msw';
-import { createServer } from 'edgewise/server';
-import { setupServer } from 'msw/node';
-const service = setupServer(...createMswHandlers(createServer(), 'https://api.test'));
-service.listen();
-const headers = { authorization: 'Bearer dev', 'service-version': '2' };
-const { status } = await fetch('https://api.test/edges/tcp', { headers });
-if (status !== 200) throw new Error(\`HTTP \${status}\`);
-service.close();
-`;
 
 /** A project that has msw 2 can install the package, and use it in its tests. npm refuses what a peer dependency rules out. */
 async function useBesideOlderMsw(tarball: string): Promise<void> {

@@ -125,7 +125,7 @@ async function useBesideOlderMsw(tarball: string): Promise<void> {
   writeFileSync(join(folder, 'package.json'), PROJECT);
   writeFileSync(join(folder, 'fake-service.js'), FAKE_SERVICE);
   await runProgram('npm', ['install', ...QUIETLY, '--strict-peer-deps', tarball, 'msw@2'], { cwd: folder });
-  await runProgram('node', ['fake-service.js'], { cwd: folder });
+  await runProgram(process.execPath, ['fake-service.js'], { cwd: folder });
 }
 
 /** Those that are not there yet. */

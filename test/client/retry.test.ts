@@ -42,15 +42,17 @@ describe('a GET', () => {
     expect(sleeps).toEqual([500]);
   });
 
-  it.each(['SELF_SIGNED_CERT_IN_CHAIN', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
-    'is not retried when the certificate of the service is refused: %s',
-    async (code) => {
-      const refused = () => Promise.reject(Object.assign(new Error('refused'), { code }));
-      const { client, log } = createFakeService({ 'GET /x': [refused, { a: 1 }] });
-      expect(await catchError(client.get('/x'))).toMatchObject({ isUnsent: true, isFinal: true });
-      expect(log).toEqual(['GET /x']);
-    },
-  );
+  it.each([
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+  ])('is not retried when the certificate of the service is refused, or it has none: %s', async (code) => {
+    const refused = () => Promise.reject(Object.assign(new Error('refused'), { code }));
+    const { client, log } = createFakeService({ 'GET /x': [refused, { a: 1 }] });
+    expect(await catchError(client.get('/x'))).toMatchObject({ isUnsent: true, isFinal: true });
+    expect(log).toEqual(['GET /x']);
+  });
 
   it.each([400, 401, 403, 404, 409, 301])('is not retried after a %d', async (status) => {
     const { client, log } = createFakeService({ 'GET /x': [createFailingTransport(status)] });

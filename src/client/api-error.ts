@@ -226,13 +226,13 @@ interface KnownError {
   readonly isFinal?: true;
 }
 
-/** The certificate is checked before the request is sent. */
-const REFUSED_CERTIFICATE = { isUnsent: true, isFinal: true } as const;
+/** TLS fails before the request is sent. */
+const FAILED_TLS = { isUnsent: true, isFinal: true } as const;
 
 const UNKNOWN_AUTHORITY: KnownError = {
   sentence:
     'no trusted authority signed the certificate of the service: name a file with its authority, with --ca-file or EDGEWISE_CA_FILE',
-  ...REFUSED_CERTIFICATE,
+  ...FAILED_TLS,
 };
 
 const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
@@ -252,12 +252,16 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
   UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
-  CERT_HAS_EXPIRED: { sentence: 'the certificate of the service has expired', ...REFUSED_CERTIFICATE },
-  CERT_NOT_YET_VALID: { sentence: 'the certificate of the service is not valid yet', ...REFUSED_CERTIFICATE },
-  CERT_REVOKED: { sentence: 'the certificate of the service was revoked', ...REFUSED_CERTIFICATE },
+  ERR_SSL_WRONG_VERSION_NUMBER: {
+    sentence: 'the service does not speak TLS at this port: check whether the base URL should begin with http://',
+    ...FAILED_TLS,
+  },
+  CERT_HAS_EXPIRED: { sentence: 'the certificate of the service has expired', ...FAILED_TLS },
+  CERT_NOT_YET_VALID: { sentence: 'the certificate of the service is not valid yet', ...FAILED_TLS },
+  CERT_REVOKED: { sentence: 'the certificate of the service was revoked', ...FAILED_TLS },
   ERR_TLS_CERT_ALTNAME_INVALID: {
     sentence: 'the certificate of the service is for another host',
-    ...REFUSED_CERTIFICATE,
+    ...FAILED_TLS,
   },
 };
 

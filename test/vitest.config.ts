@@ -18,7 +18,7 @@ const LONG = {
   /** Each attack of docs/explanation/security.md. */
   attacks: ['hostile'],
   /** Processes over HTTP that are interrupted and killed, and the installed program in every home and terminal. */
-  journeys: ['end-to-end', 'surroundings'],
+  journeys: ['end-to-end', 'environments'],
   /** The commands and recipes of the documents, in a shell. */
   documents: ['sessions'],
   /** Large accounts and documents: nothing grows faster than the work. */
@@ -31,7 +31,7 @@ const LONG = {
 
 /** Tests of every kind that are repeated with kinds which the service does not have. The graphs of stacks have one kind only. */
 const OF_EVERY_KIND = [
-  'test/laws/!(distorted-answers|one-is-many|stack-graphs).test.ts',
+  'test/laws/!(distorted-responses|single-stack-run|stack-graphs).test.ts',
   'test/client/{pages,read-live}.test.ts',
   'test/server/lists.test.ts',
   'test/report/redact.test.ts',

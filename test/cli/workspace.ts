@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/index.ts';
-import { FOREIGN_IDS } from '../foreign-ids.ts';
+import { FOREIGN_IDS } from '../external-ids.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from './fake-context.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 

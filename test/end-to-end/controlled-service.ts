@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { HttpResponse } from '../../src/model/http.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { listen } from '../../src/server/listen.ts';
-import { FOREIGN_IDS } from '../foreign-ids.ts';
+import { FOREIGN_IDS } from '../external-ids.ts';
 
 /** The bundled server on a socket, whose answers are in the hands of a test. */
 export interface ControlledService {

@@ -11,10 +11,10 @@ import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
-import { FOREIGN_IDS } from '../foreign-ids.ts';
+import { FOREIGN_IDS } from '../external-ids.ts';
 import { selectEvenly } from '../laws/properties.ts';
 import { listOwned, listWanted, mapForeignResources, THEIR_CALLS } from '../walks/account.ts';
-import { listenWith } from './listening.ts';
+import { listenWith } from './socket-server.ts';
 import { startEdgewise } from './processes.ts';
 
 const API_KEY = 'killed';

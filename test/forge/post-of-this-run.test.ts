@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
 import { git } from '../repository/tree.ts';
-import { type StandIn, startStandIn, WORKFLOW_TOKEN } from './stand-in.ts';
+import { type StandIn, startStandIn, WORKFLOW_TOKEN } from './fake-forge.ts';
 
 let forge: StandIn;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
-import { PERSONAL_TOKEN, type StandIn, startStandIn, WORKFLOW_TOKEN } from './stand-in.ts';
+import { PERSONAL_TOKEN, type StandIn, startStandIn, WORKFLOW_TOKEN } from './fake-forge.ts';
 
 let forge: StandIn;
 beforeEach(async () => {

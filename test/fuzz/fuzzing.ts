@@ -5,7 +5,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from '../cli/fake-context.ts';
-import { FOREIGN_IDS } from '../foreign-ids.ts';
+import { FOREIGN_IDS } from '../external-ids.ts';
 import { withWatchdog } from './watchdog.ts';
 
 const EVERYTHING = 'examples/everything';

@@ -2,8 +2,8 @@ import { Environment } from '@marcbachmann/cel-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { holds, LONG } from '../laws/properties.ts';
-import { BOMBS, FAILURES, UNREADABLE } from '../policy/bombs.ts';
-import { AFTER, ask, BEFORE, LABELS, NOW } from '../policy/subjects.ts';
+import { BOMBS, FAILURES, UNREADABLE } from '../policy/expensive-rules.ts';
+import { AFTER, ask, BEFORE, LABELS, NOW } from '../policy/sample-policies.ts';
 import { mutatedText } from './mutations.ts';
 import { withWatchdog } from './watchdog.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
-import { type StandIn, startStandIn } from '../forge/stand-in.ts';
+import { type StandIn, startStandIn } from '../forge/fake-forge.ts';
 import { type Listener as Attacker, startListener } from './listener.ts';
 
 /** The key that a job of a pipeline is given. */

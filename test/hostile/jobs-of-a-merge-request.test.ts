@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
-import { PERSONAL_TOKEN } from '../forge/stand-in.ts';
+import { PERSONAL_TOKEN } from '../forge/fake-forge.ts';
 import { commitAll, git, toStack } from '../repository/tree.ts';
 import { type JobCall, type RanJob, runJob } from './component-jobs.ts';
 import { type JobPlaces, KEY, startJobPlaces } from './job.ts';

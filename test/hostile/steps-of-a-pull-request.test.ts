@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
-import { WORKFLOW_TOKEN } from '../forge/stand-in.ts';
+import { WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
 import { runTool } from '../pipelines/tools.ts';
 import { toStack } from '../repository/tree.ts';
 import { type RanAction, readWorkflowSteps, runAction } from './action-steps.ts';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { toEdge } from '../cli/workspace.ts';
-import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/stand-in.ts';
+import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/fake-forge.ts';
 import { toStack } from '../repository/tree.ts';
 import { listImports, listUnreached } from './imports.ts';
-import { createPlace, listChanged, listFiles, type Place, PROJECT, ROOT, runLine } from './place.ts';
+import { createPlace, listChanged, listFiles, type Place, PROJECT, ROOT, runLine } from './sandbox.ts';
 
 /** Each command of the installed program, without a question, and each part that a command line loads. */
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { PROJECT } from './place.ts';
+import { PROJECT } from './sandbox.ts';
 
 const MANIFESTS = `apiVersion: edgewise/v1
 kind: Stack

@@ -18,7 +18,7 @@ import {
   PROJECT,
   runLine,
   type StartOptions,
-} from './place.ts';
+} from './sandbox.ts';
 
 /** What happens before the command line is read: it fails in one line, or does not concern the program. */
 

@@ -5,7 +5,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
-import { createOutsideResource } from './behind-the-back.ts';
+import { createOutsideResource } from './other-user.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestStack } from './stack.ts';

@@ -8,7 +8,7 @@ import { splitMetadata } from '../../src/model/mark.ts';
 import { type ExtraChange, isSamePlan, type Plan, type PlanComparison } from '../../src/model/plan.ts';
 import type { SentRequest } from '../cli/recorder.ts';
 import { arbitraryHistory, arbitraryResource } from './arbitrary-manifests.ts';
-import { changeField, createOutsideResource, findOwned, listChangeable } from './behind-the-back.ts';
+import { changeField, createOutsideResource, findOwned, listChangeable } from './other-user.ts';
 import { createDyingTransport } from './dying-transport.ts';
 import { withField } from './mutate-stack.ts';
 import { holds, LONG, SEED } from './properties.ts';

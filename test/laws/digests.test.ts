@@ -5,7 +5,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { IGNORED_FIELD_DIGEST, splitMetadata, toFieldDigest } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
-import { findOwned } from './behind-the-back.ts';
+import { findOwned } from './other-user.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestResource } from './stack.ts';
 import { World } from './world.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { arbitraryDrift } from './arbitrary-drift.ts';
-import { changeField, listChangeable } from './behind-the-back.ts';
+import { changeField, listChangeable } from './other-user.ts';
 import { expectOnlyDifference, isSameField } from './field-change.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';

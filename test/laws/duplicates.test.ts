@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { formatChangeAddress } from '../../src/model/change.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { COPYABLE, copyEverything } from './behind-the-back.ts';
+import { COPYABLE, copyEverything } from './other-user.ts';
 import { holds, LONG } from './properties.ts';
 import { listTouched, World } from './world.ts';
 

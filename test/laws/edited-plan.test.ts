@@ -17,7 +17,7 @@ import { StackError } from '../../src/stack/host.ts';
 import { parsePlan } from '../../src/stack/parse-plan.ts';
 import type { PlanOptions } from '../../src/stack/plan-live.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { copyEverything } from './behind-the-back.ts';
+import { copyEverything } from './other-user.ts';
 import { createDyingTransport, type Death } from './dying-transport.ts';
 import { type Edit, listEdits } from './edits.ts';
 import { holds, LONG } from './properties.ts';

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.t
 import { splitMetadata } from '../../src/model/mark.ts';
 import type { SentRequest } from '../cli/recorder.ts';
 import { arbitraryResource } from './arbitrary-manifests.ts';
-import { changeField, findOwned, listChangeable } from './behind-the-back.ts';
+import { changeField, findOwned, listChangeable } from './other-user.ts';
 import { withField } from './mutate-stack.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack } from './settle-stack.ts';

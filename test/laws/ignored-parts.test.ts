@@ -13,7 +13,7 @@ import { computeDrift } from '../../src/plan/compute-drift.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { createDriftView } from '../../src/report/view/drift-view.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
-import { changeField } from './behind-the-back.ts';
+import { changeField } from './other-user.ts';
 import { STACK_NAME, type TestResource } from './stack.ts';
 import { listTouched, loadStack, World } from './world.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { arbitraryEdit, EDITABLE_FIELDS, isKept } from './arbitrary-edit.ts';
-import { findOwned } from './behind-the-back.ts';
+import { findOwned } from './other-user.ts';
 import { expectOnlyDifference, isSameField } from './field-change.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestResource } from './stack.ts';

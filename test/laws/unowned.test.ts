@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { createOutsideResource } from './behind-the-back.ts';
+import { createOutsideResource } from './other-user.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack, toExternalId } from './settle-stack.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';

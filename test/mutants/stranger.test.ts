@@ -25,7 +25,7 @@ describe('a broken entry in the tables of kinds', () => {
     'is caught by the invented kinds: %s',
     { timeout: 300_000 },
     async (mutant, broken) => {
-      expect(await runJourneys(mutant, broken.metBy === undefined ? JOURNEYS : [broken.metBy])).toMatch(
+      expect(await runJourneys(mutant, broken.failingTest === undefined ? JOURNEYS : [broken.failingTest])).toMatch(
         / Tests {2}\d+ failed/,
       );
     },

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { toEdge } from '../cli/workspace.ts';
-import { type StandIn, startStandIn, WORKFLOW_TOKEN } from '../forge/stand-in.ts';
+import { type StandIn, startStandIn, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
 import { toStack } from '../repository/tree.ts';
 import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';

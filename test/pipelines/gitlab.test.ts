@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vit
 import { parseAllDocuments } from 'yaml';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { toEdge } from '../cli/workspace.ts';
-import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/stand-in.ts';
+import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/fake-forge.ts';
 import { toStack } from '../repository/tree.ts';
 import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../src/expressions/cost.ts';
 import { evaluatePolicies } from '../../src/policy/evaluate.ts';
-import { BOMBS, FAILURES, nest, UNREADABLE } from './bombs.ts';
-import { AFTER, ask, SCENE, SUBJECT, toPolicy } from './subjects.ts';
+import { BOMBS, FAILURES, nest, UNREADABLE } from './expensive-rules.ts';
+import { AFTER, ask, SCENE, SUBJECT, toPolicy } from './sample-policies.ts';
 
 /** A policy that only warns, so that a refusal comes of the failure and of nothing else. */
 const REFUSES = { severity: 'error', isFailure: true } as const;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { runCommand } from '../cli/fake-context.ts';
 import { createWorkspace } from '../cli/workspace.ts';
-import { OWNED, toPolicyText } from './texts.ts';
+import { OWNED, toPolicyText } from './policy-text.ts';
 
 interface GivenCase {
   readonly name: string;

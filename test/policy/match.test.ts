@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PolicyDocument } from '../../src/model/policy.ts';
 import { appliesTo } from '../../src/policy/evaluate.ts';
 import type { PolicySubject } from '../../src/policy/subject.ts';
-import { SUBJECT, toPolicy } from './subjects.ts';
+import { SUBJECT, toPolicy } from './sample-policies.ts';
 
 type Match = PolicyDocument['match'];
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GENERAL_FORMAT_NAMES } from '../../src/report/formats.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
-import { OWNED, toPolicyText } from './texts.ts';
+import { OWNED, toPolicyText } from './policy-text.ts';
 
 const EDGE = toEdge('a', 20001);
 const OWNED_EDGE = EDGE.replace('name: a', 'name: a\n  labels: { team: data }');

@@ -5,7 +5,7 @@ import { openStack, parsePlan, StackError } from '../../src/index.ts';
 import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
-import { OWNED, toPolicyText } from './texts.ts';
+import { OWNED, toPolicyText } from './policy-text.ts';
 
 const EDGE = toEdge('a', 20001);
 const NOT_ON_SUNDAYS = toPolicyText('sundays', { require: 'now.getDayOfWeek() != 0', message: 'It is Sunday.' });

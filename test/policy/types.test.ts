@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnostic, TextRange } from '../../src/model/diagnostic.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 import { compilePolicies } from '../../src/policy/read-policies.ts';
-import { ask, toDocument } from './subjects.ts';
+import { ask, toDocument } from './sample-policies.ts';
 
 const KINDS = ['TCPEdge', 'HTTPSEdgeRoute', 'WeightedBackend', 'SSHUserCertificate', 'IPRestriction'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
-import { OWNED, toPolicyText } from './texts.ts';
+import { OWNED, toPolicyText } from './policy-text.ts';
 
 const EDGE = toEdge('a', 20001);
 

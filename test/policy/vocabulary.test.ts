@@ -8,7 +8,7 @@ import {
 } from '../../src/policy/vocabulary.ts';
 import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
-import { toPolicyText } from './texts.ts';
+import { toPolicyText } from './policy-text.ts';
 
 const PLAN = createPlanJsonSchema();
 

@@ -123,7 +123,7 @@ async function play(setup: Setup, { cwd, form, given }: Place): Promise<Played> 
   return { setup, plan, markdown, apply, again, finalPlan, holdings, files: await readFiles(cwd, given) };
 }
 
-/** The surroundings of a scenario: a service, a folder, and a user who types. */
+/** Runs the commands of a scenario: with a service, a folder, and the answers of a user. */
 class Stage {
   readonly service: Service;
   readonly #setup: Setup;

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.t
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
-import { FOREIGN_IDS } from '../foreign-ids.ts';
+import { FOREIGN_IDS } from '../external-ids.ts';
 import type { Setup } from './setup.ts';
 
 /** The service of a scenario: the bundled server with seeded ids, and a clock that goes on only when it is told to. */

@@ -1,5 +1,5 @@
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/server.ts';
-import { FOREIGN_IDS } from '../foreign-ids.ts';
+import { FOREIGN_IDS } from '../external-ids.ts';
 import { type Call, createCaller } from './caller.ts';
 import { holdToDocument } from './conformance.ts';
 

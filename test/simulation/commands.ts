@@ -1,6 +1,6 @@
 import type { TestStack } from '../laws/stack.ts';
 import { chooseFaults } from './faults.ts';
-import type { Owns } from './ledger.ts';
+import type { Owns } from './request-checker.ts';
 import { checkRun } from './oracle.ts';
 import type { Chance } from './random.ts';
 import { type Fate, finishRuns, type Run, startRun } from './run-edgewise.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { breakSource } from '../broken-source.ts';
-import { type Foretelling, renderForetellings } from './foretelling.ts';
+import { type Foretelling, renderForetellings } from './predicted-failures.ts';
 import { MUTANTS, NO_MUTANT } from './mutants.ts';
 import { SOURCE_MUTANTS } from './source-mutants.ts';
 

@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type JsonObject, parseJson } from '../../src
 import { renderMetadata } from '../../src/model/mark.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { REPOSITORY_STACKS, STACK_NAME } from '../laws/stack.ts';
-import { findOurMark } from './ledger.ts';
+import { findOurMark } from './request-checker.ts';
 import type { Mutant } from './world.ts';
 
 /** Something wrong with edgewise, and what the simulation says of it. */

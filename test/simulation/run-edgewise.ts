@@ -14,9 +14,9 @@ import type { Transport } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { isDeceitful } from './faults.ts';
-import { withHabits } from './habits.ts';
-import type { Owns, Suspect } from './ledger.ts';
-import { changeAsOutsider, deleteOurs } from './outsider.ts';
+import { withHabits } from './service-behaviours.ts';
+import type { Owns, Suspect } from './request-checker.ts';
+import { changeAsOutsider, deleteOurs } from './other-user.ts';
 import type { Chance } from './random.ts';
 import { API_KEY, type World } from './world.ts';
 

@@ -6,7 +6,7 @@ import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
 import { toChanges } from './planned-changes.ts';
 import { createRandom } from './random.ts';
 import { listClaimKeys, type Repository, toRepositories } from './repository.ts';
-import { renderFailure } from './share.ts';
+import { renderFailure } from './walk-shares.ts';
 import { simulate } from './simulate.ts';
 import { walk } from './walk.ts';
 

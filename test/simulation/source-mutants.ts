@@ -8,7 +8,7 @@ export interface SourceMutant extends BrokenSource {
   /** Only walks with several stacks can notice it. */
   readonly needsSeveral?: boolean;
   /** Tests that fail without the mend, whether or not the simulation meets it: files below `test`. */
-  readonly metBy: readonly string[];
+  readonly failingTests: readonly string[];
 }
 
 const OF_ORDER = ['repository/order-of-applies'];
@@ -22,7 +22,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     to: 'live.spec',
     noticedAs: /a plan of faulty answers/,
     seenAt: 206,
-    metBy: ['laws/left-out'],
+    failingTests: ['laws/omitted-fields'],
   },
   'a list that moved is not read again': {
     file: 'src/client/read-pages.ts',
@@ -30,21 +30,21 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     to: 'reading > 0',
     noticedAs: /cannot read a list, though nothing goes wrong/,
     seenAt: 42,
-    metBy: ['client/pages'],
+    failingTests: ['client/pages'],
   },
   'refuses a whole plan for one write that will be rejected': {
     file: 'src/rehearse/rehearse.ts',
     from: '!skipRejected || rejections.length === 0',
     to: 'rejections.length >= 0',
     noticedAs: /is not applied with --skip-rejected/,
-    metBy: ['laws/rejected-writes'],
+    failingTests: ['laws/rejected-writes'],
   },
   'foretells nothing': {
     file: 'src/rehearse/findings.ts',
     from: 'failed.filter(isCertain)',
     to: 'failed.slice(0, 0)',
     noticedAs: /is not applied with --skip-rejected/,
-    metBy: ['laws/rejected-writes'],
+    failingTests: ['laws/rejected-writes'],
   },
   'what others use is deleted with all else': {
     file: 'src/run/passes.ts',
@@ -53,7 +53,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /something is left to do after/,
     seenAt: 1818,
     needsSeveral: true,
-    metBy: OF_ORDER,
+    failingTests: OF_ORDER,
   },
   'a delete that another stack of the run stands against stops its stack': {
     file: 'src/cli/reconcile/stacks-run.ts',
@@ -62,7 +62,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /something is left to do after/,
     seenAt: 480,
     needsSeveral: true,
-    metBy: OF_ORDER,
+    failingTests: OF_ORDER,
   },
   'references do not follow what the run hands over': {
     file: 'src/run/planned-resources.ts',
@@ -70,7 +70,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     to: 'return',
     noticedAs: /something is left to do after/,
     needsSeveral: true,
-    metBy: ['repository/across-stacks'],
+    failingTests: ['repository/cross-stack-references'],
   },
   'a run prunes what a stack takes over that cannot be read': {
     file: 'src/cli/reconcile/kept-prunes.ts',
@@ -78,7 +78,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     to: 'return false;',
     noticedAs: /which is not its own/,
     needsSeveral: true,
-    metBy: OF_HAND_OVER,
+    failingTests: OF_HAND_OVER,
   },
   'a copy of what was handed over is kept without a word': {
     file: 'src/plan/handed-over.ts',
@@ -87,7 +87,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /what bears our mark is not what the manifests ask for/,
     seenAt: 390,
     needsSeveral: true,
-    metBy: OF_HAND_OVER,
+    failingTests: OF_HAND_OVER,
   },
   'plans of an earlier run stay in their folder': {
     file: 'src/cli/reconcile/plan-folder.ts',
@@ -96,7 +96,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /a folder has plans of an earlier run/,
     seenAt: 36,
     needsSeveral: true,
-    metBy: ['repository/plan-folder'],
+    failingTests: ['repository/plan-folder'],
   },
   'a circle of stacks stops the others too': {
     file: 'src/cli/reconcile/stacks-run.ts',
@@ -104,7 +104,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     to: 'const [circle] = circles.values();',
     noticedAs: /a circle of others stops/,
     needsSeveral: true,
-    metBy: OF_ORDER,
+    failingTests: OF_ORDER,
   },
   'a credential is handed over without its token': {
     file: 'src/plan/decide.ts',
@@ -113,7 +113,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /counts as not delivered|something is left to do after/,
     seenAt: 90,
     needsSeveral: true,
-    metBy: OF_HAND_OVER,
+    failingTests: OF_HAND_OVER,
   },
   'a module is removed before the mark is taken': {
     file: 'src/plan/writes.ts',
@@ -122,7 +122,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /before its mark was taken/,
     seenAt: 288,
     needsSeveral: true,
-    metBy: OF_HAND_OVER,
+    failingTests: OF_HAND_OVER,
   },
   'a URL in capitals is another account': {
     file: 'src/settings/base-url.ts',
@@ -131,7 +131,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /sends more than/,
     seenAt: 72,
     needsSeveral: true,
-    metBy: ['repository/many-plans'],
+    failingTests: ['repository/many-plans'],
   },
   'a change of an inner stack is one of the outer': {
     file: 'src/repository/read-changes.ts',
@@ -140,6 +140,6 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /counts as changed/,
     seenAt: 36,
     needsSeveral: true,
-    metBy: ['repository/stacks-command'],
+    failingTests: ['repository/stacks-command'],
   },
 };

@@ -6,9 +6,9 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { Mark } from '../../src/model/mark.ts';
 import { selectShard } from '../../src/repository/select-stacks.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
-import { checkChange } from './changes.ts';
+import { checkChange } from './changed-stacks.ts';
 import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
-import { findOurMark, mapLiveResources, type Owns } from './ledger.ts';
+import { findOurMark, mapLiveResources, type Owns } from './request-checker.ts';
 import {
   COUNTED,
   checkCounts,
@@ -18,7 +18,7 @@ import {
   checkReferences,
   listWanted,
 } from './oracle.ts';
-import { changeAsOutsider, clearTheWay, createForeignUser } from './outsider.ts';
+import { changeAsOutsider, clearTheWay, createForeignUser } from './other-user.ts';
 import type { Chance } from './random.ts';
 import { forgetHandOvers, type Repository, toFolder, writeCircle, writeRepository } from './repository.ts';
 import { KIND_FATE, type Run } from './run-edgewise.ts';

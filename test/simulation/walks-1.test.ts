@@ -1,3 +1,3 @@
-import { describeWalks } from './share.ts';
+import { describeWalks } from './walk-shares.ts';
 
 describeWalks(0);

@@ -7,14 +7,14 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { listKnownIds } from '../laws/arbitrary-values.ts';
-import type { SharedService } from '../laws/behind-the-back.ts';
+import type { SharedService } from '../laws/other-user.ts';
 import { renderStack } from '../laws/render-stack.ts';
 import { toExternalId } from '../laws/settle-stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { closeLeftFiles } from './file-work.ts';
-import type { Foretelling } from './foretelling.ts';
-import { chooseHabits, type Habits } from './habits.ts';
-import { Ledger, type Suspect, toTarget } from './ledger.ts';
+import type { Foretelling } from './predicted-failures.ts';
+import { chooseHabits, type Habits } from './service-behaviours.ts';
+import { Ledger, type Suspect, toTarget } from './request-checker.ts';
 import { type Chance, createRandom } from './random.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { MARK_KEY } from '../../src/model/mark.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { BASE_URL, runCommand } from '../cli/fake-context.ts';
-import { FOREIGN_IDS } from '../foreign-ids.ts';
+import { FOREIGN_IDS } from '../external-ids.ts';
 import { createCaller, listOf, objectOf, textOf } from '../server/caller.ts';
 import {
   createKeyPair,

@@ -3,7 +3,7 @@ import type { BrokenSource } from '../broken-source.ts';
 /** One word of the vocabulary that is broken. */
 interface Mutant extends BrokenSource {
   /** The test that meets it, where no journey does. */
-  readonly metBy?: string;
+  readonly failingTest?: string;
 }
 
 /** Words of the vocabulary that do not do what they say, each by what it comes to. */
@@ -37,6 +37,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: 'src/kinds/read-response.ts',
     from: 'fillFields(fields, live.spec, (field) => shown.has(field))',
     to: 'live.spec',
-    metBy: 'test/laws/left-out.test.ts',
+    failingTest: 'test/laws/omitted-fields.test.ts',
   },
 };

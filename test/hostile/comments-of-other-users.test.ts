@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWorkspace, STACK } from '../cli/workspace.ts';
-import { PERSONAL_TOKEN, startStandIn, WORKFLOW_TOKEN } from '../forge/stand-in.ts';
+import { PERSONAL_TOKEN, startStandIn, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
 
 const MARKER = '<!-- edgewise:drift stack=test -->';
 

@@ -18,7 +18,7 @@ import {
   runLine,
   type StartOptions,
   type Step,
-} from '../installed/place.ts';
+} from '../installed/sandbox.ts';
 import { describeAtTerminal, selectPossible } from '../installed/requirements.ts';
 import { toStack } from '../repository/tree.ts';
 

@@ -171,7 +171,7 @@ describe('a Monday with twenty stacks', () => {
     commitAll(join(folder, 'repository'));
     const untrusted = `edgewise plan live/team-03 --untrusted --base-url ${server.url} --rate-limit none`;
     const comment = await expectDone(`${untrusted} -o approved.json --format markdown`);
-    await expect(toComparable(comment)).toMatchFileSnapshot('goldens/monday-comment.md');
+    await expect(toComparable(comment)).toMatchFileSnapshot('goldens/platform-team-comment.md');
     expect(await type('edgewise apply live/team-03 --untrusted --yes')).toMatchObject({ exitCode: 5 });
     edit('live/team-03/example.yaml', 'The entry of', 'Changed after the approval of');
     expect((await type('edgewise apply live/team-03 --approved approved.json --yes')).exitCode).toBe(6);

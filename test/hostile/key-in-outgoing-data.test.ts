@@ -7,7 +7,7 @@ import { createSecretRegistry } from '../../src/model/secrets.ts';
 import { createWorkspace } from '../cli/workspace.ts';
 import { catchError, createFakeService } from '../client/fake-service.ts';
 import { type Ended, PROGRAM, runEdgewise } from '../end-to-end/processes.ts';
-import { PERSONAL_TOKEN, startStandIn } from '../forge/stand-in.ts';
+import { PERSONAL_TOKEN, startStandIn } from '../forge/fake-forge.ts';
 import { COMPILED } from '../setup.ts';
 import { makeCheckout, startListener } from './listener.ts';
 import { expectNoSecret, KEY, STACK, toEdge } from './secret-values.ts';

@@ -17,7 +17,7 @@ describe('a claim of two stacks in one run', () => {
   it('is an error of both, at both places, and the others continue', async () => {
     const workspace = await createStacksWithOneHostport();
     await expect(toTranscript(await workspace.edgewise('apply -R live --yes'))).toMatchFileSnapshot(
-      'goldens/rivals.txt',
+      'goldens/claim-conflicts.txt',
     );
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });

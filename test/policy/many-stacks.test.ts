@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
-import { OWNED } from './texts.ts';
+import { OWNED } from './policy-text.ts';
 
 /** Two stacks below a folder, one of whose edges says whose it is, and policies beside them. */
 async function createTree() {

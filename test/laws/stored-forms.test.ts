@@ -12,7 +12,7 @@ import { withFaults } from '../../src/server/index.ts';
 import { arbitraryDrift } from './arbitrary-drift.ts';
 import { arbitraryEdit, EDITABLE_FIELDS, isKept } from './arbitrary-edit.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { changeField, listChangeable } from './behind-the-back.ts';
+import { changeField, listChangeable } from './other-user.ts';
 import { expectOnlyDifference, isSameField } from './field-change.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestResource, TestStack } from './stack.ts';

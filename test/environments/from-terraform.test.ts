@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createPlace, type Ended, listFiles, runLine } from '../installed/place.ts';
+import { createPlace, type Ended, listFiles, runLine } from '../installed/sandbox.ts';
 
 /** The installed program on the way from Terraform: an account and a state that the public provider made, with other values. */
 

@@ -13,7 +13,7 @@ import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { arbitraryHistory, arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
 import { arbitrarySpec } from './arbitrary-values.ts';
-import { changeField, createOutsideResource, listChangeable } from './behind-the-back.ts';
+import { changeField, createOutsideResource, listChangeable } from './other-user.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';

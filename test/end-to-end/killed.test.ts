@@ -14,8 +14,8 @@ import { runCommand } from '../cli/fake-context.ts';
 import { FOREIGN_IDS } from '../external-ids.ts';
 import { selectEvenly } from '../laws/properties.ts';
 import { listOwned, listWanted, mapForeignResources, THEIR_CALLS } from '../walks/account.ts';
-import { listenWith } from './socket-server.ts';
 import { startEdgewise } from './processes.ts';
+import { listenWith } from './socket-server.ts';
 
 const API_KEY = 'killed';
 const STACK = 'everything';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { toEdge } from '../cli/workspace.ts';
+import { describeAtTerminal, selectPossible } from '../installed/requirements.ts';
 import {
   asOwner,
   copyProgram,
@@ -19,7 +20,6 @@ import {
   type StartOptions,
   type Step,
 } from '../installed/sandbox.ts';
-import { describeAtTerminal, selectPossible } from '../installed/requirements.ts';
 import { toStack } from '../repository/tree.ts';
 
 /** The installed program in the homes, file systems and terminals that people have: it does the same in each of them. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { toManifest } from '../cli/workspace.ts';
-import { createPlace, type Ended, runLine } from '../installed/sandbox.ts';
 import { ENV } from '../installed/questions.ts';
+import { createPlace, type Ended, runLine } from '../installed/sandbox.ts';
 import { toStack } from '../repository/tree.ts';
 
 const CREDENTIAL = toManifest(

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
-import { createPlace, runAtTerminal } from './sandbox.ts';
 import { ANSWERS, describeQuestions, ENV } from './questions.ts';
 import { describeAtTerminal } from './requirements.ts';
+import { createPlace, runAtTerminal } from './sandbox.ts';
 
 /** One question gets every answer, the others a yes, which runs what follows the question. `test/environments` has the rest. */
 describeQuestions((line) => (line === 'edgewise apply one' ? ANSWERS : ANSWERS.filter(({ name }) => name === 'yes')));

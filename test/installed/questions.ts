@@ -2,8 +2,8 @@ import { cpSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
-import { createPlace, listChanged, listFiles, type Place, runAtTerminal, runLine, type Step } from './sandbox.ts';
 import { describeAtTerminal } from './requirements.ts';
+import { createPlace, listChanged, listFiles, type Place, runAtTerminal, runLine, type Step } from './sandbox.ts';
 
 /** Every question of the installed program, and everything that a person can do at it. */
 

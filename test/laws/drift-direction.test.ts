@@ -15,8 +15,8 @@ import { type FormatName, listFormatNames, loadReportRenderer } from '../../src/
 import type { ReportRenderer } from '../../src/report/report.ts';
 import { PLAIN } from '../report/sample-plans.ts';
 import { arbitraryDrift } from './arbitrary-drift.ts';
-import { changeField, listChangeable } from './other-user.ts';
 import { isSameField } from './field-change.ts';
+import { changeField, listChangeable } from './other-user.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { SUBJECTS } from './subjects.ts';

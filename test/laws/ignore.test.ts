@@ -7,8 +7,8 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.t
 import { splitMetadata } from '../../src/model/mark.ts';
 import type { SentRequest } from '../cli/recorder.ts';
 import { arbitraryResource } from './arbitrary-manifests.ts';
-import { changeField, findOwned, listChangeable } from './other-user.ts';
 import { withField } from './mutate-stack.ts';
+import { changeField, findOwned, listChangeable } from './other-user.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource } from './stack.ts';

@@ -47,9 +47,13 @@ async function isNoticed(name: string, { noticedAs, step, first, last }: Walks):
 }
 
 describe('the tests of a fixed bug', () => {
-  it.each(Object.entries(SOURCE_MUTANTS))('fail without the fix: %s', { timeout: 300_000 }, async (name, { failingTests }) => {
-    expect(await runTests(name, failingTests)).toMatch(/ Tests {2}\d+ failed/);
-  });
+  it.each(Object.entries(SOURCE_MUTANTS))(
+    'fail without the fix: %s',
+    { timeout: 300_000 },
+    async (name, { failingTests }) => {
+      expect(await runTests(name, failingTests)).toMatch(/ Tests {2}\d+ failed/);
+    },
+  );
 });
 
 const VITEST = [

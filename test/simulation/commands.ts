@@ -1,8 +1,8 @@
 import type { TestStack } from '../laws/stack.ts';
 import { chooseFaults } from './faults.ts';
-import type { Owns } from './request-checker.ts';
 import { checkRun } from './oracle.ts';
 import type { Chance } from './random.ts';
+import type { Owns } from './request-checker.ts';
 import { type Fate, finishRuns, type Run, startRun } from './run-edgewise.ts';
 import { chooseApi, toManifestText, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { breakSource } from '../broken-source.ts';
-import { type Foretelling, renderForetellings } from './predicted-failures.ts';
 import { MUTANTS, NO_MUTANT } from './mutants.ts';
+import { type Foretelling, renderForetellings } from './predicted-failures.ts';
 import { SOURCE_MUTANTS } from './source-mutants.ts';
 
 /**

@@ -8,8 +8,8 @@ import { toAddress } from '../../src/model/address.ts';
 import { parseRateLimit } from '../../src/model/stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { toCause } from './predicted-failures.ts';
-import { findOurMark, mapLiveResources } from './request-checker.ts';
 import type { Repository } from './repository.ts';
+import { findOurMark, mapLiveResources } from './request-checker.ts';
 import type { Fate, Run } from './run-edgewise.ts';
 import { API_KEY, type World } from './world.ts';
 

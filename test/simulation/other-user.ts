@@ -10,9 +10,9 @@ import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { changeField, createOutsideResource, listChangeable, type SharedService } from '../laws/other-user.ts';
 import { STACK_NAME, type TestResource, type TestStack } from '../laws/stack.ts';
-import { listWitnesses, WITNESS } from './service-behaviours.ts';
-import { findOurMark } from './request-checker.ts';
 import type { Chance } from './random.ts';
+import { findOurMark } from './request-checker.ts';
+import { listWitnesses, WITNESS } from './service-behaviours.ts';
 
 /** What others do while edgewise is at work, or in between. */
 

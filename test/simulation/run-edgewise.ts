@@ -14,10 +14,10 @@ import type { Transport } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { isDeceitful } from './faults.ts';
-import { withHabits } from './service-behaviours.ts';
-import type { Owns, Suspect } from './request-checker.ts';
 import { changeAsOutsider, deleteOurs } from './other-user.ts';
 import type { Chance } from './random.ts';
+import type { Owns, Suspect } from './request-checker.ts';
+import { withHabits } from './service-behaviours.ts';
 import { API_KEY, type World } from './world.ts';
 
 /** What befalls a run while it sends its requests, by their number from 1. */

@@ -6,9 +6,9 @@ import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
 import { toChanges } from './planned-changes.ts';
 import { createRandom } from './random.ts';
 import { listClaimKeys, type Repository, toRepositories } from './repository.ts';
-import { renderFailure } from './walk-shares.ts';
 import { simulate } from './simulate.ts';
 import { walk } from './walk.ts';
+import { renderFailure } from './walk-shares.ts';
 
 describe('a simulation', () => {
   it('is the same for the same seed, and another for another', async () => {

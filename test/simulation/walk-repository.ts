@@ -8,7 +8,6 @@ import { selectShard } from '../../src/repository/select-stacks.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { checkChange } from './changed-stacks.ts';
 import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
-import { findOurMark, mapLiveResources, type Owns } from './request-checker.ts';
 import {
   COUNTED,
   checkCounts,
@@ -21,6 +20,7 @@ import {
 import { changeAsOutsider, clearTheWay, createForeignUser } from './other-user.ts';
 import type { Chance } from './random.ts';
 import { forgetHandOvers, type Repository, toFolder, writeCircle, writeRepository } from './repository.ts';
+import { findOurMark, mapLiveResources, type Owns } from './request-checker.ts';
 import { KIND_FATE, type Run } from './run-edgewise.ts';
 import { chooseApi, type World } from './world.ts';
 

@@ -13,9 +13,9 @@ import { toExternalId } from '../laws/settle-stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { closeLeftFiles } from './file-work.ts';
 import type { Foretelling } from './predicted-failures.ts';
-import { chooseHabits, type Habits } from './service-behaviours.ts';
-import { Ledger, type Suspect, toTarget } from './request-checker.ts';
 import { type Chance, createRandom } from './random.ts';
+import { Ledger, type Suspect, toTarget } from './request-checker.ts';
+import { chooseHabits, type Habits } from './service-behaviours.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 export const API_KEY = 'simulated-key-7f3a';

@@ -64,14 +64,25 @@ export function readExample(example: string): RunnableExample {
 const LIVE = 'live.json';
 const FAULTS = 'faults.yaml';
 
+/** Lists the examples of a section of the page. Each ends with a command and its output. */
+export function listExamples(section: string): readonly string[] {
+  return Array.from(section.matchAll(/[\s\S]*?^```console\n[\s\S]*?^```$/gm), ([example]) => example);
+}
+
 /** Returns the document in which each example shows what its command prints now. */
 export async function refreshExamples(document: string): Promise<string> {
   const sections = document.split(/^(?=### )/m).map(async (section) => {
     if (!section.startsWith('### ')) return section;
-    const { output } = await runExample(readExample(section));
-    return section.replace(/(?<=^```console\n\$ .*\n)[\s\S]*?(?=^```$)/m, () => `${output.trimEnd()}\n`);
+    const examples = listExamples(section);
+    const rest = section.slice(examples.join('').length);
+    return [...(await Promise.all(examples.map(refreshExample))), rest].join('');
   });
   return (await Promise.all(sections)).join('');
+}
+
+async function refreshExample(example: string): Promise<string> {
+  const { output } = await runExample(readExample(example));
+  return example.replace(/(?<=^```console\n\$ .*\n)[\s\S]*?(?=^```$)/m, () => `${output.trimEnd()}\n`);
 }
 
 /** Runs an example as a user would: its command line, in a folder with its files, with the bundled server. */

@@ -6,14 +6,14 @@ export interface CodeSection {
   readonly sentence: string;
   /** Why the diagnostic matters, and what edgewise does. */
   readonly meaning: string;
-  /** Markdown: files, each with its name, and a command with its output. */
+  /** Markdown: one or more examples, each with files, their names, and a command with its output. */
   readonly example: string;
   readonly remedy: string;
 }
 
 const REMEDY = '**What to do:** ';
 
-/** Finds the section on a code. Each has two paragraphs, an example, and a paragraph that starts with `REMEDY`. */
+/** Finds the section on a code. Each has two paragraphs, examples, and a paragraph that starts with `REMEDY`. */
 export function findCodeSection(code: string): CodeSection | undefined {
   const section = getDiagnosticsPage()
     .split(/^##+ /m)

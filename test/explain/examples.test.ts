@@ -1,10 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXAMPLES_PAGE, readExample, runExample } from '../../.ci/run-example.ts';
+import { EXAMPLES_PAGE, listExamples, readExample, runExample } from '../../.ci/run-example.ts';
 import { findCodeSection } from '../../src/explain/code-section.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 
 const CODES = Object.entries(DIAGNOSTIC_CODES);
+
+const EXAMPLES = CODES.flatMap(([code]) =>
+  listExamples(findCodeSection(code)?.example ?? '').map((example) => ({
+    code,
+    command: readExample(example).command,
+    example,
+  })),
+);
 
 /** The codes of the diagnostics in an output, each once. */
 function listCodes(output: string): readonly string[] {
@@ -25,12 +33,18 @@ describe(EXAMPLES_PAGE, () => {
     expect(section?.remedy).toMatch(/^[A-Z].+\.$/s);
   });
 
-  it.each(CODES)('has an example that reports %s and no other code, with its remedy', async (code) => {
-    const { example = '' } = findCodeSection(code) ?? {};
-    const { output } = await runExample(readExample(example));
-    expect(listCodes(output)).toEqual([code]);
-    // Beside the change that causes it, the remedy is the sentence that follows.
-    expect(output).toMatch(/\n {2}help: |\n {4}warning.+\. [A-Z].+\.\n/);
-    expect(example, '`npm run docs` writes what the examples print').toContain(`\n${output.trimEnd()}\n\`\`\``);
+  it('has an example in every section', () => {
+    expect([...new Set(EXAMPLES.map(({ code }) => code))]).toEqual(Object.keys(DIAGNOSTIC_CODES));
   });
+
+  it.each(EXAMPLES)(
+    'has an example that reports $code and no other code, with its remedy: $command',
+    async ({ code, example }) => {
+      const { output } = await runExample(readExample(example));
+      expect(listCodes(output)).toEqual([code]);
+      // Beside the change that causes it, the remedy is the sentence that follows.
+      expect(output).toMatch(/\n {2}help: |\n {4}warning.+\. [A-Z].+\.\n/);
+      expect(example, '`npm run docs` writes what the examples print').toContain(`\n${output.trimEnd()}\n\`\`\``);
+    },
+  );
 });

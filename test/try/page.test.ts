@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readExample } from '../../.ci/run-example.ts';
+import { listExamples, readExample } from '../../.ci/run-example.ts';
 import { findCodeSection } from '../../src/explain/code-section.ts';
 import { DIAGNOSTIC_CODES, type Diagnostic } from '../../src/index.ts';
 import { text as hostileText, TRICKS } from '../report/hostile-values.ts';
@@ -149,8 +149,10 @@ describeInBrowsers(folder, (shown) => {
     });
     await shown.page.reload();
     const [told, printed]: [string[], string[]] = [[], []];
-    for (const code of thinInFirefox(Object.keys(DIAGNOSTIC_CODES))) {
-      const { example = '' } = findCodeSection(code) ?? {};
+    const examples = thinInFirefox(Object.keys(DIAGNOSTIC_CODES)).flatMap((code) =>
+      listExamples(findCodeSection(code)?.example ?? '').map((example) => ({ code, example })),
+    );
+    for (const { code, example } of examples) {
       const { command, files: contents, live, faults } = readExample(example);
       if (!/^(?:plan|validate)$/.test(command) || live !== undefined || faults !== undefined) continue;
       if (NOT_OF_A_PAGE.has(code)) continue;

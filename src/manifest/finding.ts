@@ -175,7 +175,7 @@ function findNameRemedy(
       .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
     return isResourceName(name) ? `Did you mean \`${name}\`?` : undefined;
   }
-  const type = code === 'wrong-reference' ? findReferenceType(kind, finding) : undefined;
+  const type = code === 'bad-reference' ? findReferenceType(kind, finding) : undefined;
   const [referable] = type === undefined ? [] : listKindsOfReferenceType(type);
   return referable !== undefined && isResourceName(given) && !given.includes('_')
     ? `Did you mean \`${referable.name}/${given}\`?`

@@ -170,7 +170,7 @@ function createDanglingFinding(reference: DocumentReference, resolution: Resolut
   resolution.dangling += 1;
   const kinds = [...listKindsOfReferenceType(type).map(({ name }) => name), 'External'];
   return {
-    code: 'dangling-reference',
+    code: 'bad-reference',
     message: `${describePath(reference)} names ${value}, which no document describes`,
     remedy: formatDanglingRemedy(reference, kinds, resolution),
     path: at,
@@ -200,7 +200,7 @@ function createWrongFinding(
   const meant = listKindsOfReferenceType(type).map((kind) => `${kind.name}/${name}`);
   const found = addresses.find((address) => meant.includes(address));
   return {
-    code: 'wrong-reference',
+    code: 'bad-reference',
     message: `${describePath(reference)} names ${given}, but must name ${[...kinds, externals].join(' or ')}`,
     remedy: found && `Did you mean \`${found}\`?`,
     path: at,
@@ -306,7 +306,7 @@ function listCircleFindings(
   const start = members.indexOf(first);
   const round = [...members.slice(start), ...members.slice(0, start), first].map(({ address }) => address);
   const finding: ManifestFinding = {
-    code: 'dangling-reference',
+    code: 'bad-reference',
     message: `spec.id refers to itself: ${round.join(' → ')}`,
     remedy: 'Write a literal id in one of them.',
     path: ['spec', 'id'],

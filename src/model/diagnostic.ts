@@ -47,8 +47,7 @@ export const DIAGNOSTIC_CODES = {
     'A field has a value that it does not allow: of another type or form, out of range, too long, or reserved.',
   'bad-name': 'A metadata.name is not a valid name.',
   'duplicate-claim': 'Two documents describe the same resource, or claim a value that only one may have.',
-  'dangling-reference': 'A reference leads to no resource: nothing describes it, or references form a cycle.',
-  'wrong-reference': 'A reference names a kind, or an id with a prefix, that the field does not accept.',
+  'bad-reference': 'A reference leads to no resource, or to a kind that the field does not accept.',
   'untrusted-setting': 'A Stack that must not decide it sets how the service is reached.',
   'no-stack': 'No Stack document names the stack of these manifests.',
   'duplicate-settings':

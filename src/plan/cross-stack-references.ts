@@ -139,7 +139,7 @@ function listMissingReferences(
         `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is already applied, correct the name.`);
     return [
       {
-        code: 'dangling-reference',
+        code: 'bad-reference',
         severity: 'error',
         message,
         remedy: why === undefined ? first : 'Refer to a resource that exists after the run.',

@@ -278,7 +278,7 @@ function createJsonSchema(type: JsonObjectType, use: SchemaUse): z.ZodType {
       for (const [index, member] of members.entries()) {
         const issues = typeof member === 'string' ? reference.safeParse(member).error?.issues : [];
         for (const { message } of issues ?? [])
-          context.addIssue({ code: 'custom', message, path: [key, index], params: { code: 'wrong-reference' } });
+          context.addIssue({ code: 'custom', message, path: [key, index], params: { code: 'bad-reference' } });
       }
     }
   });

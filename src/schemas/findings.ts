@@ -117,7 +117,7 @@ function createCustomFinding(issue: Issue, path: FieldPath, input: Json | undefi
   if (typeof input !== 'string') return finding;
   if (Array.isArray(known)) return { ...finding, unknown: { given: input, known: known.map(String) } };
   if (typeof maxBytes === 'number') return { ...finding, remedy: `Shorten it to ${maxBytes} bytes.` };
-  return finding.code === 'bad-name' || finding.code === 'wrong-reference' ? { ...finding, given: input } : finding;
+  return finding.code === 'bad-name' || finding.code === 'bad-reference' ? { ...finding, given: input } : finding;
 }
 
 function readParams(issue: Issue): Pick<SchemaFinding, 'code' | 'at'> {

@@ -26,7 +26,7 @@ export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 export const ENVIRONMENT_REFERENCE_PATTERN = '\\$\\{env:';
 
 /** Diagnostic codes of findings of custom checks. */
-type SchemaFindingCode = 'bad-value' | 'wrong-reference';
+type SchemaFindingCode = 'bad-value' | 'bad-reference';
 
 /**
  * Creates the schema of a text field. It does not check whether the service can store the text, because this is checked
@@ -146,7 +146,7 @@ export function createCheckedTextSchema(
     .string()
     .superRefine((text, context) => {
       const message = findFault(text);
-      const params = { code: 'wrong-reference' satisfies SchemaFindingCode };
+      const params = { code: 'bad-reference' satisfies SchemaFindingCode };
       if (message !== undefined) context.addIssue({ code: 'custom', message, params });
     })
     .meta({ pattern });

@@ -104,7 +104,7 @@ describe('stacks in several accounts of one service', () => {
     });
     const { stdout, exitCode } = await accounts.edgewise('plan -R live');
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('dangling-reference');
+    expect(stdout).toContain('bad-reference');
     await accounts.write({ 'live/b/edgewise.yaml': toOf('a', 'TWO') });
     expect((await accounts.edgewise('plan -R live')).stderr).toContain('duplicate-stack');
     await accounts.write({

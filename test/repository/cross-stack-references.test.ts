@@ -32,7 +32,7 @@ describe('a reference to another stack', () => {
     const missing = await workspace.edgewise('plan live/apps');
     expect(missing.exitCode).toBe(3);
     expect(missing.stdout).toContain(
-      'error[dangling-reference]: TCPEdge/shop: spec.backend.backend_id names External/pool, which is WeightedBackend/pool of the stack network, and no live resource has that mark',
+      'error[bad-reference]: TCPEdge/shop: spec.backend.backend_id names External/pool, which is WeightedBackend/pool of the stack network, and no live resource has that mark',
     );
     await workspace.edgewise('apply live/network --yes');
     expect((await workspace.edgewise('apply live/apps --yes')).exitCode).toBe(0);
@@ -94,7 +94,7 @@ describe('a reference to another stack', () => {
       'edgewise.yaml': toStack('apps'),
       'shop.yaml': `${toForeign('TCPEdge/pool')}${toShop()}`,
     });
-    expect((await edgewise('validate')).stdout).toContain('error[wrong-reference]');
+    expect((await edgewise('validate')).stdout).toContain('error[bad-reference]');
     await write({ 'shop.yaml': `${toManifest('External', 'pool', { stack: 'network' })}${toShop()}` });
     expect((await edgewise('validate')).stdout).toContain('spec.resource is missing');
     await write({
@@ -125,7 +125,7 @@ describe('a reference to another stack', () => {
       'live/apps/shop.yaml': `${toForeign('WeightedBackend/other')}${toShop({ description: 'new' })}`,
     });
     for (const command of ['plan', 'drift'])
-      expect((await workspace.edgewise(`${command} -R live`)).stdout).not.toContain('dangling-reference');
+      expect((await workspace.edgewise(`${command} -R live`)).stdout).not.toContain('bad-reference');
     expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(0);
     workspace.recorder.take();
     expect((await workspace.edgewise('apply plans --manifests live --yes')).exitCode).toBe(0);
@@ -167,7 +167,7 @@ describe('a reference to another stack', () => {
     const { exitCode, stdout } = await workspace.edgewise('plan -R live --allow-deletes');
     // A pool that would be deleted is kept, because apps cannot be planned.
     expect(exitCode).toBe(stdout.includes('kept-prune') ? 1 : 3);
-    expect(stdout).toMatch(new RegExp(`error.dangling-reference.: TCPEdge/shop: .* of the stack network, and ${why}`));
+    expect(stdout).toMatch(new RegExp(`error.bad-reference.: TCPEdge/shop: .* of the stack network, and ${why}`));
   });
 
   it('warns before its target is deleted, with the stacks that use it', async () => {

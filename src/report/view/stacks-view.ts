@@ -106,7 +106,7 @@ function listErrorKeys(report: Report): readonly string[] {
 /** The key of a plan that only lacks other stacks: a plan of another stack that lacks the same has the same advice. */
 function listDependencyKeys(diagnostics: readonly Diagnostic[]): readonly string[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  if (errors.length === 0 || errors.some(({ code }) => code !== 'dangling-reference')) return [];
+  if (errors.length === 0 || errors.some(({ code }) => code !== 'bad-reference')) return [];
   return [JSON.stringify([...new Set(errors.map(({ remedy = '' }) => remedy))].sort())];
 }
 

@@ -150,7 +150,8 @@ function findQuotesRemedy(position: DocumentPosition, path: FieldPath): string |
 
 function findRemedy(finding: SchemaFinding, kind: string): string | undefined {
   const { code, path, remedy, unknown, given } = finding;
-  if (given !== undefined) return findNameRemedy(given, finding, kind);
+  if (given !== undefined)
+    return code === 'bad-reference' ? findReferenceRemedy(given, finding, kind) : findNameRemedy(given);
   const attached = findAttachedRemedy(finding, kind);
   if (attached !== undefined) return attached;
   if (unknown === undefined) return remedy;
@@ -160,22 +161,23 @@ function findRemedy(finding: SchemaFinding, kind: string): string | undefined {
   return suggestRemedy(unknown.given, unknown.known, code === 'unknown-field');
 }
 
-/** Suggests the name or reference that the user probably meant. */
-function findNameRemedy(
+/** Suggests the valid name that resembles this one. */
+function findNameRemedy(given: string): string | undefined {
+  const name = given
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .slice(0, 63)
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
+  return isResourceName(name) ? `Did you mean \`${name}\`?` : undefined;
+}
+
+/** Suggests an address if a reference has only a name. */
+function findReferenceRemedy(
   given: string,
-  finding: Pick<SchemaFinding, 'code' | 'path' | 'at'>,
+  finding: Pick<SchemaFinding, 'path' | 'at'>,
   kind: string,
 ): string | undefined {
-  const { code } = finding;
-  if (code === 'bad-name') {
-    const name = given
-      .toLowerCase()
-      .replace(/[^a-z0-9._-]+/g, '-')
-      .slice(0, 63)
-      .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
-    return isResourceName(name) ? `Did you mean \`${name}\`?` : undefined;
-  }
-  const type = code === 'bad-reference' ? findReferenceType(kind, finding) : undefined;
+  const type = findReferenceType(kind, finding);
   const [referable] = type === undefined ? [] : listKindsOfReferenceType(type);
   return referable !== undefined && isResourceName(given) && !given.includes('_')
     ? `Did you mean \`${referable.name}/${given}\`?`

@@ -45,7 +45,6 @@ export const DIAGNOSTIC_CODES = {
   'missing-field': 'A manifest lacks a field that its kind requires.',
   'bad-value':
     'A field has a value that it does not allow: of another type or form, out of range, too long, or reserved.',
-  'bad-name': 'A metadata.name is not a valid name.',
   'duplicate-claim': 'Two documents describe the same resource, or claim a value that only one may have.',
   'bad-reference': 'A reference leads to no resource, or to a kind that the field does not accept.',
   'untrusted-setting': 'A Stack that must not decide it sets how the service is reached.',

@@ -113,7 +113,7 @@ function createNamingSchema() {
 function createNameSchema(): z.ZodType {
   return z
     .string()
-    .refine(isResourceName, { error: describeBadName, params: { code: 'bad-name' } })
+    .refine(isResourceName, { error: describeBadName, params: { code: 'bad-value', isName: true } })
     .meta({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$', patternErrorMessage: `A name has ${NAME_RULE}.` });
 }
 

@@ -111,13 +111,14 @@ function findValue(value: Json, path: FieldPath): Json | undefined {
 /** Converts the issue of a custom check, and keeps the message that the check created. */
 function createCustomFinding(issue: Issue, path: FieldPath, input: Json | undefined): SchemaFinding {
   const finding = { ...readParams(issue), path, message: issue.message };
-  const { first, maxBytes, known }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
+  const { first, maxBytes, known, isName }: Readonly<Record<string, unknown>> =
+    (issue.code === 'custom' && issue.params) || {};
   if (typeof first === 'string')
     return { ...finding, repeats: [...path.slice(0, -1), first], remedy: 'Keep one of them.' };
   if (typeof input !== 'string') return finding;
   if (Array.isArray(known)) return { ...finding, unknown: { given: input, known: known.map(String) } };
   if (typeof maxBytes === 'number') return { ...finding, remedy: `Shorten it to ${maxBytes} bytes.` };
-  return finding.code === 'bad-name' || finding.code === 'bad-reference' ? { ...finding, given: input } : finding;
+  return isName === true || finding.code === 'bad-reference' ? { ...finding, given: input } : finding;
 }
 
 function readParams(issue: Issue): Pick<SchemaFinding, 'code' | 'at'> {

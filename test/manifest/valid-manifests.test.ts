@@ -262,7 +262,7 @@ describe('a Stack', () => {
   });
 
   it.each([
-    ['it is there but invalid', 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: S }\n', 'bad-name'],
+    ['it is there but invalid', 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: S }\n', 'bad-value'],
     ['its kind is misspelt', 'apiVersion: edgewise/v1\nkind: Stak\nmetadata: { name: s }\n', 'unknown-kind'],
     ['its document cannot be parsed', 'apiVersion: edgewise/v1\nkind: Stack\nspec: {', 'yaml-syntax'],
     ['a document that cannot be parsed may be one', '"', 'yaml-syntax'],

@@ -114,7 +114,7 @@ function findOwnDocument({ file, bytes }: ManifestBytes, env: ManifestEnvironmen
 
 function createOwnDocumentError(file: string, { text, place }: SkipPattern, own: SourcePlace): Diagnostic {
   return {
-    code: 'skip-refused',
+    code: 'manifest-not-read',
     severity: 'error',
     message: `spec.skip_files has \`${text}\`, which leaves out a document of edgewise in ${file}`,
     remedy: 'Let the pattern name other files only, or move the document to another file.',

@@ -33,8 +33,8 @@ export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A given file or folder cannot be read, or contains no manifests.',
   'path-refused':
     'A manifest names a path outside of the repository, inside of .git, or behind a symbolic link that leads there.',
-  'manifest-not-read': 'Files look like manifests and are not read, because of their ending or their folder.',
-  'skip-refused': '`spec.skip_files` leaves out a document of edgewise.',
+  'manifest-not-read':
+    'What looks like a manifest is not read, because of its ending, its folder or `spec.skip_files`.',
   'render-failed': 'The command that prints the manifests of a stack failed, or the run may not start it.',
   'yaml-syntax': 'A file is not UTF-8 text, or a YAML or JSON document cannot be parsed.',
   'env-reference':

@@ -76,7 +76,7 @@ describe('spec.skip_files', () => {
     const { edgewise } = await createShop({ 'shop/edgewise.yaml': stack(['x', 'old/']), 'shop/old/a.yaml': text });
     for (const command of ['validate shop', 'plan shop', 'plan -R .', 'apply shop --yes']) {
       const { stdout, stderr, exitCode } = await edgewise(command);
-      expect(stdout + stderr, command).toContain('error[skip-refused]: spec.skip_files has `old/`');
+      expect(stdout + stderr, command).toContain('error[manifest-not-read]: spec.skip_files has `old/`');
       expect(stdout + stderr, command).toContain('shop/old/a.yaml:');
       expect(exitCode, command).toBe(3);
     }

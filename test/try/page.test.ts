@@ -34,7 +34,7 @@ describe('the built page', () => {
 });
 
 /** Codes about what a page cannot have: files that are no text, none at all, that are not read, variables, commands. */
-const NOT_OF_A_PAGE = new Set(['secret-in-manifest', 'render-failed', 'manifest-not-read', 'skip-refused']);
+const NOT_OF_A_PAGE = new Set(['secret-in-manifest', 'render-failed', 'manifest-not-read']);
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: shop }\n';
 

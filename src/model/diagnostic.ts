@@ -51,8 +51,7 @@ export const DIAGNOSTIC_CODES = {
   'no-stack': 'No Stack document names the stack of these manifests.',
   'duplicate-settings':
     'The manifests have more than one Stack document, or a folder has more than one Defaults document.',
-  'duplicate-stack': 'Two stacks have the same name at the same base URL.',
-  'stack-unreadable': 'A file of the repository seems to contain a Stack whose name cannot be read.',
+  'duplicate-stack': 'Two stacks have the same name at the same base URL, or may have it, because one cannot be read.',
   'policy-invalid': 'A policy has an invalid expression, or a PolicyTest names a policy that does not exist.',
   'policy-violated': 'A policy refuses a resource, or warns about it.',
   'unknown-target': 'An option names a resource that the stack does not have, or that cannot be rotated.',

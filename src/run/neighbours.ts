@@ -107,7 +107,7 @@ function refuseDuplicate(own: StackFolder, others: readonly StackFolder[]): void
 
 function createUnreadWarning(file: string): Diagnostic {
   return {
-    code: 'stack-unreadable',
+    code: 'duplicate-stack',
     severity: 'warning',
     message: `${file} seems to contain a Stack, and its name cannot be read`,
     remedy: 'Correct the file: if that stack has the name of this one, each deletes what the other creates.',

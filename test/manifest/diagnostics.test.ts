@@ -24,7 +24,6 @@ const ELSEWHERE: readonly string[] = [
   'no-stack',
   'path-refused',
   'render-failed',
-  'stack-unreadable',
   'untrusted-setting',
   'used-elsewhere',
 ];

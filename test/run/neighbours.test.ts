@@ -73,9 +73,9 @@ describe('a stack beside a broken Stack document', () => {
     });
     const { exitCode, stdout } = await workspace.edgewise('apply live/prod --yes');
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^warning\[stack-unreadable\]: live\/broken\/edgewise.yaml seems to contain a Stack/m);
+    expect(stdout).toMatch(/^warning\[duplicate-stack\]: live\/broken\/edgewise.yaml seems to contain a Stack/m);
     expect(listWrites(workspace)).toHaveLength(2);
     await workspace.write({ 'live/broken/edgewise.yaml': toStack('$' + '{env:NAME}') });
-    expect((await workspace.edgewise('plan live/prod')).stdout).not.toContain('stack-unreadable');
+    expect((await workspace.edgewise('plan live/prod')).stdout).not.toContain('duplicate-stack');
   });
 });

@@ -31,7 +31,7 @@ const LONG = {
 
 /** Tests of every kind that are repeated with kinds which the service does not have. The graphs of stacks have one kind only. */
 const OF_EVERY_KIND = [
-  'test/laws/!(distorted-responses|single-stack-run|stack-graphs).test.ts',
+  'test/laws/!(distorted-responses|single-stack-run|stack-graphs|two-applies).test.ts',
   'test/client/{pages,read-live}.test.ts',
   'test/server/lists.test.ts',
   'test/report/redact.test.ts',

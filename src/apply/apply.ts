@@ -144,7 +144,6 @@ function createWriteContext(plan: Plan, context: ApplyContext, note: (found: Dia
     texts: new Map(),
     storedForms: new Map(),
     unrecorded: new Set(),
-    lateDeliveries: listLateDeliveries(plan),
     judge: reach.judge,
     by: context.by,
     looked: new Set(),
@@ -163,15 +162,6 @@ function createConflictWaits(plan: Plan, context: ApplyContext, signal: AbortSig
     onEvent,
     isAfterOtherStacks: (id) => afterOthers?.has(id) === true,
   });
-}
-
-/** The records of a delivery that come after a delete: see the order of writes in a plan. */
-function listLateDeliveries({ writes }: Plan): ReadonlySet<WriteId> {
-  const deletes = new Set(writes.filter(isDelete).map(({ id }) => id));
-  const late = writes.filter(
-    ({ purpose, dependsOn }) => purpose === 'deliver' && dependsOn.some((id) => deletes.has(id)),
-  );
-  return new Set(late.map(({ id }) => id));
 }
 
 /** The addresses that had a live resource when the plan was made. */
@@ -194,10 +184,9 @@ function createSettleContext(
 
 /**
  * Whether a write may start although its dependency `needed` failed. True for a delete if `needed` delivered the token
- * and only failed to record that in the mark, and for such a record after a delete: the new credential stays.
+ * and only failed to record that in the mark: the new credential stays.
  */
 function canFollowFailure(write: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
-  if (write.purpose === 'deliver') return isDelete(needed.write);
   return isDelete(write) && unrecorded.has(needed.write.id);
 }
 

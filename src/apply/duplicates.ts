@@ -38,9 +38,9 @@ export interface DuplicateSearchContext {
 
 /**
  * A list may be stale, so it is read again after each of these pauses, until it contains the new resource. This
- * tolerates lists that lag by half a minute.
+ * tolerates lists that lag by half a minute, and concurrent applies whose next request comes as late.
  */
-const PAUSES_MS = [1000, 1000, 2000, 4000, 8000, 14_000] as const;
+export const PAUSES_MS = [1000, 1000, 2000, 4000, 8000, 14_000] as const;
 
 /** A resource that is listed without its mark is listed by a service that dropped the mark, or that is a little late. */
 const MAX_PAUSES_FOR_MARK = 2;

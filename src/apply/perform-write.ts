@@ -57,8 +57,6 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Digests of the stored forms that a later write of a new credential records, by address. */
   readonly storedForms: Map<string, NonNullable<Mark['stored']>>;
-  /** The `deliver` writes that deliver the token again first, because the plan deletes an undelivered credential. */
-  readonly lateDeliveries: ReadonlySet<WriteId>;
   /** Ids of `deliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
   /** How the clock of the service differs from that of this machine, as far as it is known. */
@@ -95,10 +93,7 @@ export async function performWrite(write: Write, context: WriteContext, limit: C
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
   if (isCreate(write)) return sendCreate(write, context);
-  if (!isOfDelivery(write)) return sendWrite(write, context);
-  const isRepeated = context.lateDeliveries.has(write.id);
-  const failure = isRepeated ? await context.deliveries.deliverAgain(write.address) : undefined;
-  return failure === undefined ? recordDelivery(write, context) : createFailedOutcome(write, failure);
+  return isOfDelivery(write) ? recordDelivery(write, context) : sendWrite(write, context);
 }
 
 /** Whether a write records that a token was delivered. */

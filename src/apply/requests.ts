@@ -6,11 +6,16 @@ import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { ApiError, assertDefined, NetworkError, StaleStateError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
-import { isEqualMark, renderMetadata } from '../model/mark.ts';
+import { hasDeliveredToken, isEqualMark, renderMetadata } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { MarkWrite, Write } from '../model/write.ts';
 import type { ResolvedWrite } from './check-response.ts';
-import { type CreatedResource, type DuplicateSearchContext, listUnplannedResourcesWithMark } from './duplicates.ts';
+import {
+  type CreatedResource,
+  type DuplicateSearchContext,
+  listUnplannedResourcesWithMark,
+  PAUSES_MS,
+} from './duplicates.ts';
 import { type JournalEntry, type JournalWriter, journalAfter, journalBefore, sendWithJournal } from './journal.ts';
 import { createUndoReliance, type Reliance } from './relied-state.ts';
 
@@ -208,15 +213,6 @@ function findId(answer: JsonObject | null): string | undefined {
   return typeof answer?.['id'] === 'string' ? answer['id'] : undefined;
 }
 
-/**
- * Two concurrent applies of one stack can overtake each other. Apply A creates a credential and is about to deliver its
- * token. Apply B considers that credential abandoned and replaces it. Both deliver, and the token of the deleted
- * credential may arrive last. Two rules keep that token from staying in the sink, in any order of events. First, an
- * apply that deletes an undelivered credential (B) delivers its own token again afterwards, and only then records it.
- * Second, an apply whose credential was deleted after the delivery of its token (A) marks the replacement as
- * undelivered, so that the next apply replaces it.
- */
-
 export function isNotFoundError(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
 }
@@ -227,21 +223,36 @@ interface LostDeliveryContext {
 }
 
 /**
- * Marks the replacements of a deleted credential as undelivered, so that the next apply replaces them. Returns a
- * message about the replacements. Rejects as the client does.
+ * Marks the replacements of a deleted credential as undelivered, so that the next apply replaces them: its own token may
+ * have arrived after theirs. Returns a message about the replacements. Rejects as the client does.
  */
 export async function markReplacementsUndelivered(
   write: MarkWrite,
   { duplicates, markUndelivered }: LostDeliveryContext,
 ): Promise<string> {
-  const delivered = (await listUnplannedResourcesWithMark(write, duplicates)).filter(
-    ({ mark }) => mark?.delivered === true,
-  );
+  const delivered = (await listReplacements(write, duplicates)).filter(hasDeliveredToken);
   for (const marked of delivered) await markUndelivered(write, marked);
   if (delivered.length === 0)
     return 'it was deleted while its token was being delivered, so that token no longer works';
   const ids = delivered.map(({ id }) => id).join(', ');
   return `another apply replaced it by ${ids} while its token was being delivered. It is unknown which token arrived last, so ${ids} counts as not delivered, and the next apply replaces it`;
+}
+
+/**
+ * Lists the replacements of a deleted credential. While one is undelivered, the apply that created it may be about to
+ * record its delivery, so lists them again after a pause, for at most half a minute. Rejects as the client does.
+ */
+async function listReplacements(
+  write: MarkWrite,
+  duplicates: DuplicateSearchContext,
+): Promise<readonly LiveResource[]> {
+  let found = await listUnplannedResourcesWithMark(write, duplicates);
+  for (const pauseMs of PAUSES_MS) {
+    if (found.every(hasDeliveredToken)) break;
+    await duplicates.sleep(pauseMs);
+    found = await listUnplannedResourcesWithMark(write, duplicates);
+  }
+  return found;
 }
 
 /** `live`: the credential as it is now. `marked`: as it was listed. */

@@ -329,32 +329,21 @@ export class TokenDeliveries {
   /** Where each delivered or rescued token is. */
   readonly tokens: ApplyResult['tokens'][number][] = [];
   readonly #context: DeliveryContext;
-  readonly #made = new Map<Address, () => Promise<Delivery>>();
 
   constructor(context: DeliveryContext) {
     this.#context = context;
   }
 
   /** Delivers the token of a created credential. Resolves with the reason if that fails, otherwise with `undefined`. */
-  async deliver(write: CreateWrite, token: string, id: string): Promise<string | undefined> {
-    const { name, stack } = write.mark;
+  async deliver({ address, mark }: CreateWrite, token: string, id: string): Promise<string | undefined> {
+    const { name, stack } = mark;
     const { sinks, client, known } = this.#context;
     const sink = assertDefined(sinks.find(name), 'token sink');
-    let isFirst = !known.has(write.address);
-    const deliver = () => {
-      const recipient = { address: write.address, name, id, stack, isFirst };
-      isFirst = false;
-      return client.limit(() => deliverToken(recipient, token, { sink, rescue: sinks.rescue }));
-    };
-    this.#made.set(write.address, deliver);
-    const { token: place, failure } = await deliver();
+    const recipient = { address, name, id, stack, isFirst: !known.has(address) };
+    const { token: place, failure } = await client.limit(() =>
+      deliverToken(recipient, token, { sink, rescue: sinks.rescue }),
+    );
     if (place !== undefined) this.tokens.push(place);
     return failure;
-  }
-
-  /** Delivers a token of this run again. Resolves with the reason if that fails, otherwise with `undefined`. */
-  async deliverAgain(address: Address): Promise<string | undefined> {
-    const deliver = assertDefined(this.#made.get(address), `token of ${address}`);
-    return (await deliver()).failure;
   }
 }

@@ -15,7 +15,7 @@ import { createDraftWrite, type DraftWrite, listWritesOfChange } from './writes.
  * changes and the stack, so that the writes in a plan file can be checked against its changes.
  * - A write comes after the creation of the resources to which it refers.
  * - A unique value is freed before it is claimed.
- * - A replace creates first and deletes last.
+ * - A replace creates first and deletes last, except that a credential whose token was not delivered is deleted first.
  * - A delete comes after the writes that remove references to the resource.
  * - A restriction that can lock out the caller comes last.
  */
@@ -27,7 +27,7 @@ export function createOrderedWrites(changes: readonly Change[], stack: string): 
   addDereferenceDependencies(planned, dependencies);
   addClaimDependencies(planned, dependencies);
   addDuplicateDependencies(planned, dependencies);
-  addDeliveryDependencies(planned, dependencies);
+  addUndeliveredDependencies(planned, dependencies);
   return completeWrites(breakCycles(planned, dependencies), dependencies, listLastIds(planned));
 }
 
@@ -342,12 +342,11 @@ function listCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph
 }
 
 /**
- * A concurrent apply of the same stack may be about to deliver the token of a credential that this plan deletes, because
- * nothing shows that it was delivered. Such a delete waits for the new credential and its first delivery, but the record
- * of the delivery waits for the delete: an apply delivers the new token once more before that record, so that no token
- * of a deleted credential can arrive last unnoticed.
+ * A credential whose token was not delivered is deleted before another one is created in its place. A concurrent apply
+ * may be about to deliver its token. After the delete, that apply either does not deliver it, or delivers it before the
+ * new token: so the token of a deleted credential never arrives last.
  */
-function addDeliveryDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
+function addUndeliveredDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const undelivered = planned.filter(
     ({ kind, change: { live } }) => live !== undefined && isTokenUndelivered(kind, { mark: live.mark }),
   );
@@ -355,11 +354,10 @@ function addDeliveryDependencies(planned: readonly Planned[], dependencies: Depe
     undelivered.flatMap(({ writes }) => writes.filter(isDelete)),
     ({ address }) => address,
   );
-  for (const { id, address, purpose } of planned.flatMap(({ writes }) => writes)) {
-    if (purpose !== 'deliver') continue;
+  const creations = planned.flatMap(({ writes }) => writes.filter(isOfCreation));
+  for (const { id, address, purpose } of creations)
     for (const removal of deletes.get(address) ?? []) {
       dependencies.remove(removal.id, id);
-      dependencies.add(id, removal.id);
+      if (purpose === 'create') dependencies.add(id, removal.id);
     }
-  }
 }

@@ -24,6 +24,8 @@ const EDGE: TestResource = {
   lifecycle: LIFECYCLE,
 };
 
+const CREDENTIAL: TestResource = { kind: 'Credential', name: 'agent', spec: {}, lifecycle: LIFECYCLE };
+
 /** A world whose client reads its clock here. */
 function createTimedWorld(options: WorldOptions = {}) {
   const clock = { now: 0 };
@@ -126,6 +128,25 @@ describe('a delete', () => {
       'delete TCPEdge/edge: failed',
       expect.stringMatching(/^create TCPEdge\/successor: skipped: depends on delete TCPEdge\/edge/),
     ]);
+  });
+
+  it('is not sent if the token of the credential was delivered since the plan, and no other credential is created', async () => {
+    const timed = createTimedWorld();
+    const { world, client, clock } = timed;
+    const mark = { stack: 'stack.under_test', name: 'agent' };
+    const { id } = await world.call('POST', '/credentials', { metadata: JSON.stringify({ edgewise: mark }) });
+    const plan = await world.plan([CREDENTIAL], { client });
+    const delivered = { ...mark, delivered: true, id: String(id) };
+    await world.call('PATCH', `/credentials/${id}`, { metadata: JSON.stringify({ edgewise: delivered }) });
+    clock.now += 10_000;
+    world.takeRequests();
+    expect(describeOutcomes(await world.apply(plan, client))).toEqual([
+      'delete Credential/agent: failed: not sent, because its token has been delivered by now. The plan is stale',
+      expect.stringMatching(/^create Credential\/agent: skipped: depends on delete Credential\/agent/),
+      expect.stringMatching(/^deliver Credential\/agent: skipped/),
+    ]);
+    expect(listSent(world)).toEqual(['GET /credentials/cr_…']);
+    expect(listTouched(await world.plan([CREDENTIAL]))).toEqual([]);
   });
 
   it('counts as applied without a second request if the resource is gone', async () => {

@@ -66,6 +66,14 @@ export interface PlanOptions {
   readonly rearrange?: (live: LiveState) => LiveState;
 }
 
+/** How an apply runs beside another one. */
+export interface Beside {
+  /** The pauses of the apply. Default: those of the world. */
+  readonly sleep?: () => Promise<void>;
+  /** Resolves when a token may be delivered. Default: at once. */
+  readonly startDelivery?: () => Promise<void>;
+}
+
 /** The tokens that a sink was given, by the name of the credential. */
 export type Delivered = Map<string, string>;
 
@@ -203,13 +211,14 @@ export class World {
     };
   }
 
-  async apply(plan: Plan, client = this.connect()): Promise<ApplyResult> {
+  async apply(plan: Plan, client = this.connect(), beside: Beside = {}): Promise<ApplyResult> {
+    const { sleep = this.#options.sleep ?? (async () => undefined) } = beside;
     return applyPlan(plan, {
       client,
-      sinks: { find: () => this.#createSink(), rescue: this.#createSink() },
+      sinks: { find: () => this.#createSink(beside), rescue: this.#createSink(beside) },
       onEvent: (event) => void this.events.push(event),
       now: () => this.now(),
-      sleep: this.#options.sleep ?? (async () => undefined),
+      sleep,
       signal: this.#options.signal ?? new AbortController().signal,
       ids: new Map(),
       writeFile: async () => undefined,
@@ -217,8 +226,8 @@ export class World {
   }
 
   /** Applies over a transport of its own, beside others. */
-  async applyOver(plan: Plan, toTransport: (inner: Transport) => Transport): Promise<ApplyResult> {
-    return this.apply(plan, this.#connectOver(toTransport(this.#recorder.transport)));
+  async applyOver(plan: Plan, toTransport: (inner: Transport) => Transport, beside: Beside = {}): Promise<ApplyResult> {
+    return this.apply(plan, this.#connectOver(toTransport(this.#recorder.transport)), beside);
   }
 
   /** Plans and applies, and throws unless everything was done, by a plan whose file is read back. */
@@ -253,12 +262,13 @@ export class World {
     return this.server.snapshot().resources;
   }
 
-  #createSink(): TokenSink {
+  #createSink({ startDelivery }: Beside): TokenSink {
     const { tokenDirectory } = this.#options;
     if (tokenDirectory !== undefined) return createDirectorySink(tokenDirectory);
     return {
       test: async () => [],
       deliver: async ({ name }, token) => {
+        await startDelivery?.();
         this.delivered.set(name, token);
         return `tokens/${name}.token`;
       },

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import type { TestResource } from '../laws/stack.ts';
-import { listTouched, World } from '../laws/world.ts';
-import { interleaveAll, type Runner } from './interleave.ts';
+import { interleaveAll, type Runner, type RunnerContext } from './interleave.ts';
+import type { TestResource } from './stack.ts';
+import { type Beside, listTouched, World } from './world.ts';
 
 const LIFECYCLE = { protect: false, ignore: [], settings: {} } as const;
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 const POOL: TestResource = { kind: 'WeightedBackend', name: 'a', spec: {}, lifecycle: LIFECYCLE };
 const CREDENTIAL: TestResource = { kind: 'Credential', name: 'a', spec: {}, lifecycle: LIFECYCLE };
+const TARGETS = ['Credential/a'];
 const CERTIFICATE: TestResource = {
   kind: 'SSHUserCertificate',
   name: 'a',
@@ -31,10 +32,25 @@ interface Applied {
 async function prepare(stack: readonly TestResource[]): Promise<readonly [Runner<Applied>, Runner<Applied>]> {
   const world = new World({ concurrency: 1 });
   const plans = [await world.plan(stack), await world.plan(stack)] as const;
-  const toRunner =
-    (plan: Plan): Runner<Applied> =>
-    async (toTransport) => ({ world, result: await world.applyOver(plan, toTransport) });
-  return [toRunner(plans[0]), toRunner(plans[1])];
+  return [createRunner(world, plans[0]), createRunner(world, plans[1])];
+}
+
+/** Applies a plan. `undefined`: plans first. */
+function createRunner(world: World, plan?: Plan): Runner<Applied> {
+  return async (context) => {
+    const { over } = context;
+    const planned = plan ?? (await world.plan([CREDENTIAL], { targets: TARGETS, over }));
+    return { world, result: await world.applyOver(planned, over, createBeside(context)) };
+  };
+}
+
+/** A delivery takes as long as the order says, and a pause until the other apply has sent a request. */
+function createBeside({ over, pause }: RunnerContext): Beside {
+  const deliver = over(async () => new Response());
+  return {
+    sleep: pause,
+    startDelivery: async () => void (await deliver(new Request('https://sink.test'))),
+  };
 }
 
 describe('two applies at once, whatever the order of their requests', () => {
@@ -91,18 +107,11 @@ describe('two applies at once, whatever the order of their requests', () => {
   });
 
   it('leave the token of the credential that stays, where one plans while the other delivers', async () => {
-    const targets = ['Credential/a'];
     const orders = await interleaveAll(
       async () => {
         const world = new World({ concurrency: 1 });
-        const first = await world.plan([CREDENTIAL], { targets });
-        return [
-          async (over) => ({ world, result: await world.applyOver(first, over) }),
-          async (over) => ({
-            world,
-            result: await world.applyOver(await world.plan([CREDENTIAL], { targets, over }), over),
-          }),
-        ];
+        const first = await world.plan([CREDENTIAL], { targets: TARGETS });
+        return [createRunner(world, first), createRunner(world)];
       },
       async ([first], order) => {
         const world = first?.world ?? new World();
@@ -113,6 +122,6 @@ describe('two applies at once, whatever the order of their requests', () => {
         expect(listTouched(await world.plan([CREDENTIAL])), order).toEqual([]);
       },
     );
-    expect(orders).toBeGreaterThan(30);
+    expect(orders).toBeGreaterThan(300);
   });
 });

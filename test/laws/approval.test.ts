@@ -12,7 +12,7 @@ import { listTouched, World } from './world.ts';
 describe('an approved plan', () => {
   it('approves itself while nothing changes', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), async (history) => {
-      const { world, second, plan } = await prepare(history);
+      const { world, second, plan } = await createApprovedPlan(history);
       const comparison = await world.compare(plan, second);
       expect(describeComparison(comparison)).toEqual([]);
       expect(comparison.done).toEqual({ changes: [], files: [] });
@@ -22,7 +22,7 @@ describe('an approved plan', () => {
 
   it('is done after it was applied: nothing is left, and each of its changes is listed', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), async (history) => {
-      const { world, second, plan } = await prepare(history);
+      const { world, second, plan } = await createApprovedPlan(history);
       await world.apply(plan);
       const comparison = await world.compare(plan, second);
       expect(describeComparison(comparison)).toEqual([]);
@@ -39,7 +39,7 @@ describe('an approved plan', () => {
       fc.nat(20),
       fc.constantFrom('before', 'after'),
       async (history, request, when) => {
-        const { world, second, plan } = await prepare(history);
+        const { world, second, plan } = await createApprovedPlan(history);
         await world.applyOver(plan, createDyingTransport({ request, when }));
         const comparison = await world.compare(plan, second);
         expect(describeComparison(comparison)).toEqual([]);
@@ -59,7 +59,7 @@ interface Prepared {
   readonly plan: Plan;
 }
 
-async function prepare([first = [], second = []]: readonly TestStack[]): Promise<Prepared> {
+async function createApprovedPlan([first = [], second = []]: readonly TestStack[]): Promise<Prepared> {
   const world = new World();
   await world.migrate(first);
   return { world, second, plan: JSON.parse(JSON.stringify(await world.plan(second))) };

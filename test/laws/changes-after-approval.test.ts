@@ -19,7 +19,7 @@ import { listTouched, type PlanOptions, World } from './world.ts';
 /** What others merge, change and set after a plan was approved. The plan is then applied exactly, or it is refused. */
 
 /** What happens between approval and apply. */
-interface Meanwhile {
+interface ChangesAfterApproval {
   /** Whether other changes of the manifests are merged. */
   readonly isMerged: boolean;
   readonly outside: 'nothing' | 'sets a field' | 'does a part of it' | 'deletes' | 'creates a stranger';
@@ -34,10 +34,10 @@ interface Meanwhile {
 
 const OPTIONS: readonly PlanOptions[] = [{}, {}, {}, { noDelete: true }, { keepDrift: true }];
 
-function arbitraryMeanwhile(): fc.Arbitrary<Meanwhile> {
+function arbitraryChangesAfterApproval(): fc.Arbitrary<ChangesAfterApproval> {
   return fc.record({
     isMerged: fc.boolean(),
-    outside: fc.constantFrom<Meanwhile['outside'][]>(
+    outside: fc.constantFrom<ChangesAfterApproval['outside'][]>(
       'nothing',
       'nothing',
       'sets a field',
@@ -57,37 +57,47 @@ function arbitraryMeanwhile(): fc.Arbitrary<Meanwhile> {
 describe('a change after an approval', () => {
   it('is applied exactly as approved, or refused with every difference', LONG, async () => {
     const judged = { applied: 0, refused: 0 };
-    const property = fc.asyncProperty(arbitraryHistory(2), arbitraryMeanwhile(), async (history, meanwhile) => {
-      const [first = [], second = [], third = []] = history;
-      const world = new World({ concurrency: 1 });
-      await world.migrate(first);
-      const approved: Plan = JSON.parse(JSON.stringify(await world.plan(second, meanwhile.approvedWith)));
-      const known = await rehearse(world, approved);
-      if (meanwhile.diedAt !== undefined)
-        await world.applyOver(approved, createDyingTransport({ request: meanwhile.diedAt, when: 'after' }));
-      await changeOutside(world, [first, second], meanwhile);
-      const merged = meanwhile.isMerged ? third : second;
-      const comparison = await world.compare(approved, merged, meanwhile.appliedWith);
-      if (!isSamePlan(comparison)) {
-        judged.refused += 1;
-        if (meanwhile.diedAt === undefined) expectAllNamed(comparison);
-        expectReason(comparison, meanwhile);
-        return;
-      }
-      judged.applied += 1;
-      world.takeRequests();
-      await world.apply(comparison.after);
-      expect(known.describe(world.takeRequests()).filter((line) => !known.lines.has(line))).toEqual([]);
-      expect(listTouched(await world.plan(merged, meanwhile.appliedWith))).toEqual([]);
-      expect((await world.compare(approved, second, meanwhile.approvedWith)).less).toEqual({ changes: [], files: [] });
-    });
+    const property = fc.asyncProperty(
+      arbitraryHistory(2),
+      arbitraryChangesAfterApproval(),
+      async (history, meanwhile) => {
+        const [first = [], second = [], third = []] = history;
+        const world = new World({ concurrency: 1 });
+        await world.migrate(first);
+        const approved: Plan = JSON.parse(JSON.stringify(await world.plan(second, meanwhile.approvedWith)));
+        const known = await rehearse(world, approved);
+        if (meanwhile.diedAt !== undefined)
+          await world.applyOver(approved, createDyingTransport({ request: meanwhile.diedAt, when: 'after' }));
+        await changeOutside(world, [first, second], meanwhile);
+        const merged = meanwhile.isMerged ? third : second;
+        const comparison = await world.compare(approved, merged, meanwhile.appliedWith);
+        if (!isSamePlan(comparison)) {
+          judged.refused += 1;
+          if (meanwhile.diedAt === undefined) expectAllNamed(comparison);
+          expectReason(comparison, meanwhile);
+          return;
+        }
+        judged.applied += 1;
+        world.takeRequests();
+        await world.apply(comparison.after);
+        expect(known.describe(world.takeRequests()).filter((line) => !known.lines.has(line))).toEqual([]);
+        expect(listTouched(await world.plan(merged, meanwhile.appliedWith))).toEqual([]);
+        expect((await world.compare(approved, second, meanwhile.approvedWith)).less).toEqual({
+          changes: [],
+          files: [],
+        });
+      },
+    );
     await holds(property, 160);
     expect(Math.min(judged.applied, judged.refused), `seed ${SEED}`).toBeGreaterThan(0);
   });
 });
 
 /** Only this stack and another user sent requests: then the plan is as approved. */
-function expectReason({ members, more, less }: PlanComparison, { isMerged, outside, ...meanwhile }: Meanwhile): void {
+function expectReason(
+  { members, more, less }: PlanComparison,
+  { isMerged, outside, ...meanwhile }: ChangesAfterApproval,
+): void {
   const isQuiet = outside === 'nothing' || outside === 'creates a stranger';
   const isSameRun = meanwhile.approvedWith === meanwhile.appliedWith;
   // A stranger may take the unique value that a change needs, and so may be adopted or be in the way.
@@ -125,7 +135,7 @@ function describeRequest({ method, path, body }: SentRequest, known: string): re
 async function changeOutside(
   world: World,
   [first, second]: readonly [TestStack, TestStack],
-  { outside, at, field: index, donors }: Meanwhile,
+  { outside, at, field: index, donors }: ChangesAfterApproval,
 ): Promise<void> {
   const subject = first[at % Math.max(1, first.length)];
   const donor = donors[at % donors.length];

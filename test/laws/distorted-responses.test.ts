@@ -7,7 +7,7 @@ import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
 import { selectEvenly } from './properties.ts';
 
 /** What wears out: each replace leaves one more alive, unless the one before it goes. */
-const WEARING = `${STACK}spec:
+const SHORT_LIVED = `${STACK}spec:
   tokens: { default: { directory: tokens } }
 ---
 apiVersion: edgewise/v1
@@ -32,7 +32,7 @@ spec:
 `;
 
 /** Every kind, with maps and lists that are stated, stated to be empty, and left out. */
-const MANIFESTS = `${WEARING}---
+const MANIFESTS = `${SHORT_LIVED}---
 apiVersion: edgewise/v1
 kind: TCPEdge
 metadata: { name: postgres }
@@ -76,11 +76,11 @@ type Distortion = (name: string, value: Json) => Json | undefined;
 type Where = (request: { readonly method: string; readonly path: string }) => boolean;
 
 const EVERYWHERE: Where = () => true;
-const IN_ANSWERS_TO_CREATIONS: Where = ({ method }) => method === 'POST';
-const IN_ANSWERS_TO_CHANGES: Where = ({ method }) => method === 'PATCH';
+const IN_RESPONSES_TO_CREATES: Where = ({ method }) => method === 'POST';
+const IN_RESPONSES_TO_CHANGES: Where = ({ method }) => method === 'PATCH';
 const IN_LISTS: Where = ({ method }) => method === 'GET';
 
-function distorted(handle: Transport, where: Where, distortion: Distortion): Transport {
+function createDistortingTransport(handle: Transport, where: Where, distortion: Distortion): Transport {
   return async (request) => {
     const { method, url } = request;
     const response = await handle(request);
@@ -117,7 +117,7 @@ interface Outcome {
   readonly most: readonly number[];
 }
 
-async function applyOften(workspace: Workspace, transport: Transport, times = 5): Promise<Outcome> {
+async function applyRepeatedly(workspace: Workspace, transport: Transport, times = 5): Promise<Outcome> {
   const exitCodes: number[] = [];
   const most = WORN_KINDS.map(() => 0);
   for (let count = 0; count < times; count += 1) {
@@ -141,8 +141,8 @@ describe('a service that changes what it stores', () => {
     ['adds fields that nobody knows', (name, value) => (name === 'uri' ? `${String(value)}?new` : value)],
   ])('leaves certificates and credentials as they are: %s', async (_, distortion) => {
     const workspace = await createWorkspace({ 'stack.yaml': MANIFESTS });
-    const transport = distorted(workspace.recorder.transport, EVERYWHERE, distortion);
-    expect(await applyOften(workspace, transport)).toEqual(ALL_WELL);
+    const transport = createDistortingTransport(workspace.recorder.transport, EVERYWHERE, distortion);
+    expect(await applyRepeatedly(workspace, transport)).toEqual(ALL_WELL);
     const plan = await workspace.edgewise('plan stack.yaml --detailed-exitcode', { transport });
     expect(plan.exitCode, plan.stdout).toBe(0);
   });
@@ -156,8 +156,8 @@ describe('a service that changes what it stores', () => {
   it.each(HIDDEN)('never shows %s gets it in one request', async (hidden) => {
     const workspace = await createWorkspace({ 'stack.yaml': MANIFESTS });
     const leaveOut: Distortion = (name, value) => (name === hidden ? undefined : value);
-    const transport = distorted(workspace.recorder.transport, EVERYWHERE, leaveOut);
-    expect(await applyOften(workspace, transport)).toEqual(ALL_WELL);
+    const transport = createDistortingTransport(workspace.recorder.transport, EVERYWHERE, leaveOut);
+    expect(await applyRepeatedly(workspace, transport)).toEqual(ALL_WELL);
     const plan = await workspace.edgewise('plan stack.yaml --detailed-exitcode', { transport });
     expect(plan.exitCode, plan.stdout).toBe(0);
   });
@@ -166,15 +166,15 @@ describe('a service that changes what it stores', () => {
     const workspace = await createWorkspace({ 'stack.yaml': MANIFESTS });
     const { edgewise, write, server } = workspace;
     const leaveOut: Distortion = (name, value) => (name === 'extensions' ? undefined : value);
-    const transport = distorted(workspace.recorder.transport, EVERYWHERE, leaveOut);
+    const transport = createDistortingTransport(workspace.recorder.transport, EVERYWHERE, leaveOut);
     const extensionsOf = () => server.snapshot().resources['SSHUserCertificate']?.map(({ extensions }) => extensions);
     await edgewise('apply stack.yaml --yes', { transport });
     expect(extensionsOf()).toEqual([{}]);
     await write({ 'stack.yaml': MANIFESTS.replace('  extensions: {}\n', '') });
-    expect(await applyOften(workspace, transport)).toEqual(ALL_WELL);
+    expect(await applyRepeatedly(workspace, transport)).toEqual(ALL_WELL);
     expect(extensionsOf()).toEqual([{ 'permit-pty': '', 'permit-user-rc': '' }]);
     await write({ 'stack.yaml': MANIFESTS });
-    expect(await applyOften(workspace, transport)).toEqual(ALL_WELL);
+    expect(await applyRepeatedly(workspace, transport)).toEqual(ALL_WELL);
     expect(extensionsOf()).toEqual([{}]);
   });
 });
@@ -189,8 +189,8 @@ describe('certificates and credentials never outnumber their manifests', () => {
   ]);
 
   it.each([
-    ['in answers to creations', IN_ANSWERS_TO_CREATIONS],
-    ['in answers to changes', IN_ANSWERS_TO_CHANGES],
+    ['in answers to creations', IN_RESPONSES_TO_CREATES],
+    ['in answers to changes', IN_RESPONSES_TO_CHANGES],
     ['in lists', IN_LISTS],
     ['everywhere', EVERYWHERE],
   ])(
@@ -198,9 +198,9 @@ describe('certificates and credentials never outnumber their manifests', () => {
     async (_, where) => {
       const grown: string[] = [];
       for (const [name, distortion] of selectEvenly(WAYS)) {
-        const workspace = await createWorkspace({ 'stack.yaml': WEARING });
-        const transport = distorted(workspace.recorder.transport, where, distortion);
-        const { most } = await applyOften(workspace, transport, 3);
+        const workspace = await createWorkspace({ 'stack.yaml': SHORT_LIVED });
+        const transport = createDistortingTransport(workspace.recorder.transport, where, distortion);
+        const { most } = await applyRepeatedly(workspace, transport, 3);
         if (most.some((count) => count > 1)) grown.push(`${name}: ${most.join(', ')}`);
       }
       expect(grown).toEqual([]);

@@ -42,15 +42,15 @@ interface Planned {
 type Prepare = (history: readonly TestStack[]) => Promise<Planned>;
 
 const WAYS: readonly (readonly [string, Prepare])[] = [
-  ['changes resources', ([first, second]) => save(first, second)],
-  ['prunes duplicates', ([first, second]) => save(first, second, copyEverything)],
-  ['is narrowed', ([first, second = []]) => save(first, second, undefined, toTargets(second))],
-  ['leaves drift and what has no manifest', ([first, second]) => save(first, second, undefined, KEEPING)],
-  ['takes over', takeOver],
+  ['changes resources', ([first, second]) => createSavedPlan(first, second)],
+  ['prunes duplicates', ([first, second]) => createSavedPlan(first, second, copyEverything)],
+  ['is narrowed', ([first, second = []]) => createSavedPlan(first, second, undefined, toTargets(second))],
+  ['leaves drift and what has no manifest', ([first, second]) => createSavedPlan(first, second, undefined, KEEPING)],
+  ['takes over', createTakeOverPlan],
 ];
 
 /** The state of an interrupted apply, before a user edits the plan file. */
-const BROKEN: readonly (readonly [string, Prepare])[] = [...WAYS, ['broke off', interruptDelivery]];
+const BROKEN: readonly (readonly [string, Prepare])[] = [...WAYS, ['broke off', createUndeliveredPlan]];
 
 const KEEPING: PlanOptions = { delete: false, revertDrift: false };
 
@@ -59,7 +59,7 @@ function toTargets(stack: TestStack): PlanOptions {
   return { targets: owned.slice(0, 2).map(({ kind, name }) => `${kind}/${name}`) };
 }
 
-async function save(
+async function createSavedPlan(
   first: TestStack = [],
   second: TestStack = [],
   meddle: (world: World) => Promise<unknown> = async () => undefined,
@@ -68,20 +68,24 @@ async function save(
   const world = new World();
   await world.migrate(first);
   await meddle(world);
-  return saveIn(world, loadStack(second), options);
+  return createSavedPlanIn(world, loadStack(second), options);
 }
 
-async function takeOver([first = []]: readonly TestStack[]): Promise<Planned> {
+async function createTakeOverPlan([first = []]: readonly TestStack[]): Promise<Planned> {
   const world = new World();
   await world.migrate(first);
   const state = loadStack(first);
-  return saveIn(world, { ...state, stack: { ...state.stack, name: 'heir' } }, { takeOver: [state.stack.name] });
+  return createSavedPlanIn(
+    world,
+    { ...state, stack: { ...state.stack, name: 'heir' } },
+    { takeOver: [state.stack.name] },
+  );
 }
 
 /** An apply dies as it records the delivery of its first token: a credential is left of which nothing shows that anybody has its token. */
-async function interruptDelivery([first, second = []]: readonly TestStack[]): Promise<Planned> {
+async function createUndeliveredPlan([first, second = []]: readonly TestStack[]): Promise<Planned> {
   const agent = { kind: CREDENTIAL.name, name: 'agent', spec: {}, lifecycle: { protect: false, ignore: [] } };
-  const planned = await save(first, [...second.filter(({ name }) => name !== agent.name), agent]);
+  const planned = await createSavedPlan(first, [...second.filter(({ name }) => name !== agent.name), agent]);
   const { world, plan, state, options } = planned;
   if (hasErrors(plan.diagnostics)) return planned;
   world.interpose(dieAtDelivery);
@@ -101,7 +105,7 @@ const dieAtDelivery: (inner: Transport) => Transport = (inner) => {
   };
 };
 
-async function saveIn(world: World, state: DesiredState, options: PlanOptions): Promise<Planned> {
+async function createSavedPlanIn(world: World, state: DesiredState, options: PlanOptions): Promise<Planned> {
   const plan = await openStackOf(world, state, toFolder()).plan(options);
   return { world, state, options, plan: parsePlan(renderPlanJson(plan)) };
 }
@@ -131,7 +135,7 @@ describe('a plan file', () => {
 
   it('applies the manifests of the apply or nothing if it was made from others', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(2), async ([first, second = [], third]) => {
-      const planned = await save(first, third);
+      const planned = await createSavedPlan(first, third);
       if (hasErrors(planned.plan.diagnostics)) return;
       const other = await openStackOf(planned.world, loadStack(second), toFolder()).plan();
       const sent = await listSent(planned, other);

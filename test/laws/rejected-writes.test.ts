@@ -6,8 +6,8 @@ import { toAddress } from '../../src/model/address.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, type Workspace } from '../cli/workspace.ts';
-import { createForeignUser } from '../simulation/other-user.ts';
-import { type Chance, createRandom } from '../simulation/random.ts';
+import { createDependentResource } from '../simulation/other-user.ts';
+import { createRandom, type SeededRandom } from '../simulation/random.ts';
 import { LINKED_KINDS } from '../simulation/repository.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { listKnownIds } from './arbitrary-values.ts';
@@ -27,21 +27,21 @@ const HISTORY = fc.tuple(arbitraryHistory(1, OPTIONS), fc.nat()).map(([[first = 
 describe('a resource that others use and that has no manifest', () => {
   it('is expected to be rejected, is rejected, and fails alone', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
-      const { edgewise, used, consent } = await prepare(history);
+      const { edgewise, used, consent } = await createUsedResources(history);
       if (used === undefined) return;
       const plan = await edgewise(`plan --format json ${consent}`);
       expect(plan).toMatchObject({ exitCode: EXIT.refused });
-      expect(listForetold(plan.stdout)).toEqual([used]);
+      expect(listPredictedRejections(plan.stdout)).toEqual([used]);
       const applied = await edgewise(`apply --yes --format json ${consent} --allow-rejected ${used}`);
       expect(applied).toMatchObject({ exitCode: EXIT.failed });
-      expect(listUndone(applied.stdout)).toEqual([used]);
+      expect(listFailedResources(applied.stdout)).toEqual([used]);
     });
     await holds(property, 60);
   });
 
   it('prevents no other write with --skip-rejected', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
-      const { edgewise, used, consent } = await prepare(history);
+      const { edgewise, used, consent } = await createUsedResources(history);
       if (used === undefined) return;
       const line = `--skip-rejected ${consent}`;
       expect(await edgewise(`plan -o plan.json ${line}`)).toMatchObject({ exitCode: EXIT.success });
@@ -58,22 +58,22 @@ describe('a resource that others use and that has no manifest', () => {
 
   it('is rejected as expected, whatever the service does not show', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
-      const { edgewise, recorder, consent } = await prepare(history);
+      const { edgewise, recorder, consent } = await createUsedResources(history);
       const transport = createRandomlyOmittingService(recorder.transport, createRandom(`hide ${history.seed}`));
       const plan = await edgewise(`plan -o plan.json --format json ${consent}`, { transport });
       if (plan.exitCode !== EXIT.refused) return;
-      const foretold = listForetold(plan.stdout);
-      const allowed = foretold.map((address) => `--allow-rejected ${address}`).join(' ');
+      const predicted = listPredictedRejections(plan.stdout);
+      const allowed = predicted.map((address) => `--allow-rejected ${address}`).join(' ');
       const line = `apply --yes --no-rehearsal --format json ${consent} ${allowed}`;
       const applied = await edgewise(line, { transport });
-      expect(listUndone(applied.stdout)).toEqual(expect.arrayContaining([...foretold]));
+      expect(listFailedResources(applied.stdout)).toEqual(expect.arrayContaining([...predicted]));
     });
     await holds(property, 60);
   });
 });
 
 /** A stack that was applied and then became another one, without what others use since. */
-async function prepare({
+async function createUsedResources({
   first,
   second,
   seed,
@@ -86,7 +86,7 @@ async function prepare({
   const { exitCode } = await workspace.edgewise('apply --yes --no-rehearsal');
   const others = { service: toShared(workspace), chance: createRandom(`use ${seed}`) };
   // What they would have to say of a unique value, they leave to us: then the service refuses it.
-  const used = exitCode === EXIT.success ? await createForeignUser(others).catch(() => undefined) : undefined;
+  const used = exitCode === EXIT.success ? await createDependentResource(others).catch(() => undefined) : undefined;
   const isUsed = ({ kind, name }: TestStack[number]): boolean => toAddress(kind, name) === used;
   const isGone = used !== undefined && !second.some(isUsed);
   const rest = isGone ? second : first.filter((one) => !isUsed(one));
@@ -117,20 +117,20 @@ function toShared({ server }: Workspace): SharedService {
   };
 }
 
-function listForetold(stdout: string): readonly string[] {
+function listPredictedRejections(stdout: string): readonly string[] {
   const { violations } = JSON.parse(stdout);
   return violations.flatMap(({ rule, addresses }: JsonObject) => (rule === 'rejected-write' ? addresses : []));
 }
 
 /** The resources of what was not done, each once. */
-function listUndone(stdout: string): readonly string[] {
+function listFailedResources(stdout: string): readonly string[] {
   const outcomes: readonly JsonObject[] = JSON.parse(stdout).outcomes;
   const undone = outcomes.filter(({ outcome }) => outcome !== 'applied').map(({ write }) => String(write));
   return [...new Set(undone.map((id) => id.split(' ').at(-1) ?? id))];
 }
 
 /** A service that leaves out what is empty for some resources and not for others, and some fields always. */
-function createRandomlyOmittingService(inner: Transport, chance: Chance): Transport {
+function createRandomlyOmittingService(inner: Transport, chance: SeededRandom): Transport {
   const never = new Set(OWNED_KINDS.flatMap(({ fields }) => Object.keys(fields)).filter(() => chance.isLucky(0.1)));
   return async (request) => {
     const response = await inner(request);
@@ -143,7 +143,7 @@ function createRandomlyOmittingService(inner: Transport, chance: Chance): Transp
   };
 }
 
-function withoutEmptyFields(resource: JsonObject, never: ReadonlySet<string>, chance: Chance): JsonObject {
+function withoutEmptyFields(resource: JsonObject, never: ReadonlySet<string>, chance: SeededRandom): JsonObject {
   const shown = Object.entries(resource).filter(
     ([name, value]) => IDENTITY.has(name) || (!never.has(name) && !(isEmpty(value) && chance.isLucky(0.5))),
   );

@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Act, type Form, listScenarios, type Played, playScenario, type Scenario } from '../scenarios/scenario.ts';
+import {
+  type CommandRun,
+  type Form,
+  listScenarios,
+  runScenario,
+  type Scenario,
+  type ScenarioResult,
+} from '../scenarios/scenario.ts';
 import { TREE } from '../scenarios/setup.ts';
 import { selectEvenly } from './properties.ts';
 
@@ -10,18 +17,18 @@ const SCENARIOS = selectEvenly(listScenarios().filter(({ folder }) => !existsSyn
 
 describe('a stack alone and as the only one of a run over many', () => {
   it.each(SCENARIOS)('sends the same requests and ends in the same way: $name', async (scenario) => {
-    const [alone, ofMany] = [await play(scenario, 'folder'), await play(scenario, 'recursive')];
+    const [alone, ofMany] = [await runScenarioAs(scenario, 'folder'), await runScenarioAs(scenario, 'recursive')];
     expect(ofMany).toEqual(alone);
   });
 });
 
-async function play(scenario: Scenario, form: Form): Promise<readonly object[]> {
-  const { plan, apply, again, finalPlan }: Played = await playScenario(scenario, form);
+async function runScenarioAs(scenario: Scenario, form: Form): Promise<readonly object[]> {
+  const { plan, apply, again, finalPlan }: ScenarioResult = await runScenario(scenario, form);
   return [plan, apply, again, finalPlan].flatMap((act) => (act === undefined ? [] : [summarize(act)]));
 }
 
 /** What was sent, how it ended, and what was found. */
-function summarize({ exitCode, requests, stdout, stderr }: Act): object {
+function summarize({ exitCode, requests, stdout, stderr }: CommandRun): object {
   const sent = requests.map(({ method, path, body, status }) => ({ method, path, body, status }));
   return { exitCode, sent, found: listFindings(`${stdout}\n${stderr}`) };
 }

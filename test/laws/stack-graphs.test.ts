@@ -3,22 +3,22 @@ import { listWrites } from '../repository/tree.ts';
 import { LONG, selectEvenly } from './properties.ts';
 import {
   applyUntilDone,
+  createRepositoryWorkspace,
   describeLive,
   describeWanted,
   type Graph,
-  isOrdered,
+  hasNoCircle,
   listGraphs,
   listShapes,
   listSubsets,
   type Repository,
-  startWith,
   toFiles,
   toRepository,
 } from './stack-graphs.ts';
 
 /** Tries a change of a repository: so many applies are enough. */
 async function expectChanged(before: Repository, after: Repository, most: number): Promise<void> {
-  const workspace = await startWith(before);
+  const workspace = await createRepositoryWorkspace(before);
   expect(describeLive(workspace)).toEqual(describeWanted(before));
   const ids = new Map(
     (workspace.server.snapshot().resources?.['WeightedBackend'] ?? []).map((one) => [one['id'], one]),
@@ -50,7 +50,7 @@ describe('stacks with references, in every graph of three and every shape of fou
   it('are applied in one run, whichever of them change', LONG, async () => {
     for (const { count, graph } of selectEvenly([...SMALL, ...LARGE])) {
       const before = toRepository(count, graph);
-      const workspace = await startWith(before);
+      const workspace = await createRepositoryWorkspace(before);
       for (const changed of listSubsets(before.stacks)) {
         const texts = Object.fromEntries(before.stacks.map((name) => [name, changed.includes(name) ? 'new' : 'old']));
         await workspace.write(toFiles({ ...before, texts }));
@@ -64,7 +64,7 @@ describe('stacks with references, in every graph of three and every shape of fou
   it('are applied from saved plans in one run, whichever of them change', LONG, async () => {
     for (const { count, graph } of selectEvenly(SMALL)) {
       const before = toRepository(count, graph);
-      const workspace = await startWith(before);
+      const workspace = await createRepositoryWorkspace(before);
       for (const changed of listSubsets(before.stacks)) {
         const texts = Object.fromEntries(before.stacks.map((name) => [name, changed.includes(name) ? 'new' : 'old']));
         await workspace.write(toFiles({ ...before, texts }));
@@ -94,7 +94,7 @@ describe('stacks with references, in every graph of three and every shape of fou
     for (const { count, from, to } of selectEvenly(pairs, MOST_ALONE)) {
       const [before, after] = [toRepository(count, from), toRepository(count, to)];
       for (const stacks of [before.stacks, before.stacks.toReversed()]) {
-        const workspace = await startWith(before);
+        const workspace = await createRepositoryWorkspace(before);
         await workspace.write(toFiles(after, before));
         // An order that is wrong for a reference needs the stack that waits for another one once more.
         for (const name of [...stacks, ...stacks, ...stacks]) await workspace.edgewise(`apply live/${name} --yes`);
@@ -127,7 +127,7 @@ describe('stacks with references, in every graph of three and every shape of fou
       return listHomes(before).map((homes) => ({ graph, before, after: { ...before, homes } }));
     });
     for (const { graph, before, after } of selectEvenly(
-      cases.filter((one) => isOrdered(one.after)),
+      cases.filter((one) => hasNoCircle(one.after)),
       MOST,
     )) {
       await expectChanged(before, after, 1).catch((error: Error) => {
@@ -173,7 +173,7 @@ describe('stacks with references, in every graph of three and every shape of fou
 
   it('send nothing if nothing changed', LONG, async () => {
     for (const { count, graph } of selectEvenly(SMALL)) {
-      const workspace = await startWith(toRepository(count, graph));
+      const workspace = await createRepositoryWorkspace(toRepository(count, graph));
       listWrites(workspace);
       expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
       expect(listWrites(workspace)).toEqual([]);

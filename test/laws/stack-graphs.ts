@@ -79,7 +79,7 @@ export function toRepository(count: number, graph: Graph): Repository {
 }
 
 /** Whether stacks refer to each other in no circle. */
-export function isOrdered({ stacks, homes, uses }: Repository): boolean {
+export function hasNoCircle({ stacks, homes, uses }: Repository): boolean {
   const graph = stacks.flatMap((user) =>
     (uses[user] ?? []).flatMap((pool) => {
       const used = homes[pool];
@@ -126,7 +126,7 @@ function renderStack(name: string, repository: Repository, before: Repository | 
 }
 
 /** A workspace in which a repository is applied. */
-export async function startWith(repository: Repository): Promise<Workspace> {
+export async function createRepositoryWorkspace(repository: Repository): Promise<Workspace> {
   const workspace = await createWorkspace(toFiles(repository));
   await applyUntilDone(workspace, 1);
   return workspace;

@@ -20,7 +20,7 @@ import { SUBJECTS } from './subjects.ts';
 import { listTouched, loadStack, World } from './world.ts';
 
 /** A service that stores values in forms of its own: all of them, or those given. */
-function normalising({ server }: World, forms?: readonly StoredForm[]): (inner: Transport) => Transport {
+function createNormalizingService({ server }: World, forms?: readonly StoredForm[]): (inner: Transport) => Transport {
   return (handle) =>
     withFaults(
       server.behind(() => toSend(handle)),
@@ -45,7 +45,7 @@ describe('a service that stores values in its own forms', () => {
     const property = fc.asyncProperty(arbitraryHistory(2, { kinds: [kind] }), async (stacks) => {
       fc.pre(stacks.every(isStorable));
       const world = new World();
-      world.interpose(normalising(world));
+      world.interpose(createNormalizingService(world));
       for (const stack of stacks) {
         await world.migrate(stack);
         for (let times = 0; times < 2; times += 1) {
@@ -64,7 +64,7 @@ describe('a service that stores values in its own forms', () => {
     const property = fc.asyncProperty(arbitraryHistory(3), async (stacks) => {
       fc.pre(stacks.every(isStorable));
       const world = new World();
-      world.interpose(normalising(world));
+      world.interpose(createNormalizingService(world));
       for (const stack of stacks) {
         await world.migrate(stack);
         expect(listTouched(await world.plan(stack))).toEqual([]);
@@ -106,7 +106,7 @@ describe('a field that another user changes at a service with its own forms', ()
         if (subject === undefined || drifted === undefined || subject.lifecycle.ignore.includes(field)) return;
         fc.pre(isStorable([...stack, drifted]));
         const world = new World();
-        world.interpose(normalising(world, SHOWN_FORMS));
+        world.interpose(createNormalizingService(world, SHOWN_FORMS));
         await world.migrate(stack);
         const before = await readField(world, stack, subject, field);
         await changeField(world, { resource: drifted, stack }, field);
@@ -132,7 +132,7 @@ describe('a field that changes in its manifest at a service with its own forms',
         if (old === undefined || subject === undefined) return;
         fc.pre(isStorable([...before, ...after]));
         const world = new World();
-        world.interpose(normalising(world));
+        world.interpose(createNormalizingService(world));
         await world.migrate(before);
         const shown = { ...old, spec: await readSpec(world, before, old) };
         const plan = await world.plan(after);
@@ -159,7 +159,7 @@ describe('a description that changes in its manifest at a service with its own f
       const [stack = []] = stacks;
       fc.pre(isStorable(stack));
       const world = new World();
-      world.interpose(normalising(world, ['lower_case', 'trimmed']));
+      world.interpose(createNormalizingService(world, ['lower_case', 'trimmed']));
       const subjects = stack.filter(({ kind: one, lifecycle }) => one === kind.name && lifecycle.ignore.length === 0);
       const toStack = (description: string): TestStack =>
         stack.map((one) => (subjects.includes(one) ? { ...one, spec: { ...one.spec, description } } : one));

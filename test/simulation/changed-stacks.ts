@@ -9,7 +9,7 @@ import type { World } from './world.ts';
  * and no time passes. The files are not those that runs see, which ask git nothing.
  */
 export async function checkChange(
-  { folder, ledger, tell }: World,
+  { folder, checker, log }: World,
   before: Repository,
   after: Repository,
 ): Promise<void> {
@@ -18,14 +18,15 @@ export async function checkChange(
   writeRepository(before, root, {});
   commitAll(cwd);
   writeRepository(after, root, {});
-  tell('git: which stacks changed?');
+  log('git: which stacks changed?');
   const env = { EDGEWISE_BASE_URL: '' };
   const { stdout } = await runCommand(['stacks', 'live', '--changed-since', 'HEAD', '--format', 'json'], { cwd, env });
   const report: { readonly stacks: readonly { readonly name: string }[] } = JSON.parse(stdout);
   const [listed, expected] = [report.stacks.map(({ name }) => name), listChanged(before, after)].map((names) =>
     names.toSorted().join(', '),
   );
-  if (listed !== expected) ledger.accuse(`counts as changed: ${listed || 'nothing'}, instead of: ${expected}`);
+  if (listed !== expected)
+    checker.reportViolation(`counts as changed: ${listed || 'nothing'}, instead of: ${expected}`);
 }
 
 function listChanged(before: Repository, after: Repository): readonly string[] {

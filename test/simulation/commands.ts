@@ -1,9 +1,9 @@
 import type { TestStack } from '../laws/stack.ts';
 import { chooseFaults } from './faults.ts';
 import { checkRun } from './oracle.ts';
-import type { Chance } from './random.ts';
+import type { SeededRandom } from './random.ts';
 import type { Owns } from './request-checker.ts';
-import { type Fate, finishRuns, type Run, startRun } from './run-edgewise.ts';
+import { type Disruptions, finishRuns, type Run, startRun } from './run-edgewise.ts';
 import { chooseApi, toManifestText, type World } from './world.ts';
 
 /** A rehearsal takes as long as the rest of an apply, and changes nothing of what it sends. */
@@ -15,15 +15,19 @@ export interface StartOptions {
   readonly stack?: TestStack;
   /** Whose resources it may touch; absent: those of the only stack. */
   readonly owns?: Owns;
-  readonly chance: Chance;
-  readonly fate: Fate;
+  readonly chance: SeededRandom;
+  readonly disruptions: Disruptions;
 }
 
 /** Requests and seconds, as a setting. */
 const RATE_LIMITS = ['20/10s', '120/60s', 'none'] as const;
 
 /** Starts a command with settings that chance decides. */
-export function start(world: World, argv: readonly string[], { stack, owns, chance, fate }: StartOptions): Run {
+export function startCommand(
+  world: World,
+  argv: readonly string[],
+  { stack, owns, chance, disruptions }: StartOptions,
+): Run {
   const rateLimit = chance.pick(RATE_LIMITS);
   const api = chooseApi(chance);
   return startRun(world, {
@@ -31,7 +35,7 @@ export function start(world: World, argv: readonly string[], { stack, owns, chan
     argv,
     stdin: stack === undefined ? '' : toManifestText(stack, api),
     ...(owns !== undefined && { owns }),
-    fate,
+    disruptions,
     rateLimit,
     chance: chance.fork('way'),
     env: {
@@ -51,14 +55,14 @@ export async function runAll(world: World, started: readonly Run[]): Promise<voi
 }
 
 /** What befalls a command. */
-export function chooseFate(chance: Chance, { meddling = 0.3 } = {}): Fate {
+export function chooseDisruptions(chance: SeededRandom, { meddling = 0.3 } = {}): Disruptions {
   const request = chance.int(1, 30);
   const when = chance.pick(['before', 'after'] as const);
   const acts = chance.isLucky(meddling) ? [chance.int(1, 25), chance.int(1, 25)] : [];
   const cursors = chance.fork('cursors');
   return {
-    faults: chooseFaults(chance, { deceits: true }),
-    meddling: new Set(acts),
+    faults: chooseFaults(chance, { undetectable: true }),
+    otherUserRequests: new Set(acts),
     ...(meddling > 0 && cursors.isLucky(0.5) && { lostCursors: cursors.int(1, 3) }),
     ...(chance.isLucky(0.25) && { death: { request, when } }),
     ...(chance.isLucky(0.1) && { interrupt: { request, isTwice: chance.isLucky(0.3) } }),

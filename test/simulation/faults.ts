@@ -1,5 +1,5 @@
 import type { FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
-import type { Chance } from './random.ts';
+import type { SeededRandom } from './random.ts';
 
 type FaultName = FaultRule['fault'];
 
@@ -36,18 +36,18 @@ const HONEST: readonly [FaultName, ...FaultName[]] = [
 ];
 
 /** Whether reading may be untrue with these faults, and nothing says so. */
-export function isDeceitful({ rules }: ServerFaults): boolean {
+export function hasUndetectableFault({ rules }: ServerFaults): boolean {
   return rules.some(({ fault }) => DECEITS.has(fault));
 }
 
 /** What goes wrong in one run: often nothing, seldom very much. */
-export function chooseFaults(chance: Chance, { deceits }: { readonly deceits: boolean }): ServerFaults {
+export function chooseFaults(chance: SeededRandom, { undetectable }: { readonly undetectable: boolean }): ServerFaults {
   const count = chance.pick([0, 1, 1, 2, 3]);
-  const rules = Array.from({ length: count }, () => chooseRule(chance, deceits && chance.isLucky(0.2)));
+  const rules = Array.from({ length: count }, () => chooseRule(chance, undetectable && chance.isLucky(0.2)));
   return { seed: chance.int(0, 1e6), rules };
 }
 
-function chooseRule(chance: Chance, isDeceit: boolean): FaultRule {
+function chooseRule(chance: SeededRandom, isDeceit: boolean): FaultRule {
   const fault = isDeceit ? chance.pick(['missing', 'no_next', 'stale'] as const) : chance.pick(HONEST);
   const choice = {
     on: isDeceit ? 'GET *' : chance.pick(ON),

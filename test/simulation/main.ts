@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { breakSource } from '../broken-source.ts';
 import { MUTANTS, NO_MUTANT } from './mutants.ts';
-import { type Foretelling, renderForetellings } from './predicted-failures.ts';
+import { type FailedApply, renderFailedApplies } from './predicted-failures.ts';
 import { SOURCE_MUTANTS } from './source-mutants.ts';
 
 /**
@@ -31,7 +31,7 @@ if (mutant === undefined)
 const PROGRESS = 100;
 const start = performance.now();
 const failed: number[] = [];
-const failures: Foretelling[] = [];
+const failures: FailedApply[] = [];
 for (let walked = 1; walked <= seeds; walked += 1) {
   const seed = from + (walked - 1) * step;
   const { violations, trace, failures: own } = await walk(seed, mutant);
@@ -54,5 +54,5 @@ process.stdout.write(
     ? `${seeds} walks from ${from} in ${took} s: all is well\n`
     : `failed: ${failed.join(' ')} (${took} s)\n`,
 );
-process.stdout.write(renderForetellings(failures));
+process.stdout.write(renderFailedApplies(failures));
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -10,22 +10,22 @@ import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { changeField, createOutsideResource, listChangeable, type SharedService } from '../laws/other-user.ts';
 import { STACK_NAME, type TestResource, type TestStack } from '../laws/stack.ts';
-import type { Chance } from './random.ts';
+import type { SeededRandom } from './random.ts';
 import { findOurMark } from './request-checker.ts';
-import { listWitnesses, WITNESS } from './service-behaviours.ts';
+import { listCompleteResources, WITNESS } from './service-behaviours.ts';
 
 /** What others do while edgewise is at work, or in between. */
 
 /** Whose account it is besides ours. */
-export interface Others {
+export interface SharedAccount {
   readonly service: SharedService;
   /** Stacks whose values others use. */
   readonly stacks: readonly TestStack[];
-  readonly chance: Chance;
+  readonly chance: SeededRandom;
 }
 
 /** Does one thing, and says what. What the service refuses does not happen. */
-export async function changeAsOutsider({ service, stacks, chance }: Others): Promise<string> {
+export async function changeAsOtherUser({ service, stacks, chance }: SharedAccount): Promise<string> {
   const resource = chance.pickAny(stacks.flat());
   const [name, act] = chance.pick<readonly [string, () => Promise<unknown>]>([
     ['changes', () => change(service, stacks, resource, chance)],
@@ -44,12 +44,12 @@ export async function changeAsOutsider({ service, stacks, chance }: Others): Pro
 }
 
 /** Another user creates resources in which the service shows every field. */
-export async function createWitnesses(service: SharedService): Promise<void> {
-  for (const { path, body } of listWitnesses()) await service.call('POST', path, body);
+export async function createCompleteResources(service: SharedService): Promise<void> {
+  for (const { path, body } of listCompleteResources()) await service.call('POST', path, body);
 }
 
 /** What only one can have, and others have now, stands in our way until they let it go. */
-export async function clearTheWay(service: SharedService): Promise<void> {
+export async function deleteConflictingResources(service: SharedService): Promise<void> {
   for (const kind of OWNED_KINDS.filter(({ fields }) => Object.values(fields).some(({ unique }) => unique)))
     for (const resource of service.resources()[kind.name] ?? [])
       if (findOurMark(resource) === undefined && resource['description'] !== WITNESS)
@@ -60,7 +60,7 @@ async function change(
   service: SharedService,
   stacks: readonly TestStack[],
   resource: TestResource | undefined,
-  chance: Chance,
+  chance: SeededRandom,
 ): Promise<void> {
   if (resource === undefined) return;
   const kind = getKind(resource.kind);
@@ -72,7 +72,7 @@ async function change(
 /** Takes away a value that a manifest states. */
 async function empty(
   service: SharedService,
-  { stacks, resource, chance }: Omit<Others, 'service'> & { readonly resource: TestResource | undefined },
+  { stacks, resource, chance }: Omit<SharedAccount, 'service'> & { readonly resource: TestResource | undefined },
 ): Promise<void> {
   if (resource === undefined) return;
   const kind = getKind(resource.kind);
@@ -84,20 +84,20 @@ async function empty(
   await changeField(service, { resource: { ...resource, spec }, stack }, field);
 }
 
-function listOurs(service: SharedService) {
+function listMarkedResources(service: SharedService) {
   return OWNED_KINDS.flatMap((kind) =>
     (service.resources()[kind.name] ?? []).filter(findOurMark).map((resource) => ({ kind, resource })),
   );
 }
 
-async function remove(service: SharedService, chance: Chance): Promise<void> {
-  const found = chance.pickAny(listOurs(service));
+async function remove(service: SharedService, chance: SeededRandom): Promise<void> {
+  const found = chance.pickAny(listMarkedResources(service));
   if (found !== undefined) await service.call('DELETE', toResourcePath(found.kind, found.resource));
 }
 
 /** Deletes the resource with an id, if it is one of ours, and says so. What the service refuses does not happen. */
-export async function deleteOurs(service: SharedService, id: string): Promise<string> {
-  const found = listOurs(service).find(({ resource }) => resource['id'] === id);
+export async function deleteMarkedResource(service: SharedService, id: string): Promise<string> {
+  const found = listMarkedResources(service).find(({ resource }) => resource['id'] === id);
   if (found === undefined) return `others: leave ${id}, which is not ours`;
   return service.call('DELETE', toResourcePath(found.kind, found.resource)).then(
     () => `others: delete ${id}, where a list is about to go on`,
@@ -106,8 +106,11 @@ export async function deleteOurs(service: SharedService, id: string): Promise<st
 }
 
 /** Others make something that refers to a resource of ours, which then cannot be deleted. Gives its address, if there is one. */
-export async function createForeignUser({ service, chance }: Omit<Others, 'stacks'>): Promise<string | undefined> {
-  const found = chance.pickAny(listOurs(service).filter(({ kind }) => isReferable(kind)));
+export async function createDependentResource({
+  service,
+  chance,
+}: Omit<SharedAccount, 'stacks'>): Promise<string | undefined> {
+  const found = chance.pickAny(listMarkedResources(service).filter(({ kind }) => isReferable(kind)));
   const mark = found && findOurMark(found.resource);
   if (found === undefined || mark === undefined) return undefined;
   const id = String(found.resource['id']);
@@ -121,7 +124,7 @@ const SAMPLES = 20;
 /** A resource of a kind that refers to the id, if the kind can. */
 function sampleUser(
   kind: Kind,
-  { of, id, chance }: { readonly of: Kind; readonly id: string; readonly chance: Chance },
+  { of, id, chance }: { readonly of: Kind; readonly id: string; readonly chance: SeededRandom },
 ): TestResource | undefined {
   const options = { seed: chance.int(0, 1e9), numRuns: SAMPLES };
   const specs = fc.sample(arbitrarySpec(kind), options).map((spec) => mapReferences(kind, spec, toOurs(of, id)));
@@ -134,7 +137,7 @@ function toOurs({ idPrefix }: Kind, id: string): (reference: Reference) => strin
 }
 
 /** What only one can have they leave to us: who takes that is in the way, and no apply can help it. */
-async function create(service: SharedService, resource: TestResource | undefined, chance: Chance): Promise<void> {
+async function create(service: SharedService, resource: TestResource | undefined, chance: SeededRandom): Promise<void> {
   if (resource === undefined || getKind(resource.kind).role !== 'owned') return;
   const { fields } = getKind(resource.kind);
   const spec = Object.fromEntries(Object.entries(resource.spec).filter(([name]) => !fields[name]?.unique));
@@ -157,8 +160,8 @@ const METADATA: readonly [(user: string | JsonObject) => string, ...((user: stri
  * A second resource with a mark of ours, as from a copy of all metadata. Not of what has a token: whoever copies the mark of a
  * credential says that its token was delivered, and nothing can show that it is not so.
  */
-async function copy(service: SharedService, chance: Chance): Promise<void> {
-  const found = chance.pickAny(listOurs(service));
+async function copy(service: SharedService, chance: SeededRandom): Promise<void> {
+  const found = chance.pickAny(listMarkedResources(service));
   if (found === undefined || found.kind.oneTimeFields.length > 0) return;
   const { id: _, created_at: __, state: ___, deletable: ____, ...spec } = found.resource;
   const unique = Object.entries(spec).filter(([name]) => !found.kind.fields[name]?.unique);
@@ -166,8 +169,8 @@ async function copy(service: SharedService, chance: Chance): Promise<void> {
 }
 
 /** Takes our mark away, or puts another one in its place. */
-async function mark(service: SharedService, chance: Chance): Promise<void> {
-  const found = chance.pickAny(listOurs(service));
+async function mark(service: SharedService, chance: SeededRandom): Promise<void> {
+  const found = chance.pickAny(listMarkedResources(service));
   if (found === undefined) return;
   await service.call('PATCH', toResourcePath(found.kind, found.resource), { metadata: chance.pick(METADATA)('') });
 }

@@ -1,4 +1,4 @@
-import type { Fate } from './run-edgewise.ts';
+import type { Disruptions } from './run-edgewise.ts';
 
 /** What an apply met, besides the account as it was when its plan was rehearsed. */
 export const CAUSES = [
@@ -10,29 +10,35 @@ export const CAUSES = [
 ] as const;
 
 /** An apply that failed. */
-export interface Foretelling {
+export interface FailedApply {
   readonly met: (typeof CAUSES)[number];
   /** The rehearsal of its plan had said that a write fails. */
-  readonly isForetold: boolean;
+  readonly isPredicted: boolean;
 }
 
 /** What a run can have met, the one that a rehearsal can know least of first. */
-export function toCause({ faults, interrupt, lostSink, meddling, lostCursors = 0 }: Fate): Foretelling['met'] {
+export function toCause({
+  faults,
+  interrupt,
+  lostSink,
+  otherUserRequests,
+  lostCursors = 0,
+}: Disruptions): FailedApply['met'] {
   if (interrupt !== undefined) return 'an interrupt';
   if (faults.rules.length > 0) return 'the network';
   if (lostSink !== undefined) return 'the place for tokens';
-  return meddling.size > 0 || lostCursors > 0 ? 'what others did' : 'nothing else';
+  return otherUserRequests.size > 0 || lostCursors > 0 ? 'what others did' : 'nothing else';
 }
 
 /** A table of failed applies: how many a rehearsal had foretold, by what they met. */
-export function renderForetellings(failures: readonly Foretelling[]): string {
+export function renderFailedApplies(failures: readonly FailedApply[]): string {
   const rows = CAUSES.map((cause) => {
     const of = failures.filter(({ met }) => met === cause);
-    return `  ${cause.padEnd(22)} ${String(of.length).padStart(7)} ${String(of.filter((one) => one.isForetold).length).padStart(9)}`;
+    return `  ${cause.padEnd(22)} ${String(of.length).padStart(7)} ${String(of.filter((one) => one.isPredicted).length).padStart(10)}`;
   });
   return [
     'Failed applies, by what they met besides the account as it was:',
-    '                          failed  foretold',
+    '                          failed  predicted',
     ...rows,
     '',
   ].join('\n');

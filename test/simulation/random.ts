@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Chance from one seed: the same calls give the same answers. */
-export interface Chance {
+export interface SeededRandom {
   /** 0 to 1, without 1. */
   readonly next: () => number;
   /** A whole number from `min` to `max`, both included. */
@@ -13,10 +13,10 @@ export interface Chance {
   /** A list in any order. */
   readonly shuffle: <T>(list: readonly T[]) => readonly T[];
   /** Chance of its own, which no calls to this one change. */
-  readonly fork: (purpose: string) => Chance;
+  readonly fork: (purpose: string) => SeededRandom;
 }
 
-export function createRandom(seed: string): Chance {
+export function createRandom(seed: string): SeededRandom {
   let state = Number.parseInt(hash('sha256', seed).slice(0, 8), 16) | 1;
   const next = (): number => {
     state ^= state << 13;

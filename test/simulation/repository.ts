@@ -14,7 +14,7 @@ import { isOwnedPrefix } from '../laws/arbitrary-values.ts';
 import { renderStack } from '../laws/render-stack.ts';
 import { settleStack, toExternalId } from '../laws/settle-stack.ts';
 import { REPOSITORY_STACKS, type TestResource, type TestStack } from '../laws/stack.ts';
-import type { Chance } from './random.ts';
+import type { SeededRandom } from './random.ts';
 
 /** One stack of a repository. References to other stacks stand in it by address. */
 export interface RepositoryStack {
@@ -40,11 +40,11 @@ export type Repository = readonly RepositoryStack[];
  */
 export function toRepositories(
   unlinked: readonly TestStack[],
-  chance: Chance,
+  chance: SeededRandom,
   { moving = 0.35 }: { readonly moving?: number } = {},
 ): readonly Repository[] {
   const history = unlinked.map((stack) => settleStack(stack.map((resource) => link(resource, stack, chance))));
-  const homes = new Homes(chance, { steady: listSteady(history), moving });
+  const homes = new StackAssignment(chance, { steady: listSteady(history), moving });
   const toBaseUrl = (name: string): string => chance.fork(`URL of ${name}`).pick(BASE_URLS);
   return history.map((stack, step) => {
     const members = homes.settle(stack.map(withoutProtection), step);
@@ -79,7 +79,7 @@ function isToOwned(type: FieldType): boolean {
 }
 
 /** The resource with references to others of its stack, where it can have some: chance alone seldom finds any. */
-function link(resource: TestResource, stack: TestStack, chance: Chance): TestResource {
+function link(resource: TestResource, stack: TestStack, chance: SeededRandom): TestResource {
   const spec = mapReferences(getKind(resource.kind), resource.spec, ({ path, type, value }) => {
     const fitting = stack.filter(
       ({ kind }) => kind !== resource.kind && type.prefixes.includes(getKind(kind).idPrefix),
@@ -91,7 +91,7 @@ function link(resource: TestResource, stack: TestStack, chance: Chance): TestRes
 }
 
 /** The stack without some of the modules of its edges. */
-export function dropModules(stack: TestStack, chance: Chance): TestStack {
+export function dropModules(stack: TestStack, chance: SeededRandom): TestStack {
   const isDropped = ({ kind, name }: TestResource, field: string) =>
     getKind(kind).fields[field]?.clear === 'delete' && chance.fork(`${kind}/${name} ${field}`).isLucky(0.7);
   return stack.map((resource) => {
@@ -125,9 +125,9 @@ function toImmutable({ kind, spec }: TestResource): string {
 }
 
 /** Where resources are at home. */
-class Homes {
+class StackAssignment {
   readonly names: readonly string[];
-  readonly #chance: Chance;
+  readonly #chance: SeededRandom;
   readonly #steady: ReadonlySet<string>;
   /** How likely a resource is to move, if it may. */
   readonly #moving: number;
@@ -136,7 +136,10 @@ class Homes {
   readonly #origins = new Map<string, { readonly stack: string; readonly isHandedOver: boolean }>();
   readonly #claims = new Map<string, { readonly address: string; readonly home: number }>();
 
-  constructor(chance: Chance, { steady, moving }: { readonly steady: ReadonlySet<string>; readonly moving: number }) {
+  constructor(
+    chance: SeededRandom,
+    { steady, moving }: { readonly steady: ReadonlySet<string>; readonly moving: number },
+  ) {
     this.#steady = steady;
     this.#moving = moving;
     this.names = REPOSITORY_STACKS.slice(0, chance.int(2, REPOSITORY_STACKS.length));

@@ -16,7 +16,7 @@ export type Owns = (mark: Mark, kind: string, hasHad: HasHad) => 'owned' | 'take
 export type HasHad = (mark: Pick<Mark, 'stack' | 'name'>, kind: string) => boolean;
 
 /** What the ledger has to know of a run of edgewise. */
-export interface Suspect {
+export interface ObservedRun {
   readonly name: string;
   readonly startMs: number;
   /** When it ended or died; `undefined`: not yet. */
@@ -24,7 +24,7 @@ export interface Suspect {
   /** What it has shown so far. */
   readonly shown: () => string;
   /** Its reading may be untrue, and nothing in it says so. */
-  readonly isDeceived: boolean;
+  readonly hasUndetectableFaults: boolean;
   /** Ids of what it made itself. */
   readonly created: Set<string>;
   /** Absent: there is one stack only. */
@@ -39,7 +39,7 @@ interface LedgerOptions {
 }
 
 /** One resource as the service keeps it. */
-interface Held {
+interface LiveResource {
   readonly kind: string;
   readonly resource: JsonObject;
   readonly text: string;
@@ -52,7 +52,7 @@ export function findOurMark(resource: JsonObject): Mark | undefined {
 }
 
 /** Holds every request of ours against what the service held before and after it. */
-export class Ledger {
+export class RequestChecker {
   /** What may never happen and did. */
   readonly violations: string[] = [];
   /** Every token that was ever shown, by the id of its credential. */
@@ -69,7 +69,7 @@ export class Ledger {
     this.#options = options;
   }
 
-  accuse(violation: string): void {
+  reportViolation(violation: string): void {
     if (!this.violations.includes(violation)) this.violations.push(violation);
   }
 
@@ -83,10 +83,10 @@ export class Ledger {
   }
 
   /** The server as a run reaches it, with each of its requests looked at. */
-  watch(suspect: Suspect): Server {
+  watch(observed: ObservedRun): Server {
     const { server } = this.#options;
     return server.behind((send) => async (request) => {
-      const act = { suspect, method: request.method, path: new URL(request.url).pathname };
+      const act = { observed, method: request.method, path: new URL(request.url).pathname };
       if (act.method === 'GET') this.#unseen.delete(toPlace(act));
       if (act.method === 'POST') this.#verifyCreation(act, decodeBodyText(request.body ?? ''));
       const before = act.method === 'GET' ? undefined : mapLiveResources(server);
@@ -101,26 +101,26 @@ export class Ledger {
   #verifyCreation(act: Act, text: string): void {
     const name = findOurMark(parseObject(text))?.name;
     if (name !== undefined && this.#unseen.get(toPlace(act))?.includes(name))
-      this.accuse(`${toText(act)} repeats that of ${name}, without a look`);
+      this.reportViolation(`${toText(act)} repeats that of ${name}, without a look`);
   }
 
   #noteCreation(act: Act, text: string): void {
     const body = parseObject(text);
     const { id, token } = body;
     const name = findOurMark(body)?.name;
-    act.suspect.created.add(String(id));
+    act.observed.created.add(String(id));
     if (name !== undefined) this.#unseen.set(toPlace(act), [...(this.#unseen.get(toPlace(act)) ?? []), name]);
     if (typeof token === 'string' && act.path === CREDENTIAL.path) this.tokens.set(String(id), token);
   }
 
-  #judge(act: Act, before: ReadonlyMap<string, Held>): void {
+  #judge(act: Act, before: ReadonlyMap<string, LiveResource>): void {
     const after = mapLiveResources(this.#options.server);
     for (const [id, held] of before) {
       if (after.get(id)?.text === held.text) continue;
-      if (!this.#mayTouch(act.suspect, id, held))
-        this.accuse(`${toText(act)} changed ${held.kind} ${id}, which does not bear our mark`);
-      if (!after.has(id) && !isModuleHolder(held) && !mayDelete(act.suspect, id))
-        this.accuse(`${toText(act)} deleted ${held.kind} ${id}, which no plan showed`);
+      if (!this.#mayTouch(act.observed, id, held))
+        this.reportViolation(`${toText(act)} changed ${held.kind} ${id}, which does not bear our mark`);
+      if (!after.has(id) && !isModuleHolder(held) && !canDelete(act.observed, id))
+        this.reportViolation(`${toText(act)} deleted ${held.kind} ${id}, which no plan showed`);
       this.#judgeStack(act, id, { held, isGone: !after.has(id) });
     }
     this.#noteLost(before, after);
@@ -128,33 +128,35 @@ export class Ledger {
 
   /** One of our stacks touches nothing of another one. What is handed over goes only when the new stack replaces it. */
   #judgeStack(
-    { suspect, ...act }: Act,
+    { observed, ...act }: Act,
     id: string,
-    { held, isGone }: { readonly held: Held; readonly isGone: boolean },
+    { held, isGone }: { readonly held: LiveResource; readonly isGone: boolean },
   ) {
     const mark = findOurMark(held.resource);
-    const isNews = suspect.isDeceived || (this.#lostMs.get(id) ?? -1) >= suspect.startMs;
-    if (suspect.owns === undefined || mark === undefined || isNews) return;
-    const part = suspect.owns(mark, held.kind, (other, kind) => this.#seen.has(toMarkText(other, kind)));
+    const isNews = observed.hasUndetectableFaults || (this.#lostMs.get(id) ?? -1) >= observed.startMs;
+    if (observed.owns === undefined || mark === undefined || isNews) return;
+    const part = observed.owns(mark, held.kind, (other, kind) => this.#seen.has(toMarkText(other, kind)));
     if (part === undefined)
-      this.accuse(
-        `${toText({ suspect, ...act })} touched ${held.kind} ${id} of the stack ${mark.stack}, which is not its own`,
+      this.reportViolation(
+        `${toText({ observed, ...act })} touched ${held.kind} ${id} of the stack ${mark.stack}, which is not its own`,
       );
     if (part === 'taken' && act.method === 'DELETE' && !isGone)
-      this.accuse(`${toText({ suspect, ...act })} removed a part of ${held.kind} ${id} before its mark was taken`);
-    if (part === 'taken' && isGone && !new RegExp(`^± .*\\(${id}\\)`, 'm').test(suspect.shown()))
-      this.accuse(`${toText({ suspect, ...act })} deleted ${held.kind} ${id}, which is handed over`);
+      this.reportViolation(
+        `${toText({ observed, ...act })} removed a part of ${held.kind} ${id} before its mark was taken`,
+      );
+    if (part === 'taken' && isGone && !new RegExp(`^± .*\\(${id}\\)`, 'm').test(observed.shown()))
+      this.reportViolation(`${toText({ observed, ...act })} deleted ${held.kind} ${id}, which is handed over`);
   }
 
   /** What lost our mark while a run was at work, or while its reading was untrue, it cannot know. */
-  #mayTouch(suspect: Suspect, id: string, held: Held): boolean {
+  #mayTouch(observed: ObservedRun, id: string, held: LiveResource): boolean {
     if (isModuleHolder(held)) return this.#options.isAttached(id);
     if (findOurMark(held.resource) !== undefined) return true;
     const lostMs = this.#lostMs.get(id);
-    return lostMs !== undefined && (suspect.isDeceived || lostMs >= suspect.startMs);
+    return lostMs !== undefined && (observed.hasUndetectableFaults || lostMs >= observed.startMs);
   }
 
-  #noteLost(before: ReadonlyMap<string, Held>, after: ReadonlyMap<string, Held>): void {
+  #noteLost(before: ReadonlyMap<string, LiveResource>, after: ReadonlyMap<string, LiveResource>): void {
     for (const { kind, resource } of after.values()) {
       const mark = findOurMark(resource);
       if (mark !== undefined) this.#seen.add(toMarkText(mark, kind));
@@ -170,7 +172,7 @@ export class Ledger {
 
 /** One request of a run. */
 interface Act {
-  readonly suspect: Suspect;
+  readonly observed: ObservedRun;
   readonly method: string;
   readonly path: string;
 }
@@ -179,12 +181,12 @@ function toMarkText({ stack, name }: Pick<Mark, 'stack' | 'name'>, kind: string)
   return `${stack} ${kind}/${name}`;
 }
 
-function toPlace({ suspect, path }: Act): string {
-  return `${suspect.name} ${path}`;
+function toPlace({ observed, path }: Act): string {
+  return `${observed.name} ${path}`;
 }
 
-function toText({ suspect, method, path }: Act): string {
-  return `${suspect.name} ${method} ${path}`;
+function toText({ observed, method, path }: Act): string {
+  return `${observed.name} ${method} ${path}`;
 }
 
 function parseObject(text: string): JsonObject {
@@ -193,22 +195,22 @@ function parseObject(text: string): JsonObject {
 }
 
 /** What a run may delete: what its plan showed as deleted or replaced, and what it made itself. */
-function mayDelete(suspect: Suspect, id: string): boolean {
-  return suspect.created.has(id) || new RegExp(`^[-±] .*\\(${id}\\)`, 'm').test(suspect.shown());
+function canDelete(observed: ObservedRun, id: string): boolean {
+  return observed.created.has(id) || new RegExp(`^[-±] .*\\(${id}\\)`, 'm').test(observed.shown());
 }
 
 const OWNED = new Set(OWNED_KINDS.map(({ name }) => name));
 
-function isModuleHolder({ kind }: Held): boolean {
+function isModuleHolder({ kind }: LiveResource): boolean {
   return !OWNED.has(kind);
 }
 
 /** Everything that the service holds, by id. */
-export function mapLiveResources(server: Server): ReadonlyMap<string, Held> {
+export function mapLiveResources(server: Server): ReadonlyMap<string, LiveResource> {
   const { resources } = server.snapshot();
   return new Map(
     KINDS.flatMap(({ name: kind }) =>
-      (resources[kind] ?? []).map((resource): [string, Held] => {
+      (resources[kind] ?? []).map((resource): [string, LiveResource] => {
         const id = OWNED.has(kind) ? String(resource['id']) : toTarget(resource);
         return [id, { kind, resource, text: JSON.stringify(resource) }];
       }),

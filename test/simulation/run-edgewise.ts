@@ -13,15 +13,15 @@ import type { ServerFaults } from '../../src/model/server-faults.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
-import { isDeceitful } from './faults.ts';
-import { changeAsOutsider, deleteOurs } from './other-user.ts';
-import type { Chance } from './random.ts';
-import type { Owns, Suspect } from './request-checker.ts';
-import { withHabits } from './service-behaviours.ts';
+import { hasUndetectableFault } from './faults.ts';
+import { changeAsOtherUser, deleteMarkedResource } from './other-user.ts';
+import type { SeededRandom } from './random.ts';
+import type { ObservedRun, Owns } from './request-checker.ts';
+import { withBehaviours } from './service-behaviours.ts';
 import { API_KEY, type World } from './world.ts';
 
 /** What befalls a run while it sends its requests, by their number from 1. */
-export interface Fate {
+export interface Disruptions {
   readonly faults: ServerFaults;
   /** The process dies, before or after the request takes effect. */
   readonly death?: { readonly request: number; readonly when: 'before' | 'after' };
@@ -30,17 +30,17 @@ export interface Fate {
   /** The folder for tokens is gone from here on. */
   readonly lostSink?: { readonly request: number; readonly isRescueLost: boolean };
   /** Others do something. */
-  readonly meddling: ReadonlySet<number>;
+  readonly otherUserRequests: ReadonlySet<number>;
   /** So often others delete the resource at which a list is about to go on. */
   readonly lostCursors?: number;
   /** The service has no habits: it shows everything. */
-  readonly isFrank?: boolean;
+  readonly showsEverything?: boolean;
 }
 
-export const KIND_FATE: Fate = { faults: { rules: [] }, meddling: new Set() };
+export const KIND_FATE: Disruptions = { faults: { rules: [] }, otherUserRequests: new Set() };
 
 /** One command that was given. */
-export interface Run extends Suspect {
+export interface Run extends ObservedRun {
   /** Settled when the command ends; never when its process dies. */
   readonly result: Promise<CommandResult>;
   readonly isDead: () => boolean;
@@ -60,14 +60,14 @@ interface RunOptions {
   readonly argv: readonly string[];
   readonly stdin: string;
   readonly owns?: Owns;
-  readonly fate: Fate;
-  readonly chance: Chance;
+  readonly disruptions: Disruptions;
+  readonly chance: SeededRandom;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts a command. It goes on when time does. */
 export function startRun(world: World, options: RunOptions): Run {
-  const { name, argv, stdin, owns, fate, chance, env } = options;
+  const { name, argv, stdin, owns, disruptions, chance, env } = options;
   let shown = '';
   let isDead = false;
   let endMs: number | undefined;
@@ -76,19 +76,27 @@ export function startRun(world: World, options: RunOptions): Run {
     isDead = true;
     endMs = world.time.nowMs();
   };
-  const suspect: Suspect = {
+  const observed: ObservedRun = {
     name,
     startMs: world.time.nowMs(),
     endMs: () => endMs,
     shown: () => shown,
-    isDeceived: isDeceitful(fate.faults),
+    hasUndetectableFaults: hasUndetectableFault(disruptions.faults),
     created: new Set(),
     ...(owns !== undefined && { owns }),
   };
   const sentMs: number[] = [];
-  const process: Process = { suspect, chance, sentMs, fate, die, isDead: () => isDead, interrupt: () => interrupt() };
-  world.runs.push(suspect);
-  world.tell(`${name}: edgewise ${argv.join(' ')} ${describeFault(fate)}`);
+  const process: Process = {
+    observed,
+    chance,
+    sentMs,
+    disruptions,
+    die,
+    isDead: () => isDead,
+    interrupt: () => interrupt(),
+  };
+  world.runs.push(observed);
+  world.log(`${name}: edgewise ${argv.join(' ')} ${describeFault(disruptions)}`);
   const result = runCommand(argv, {
     cwd: world.folder,
     stdin,
@@ -112,11 +120,11 @@ export function startRun(world: World, options: RunOptions): Run {
   };
   result.then(settle, settle);
   return {
-    ...suspect,
+    ...observed,
     result,
     isDead: () => isDead,
     isOver: () => isDead || isSettled,
-    isUndisturbed: fate.faults.rules.length === 0 && fate.interrupt === undefined,
+    isUndisturbed: disruptions.faults.rules.length === 0 && disruptions.interrupt === undefined,
     sentMs,
     rateLimit: options.rateLimit,
   };
@@ -131,10 +139,10 @@ export async function finishRuns(world: World, runs: readonly Run[]): Promise<vo
 const NEVER = new Promise<never>(() => undefined);
 
 interface Process {
-  readonly suspect: Suspect;
-  readonly chance: Chance;
+  readonly observed: ObservedRun;
+  readonly chance: SeededRandom;
   readonly sentMs: number[];
-  readonly fate: Fate;
+  readonly disruptions: Disruptions;
   readonly die: () => void;
   readonly isDead: () => boolean;
   readonly interrupt: () => void;
@@ -142,39 +150,41 @@ interface Process {
 
 /** The way from a process to the service, on which its fate waits. What was sent arrives, even when the process dies meanwhile. */
 function createTransport(world: World, process: Process): Transport {
-  const { suspect, fate, chance, sentMs } = process;
-  const watched = world.ledger.watch(suspect);
-  const onFault = ({ fault }: { readonly fault: string }): void => world.tell(`${suspect.name}:   fault: ${fault}`);
-  const usual = fate.isFrank ? watched : withHabits(watched, world.habits, world.seed + world.runs.length);
-  const server = withFaults(usual, fate.faults, { sleep: world.time.sleep, now: world.time.nowMs, onFault });
+  const { observed, disruptions, chance, sentMs } = process;
+  const watched = world.checker.watch(observed);
+  const onFault = ({ fault }: { readonly fault: string }): void => world.log(`${observed.name}:   fault: ${fault}`);
+  const usual = disruptions.showsEverything
+    ? watched
+    : withBehaviours(watched, world.behaviours, world.seed + world.runs.length);
+  const server = withFaults(usual, disruptions.faults, { sleep: world.time.sleep, now: world.time.nowMs, onFault });
   let count = 0;
-  let cursorsLeft = fate.lostCursors ?? 0;
+  let cursorsLeft = disruptions.lostCursors ?? 0;
   const loseCursor = async (cursor: string | null): Promise<void> => {
     if (cursor === null || cursorsLeft === 0) return;
     cursorsLeft -= 1;
-    world.tell(await deleteOurs(world.shared, cursor));
+    world.log(await deleteMarkedResource(world.shared, cursor));
   };
   return (request) => {
     if (process.isDead()) return NEVER;
     count += 1;
     const number = count;
     const { pathname, search, searchParams } = new URL(request.url);
-    const what = `${suspect.name}: #${number} ${request.method} ${pathname}${search}`;
+    const what = `${observed.name}: #${number} ${request.method} ${pathname}${search}`;
     sentMs.push(world.time.nowMs());
-    if (fate.interrupt?.request === number) interruptRun(world, process);
-    if (fate.death?.request === number && fate.death.when === 'before') killProcess(world, process);
+    if (disruptions.interrupt?.request === number) interruptRun(world, process);
+    if (disruptions.death?.request === number && disruptions.death.when === 'before') killProcess(world, process);
     if (process.isDead()) return NEVER;
     return new Promise((resolve, reject) => {
       const answer = (settle: () => void, outcome: string): void => {
         world.time.at(chance.int(1, 40), () => {
-          world.tell(`${what} -> ${outcome}`);
-          if (fate.death?.request === number) killProcess(world, process);
+          world.log(`${what} -> ${outcome}`);
+          if (disruptions.death?.request === number) killProcess(world, process);
           if (!process.isDead()) settle();
         });
       };
       request.signal.addEventListener('abort', () => reject(request.signal.reason));
       world.time.at(chance.int(1, 40), () => {
-        befall(world, process, number)
+        applyDisruptions(world, process, number)
           .then(() => loseCursor(searchParams.get('before_id')))
           .then(() => server.handle(request))
           .then(
@@ -187,28 +197,28 @@ function createTransport(world: World, process: Process): Transport {
 }
 
 /** What happens when a request arrives, before it takes effect. */
-async function befall(world: World, { fate, chance }: Process, number: number): Promise<void> {
-  if (fate.lostSink?.request === number) blockTokenFolder(world, fate.lostSink.isRescueLost);
-  if (!fate.meddling.has(number)) return;
-  world.tell(
-    await changeAsOutsider({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${number}`) }),
+async function applyDisruptions(world: World, { disruptions, chance }: Process, number: number): Promise<void> {
+  if (disruptions.lostSink?.request === number) blockTokenFolder(world, disruptions.lostSink.isRescueLost);
+  if (!disruptions.otherUserRequests.has(number)) return;
+  world.log(
+    await changeAsOtherUser({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${number}`) }),
   );
 }
 
-function killProcess(world: World, { suspect, die }: Process): void {
-  world.tell(`${suspect.name}: dies`);
+function killProcess(world: World, { observed, die }: Process): void {
+  world.log(`${observed.name}: dies`);
   die();
 }
 
-function interruptRun(world: World, { suspect, fate, interrupt }: Process): void {
-  world.tell(`${suspect.name}: is interrupted${fate.interrupt?.isTwice ? ' twice' : ''}`);
+function interruptRun(world: World, { observed, disruptions, interrupt }: Process): void {
+  world.log(`${observed.name}: is interrupted${disruptions.interrupt?.isTwice ? ' twice' : ''}`);
   interrupt();
-  if (fate.interrupt?.isTwice) interrupt();
+  if (disruptions.interrupt?.isTwice) interrupt();
 }
 
 /** A file stands where the folder was: nothing can be written into it. */
-function blockTokenFolder({ folder, tell }: World, isRescueLost: boolean): void {
-  tell(`the folder for tokens is lost${isRescueLost ? ', and so is the place to rescue them' : ''}`);
+function blockTokenFolder({ folder, log }: World, isRescueLost: boolean): void {
+  log(`the folder for tokens is lost${isRescueLost ? ', and so is the place to rescue them' : ''}`);
   for (const name of isRescueLost ? ['tokens', 'rescue'] : ['tokens']) {
     const path = join(folder, name);
     // Another run may have lost it before.
@@ -228,13 +238,13 @@ function restoreSink({ folder }: World): void {
   }
 }
 
-function describeFault({ faults, death, interrupt, lostSink, meddling, lostCursors }: Fate): string {
+function describeFault({ faults, death, interrupt, lostSink, otherUserRequests, lostCursors }: Disruptions): string {
   const parts = [
     ...faults.rules.map((rule) => JSON.stringify(rule)),
     ...(death === undefined ? [] : [`dies ${death.when} #${death.request}`]),
     ...(interrupt === undefined ? [] : [`is interrupted at #${interrupt.request}`]),
     ...(lostSink === undefined ? [] : [`loses its sink at #${lostSink.request}`]),
-    ...(meddling.size === 0 ? [] : [`others act at #${[...meddling].join(', #')}`]),
+    ...(otherUserRequests.size === 0 ? [] : [`others act at #${[...otherUserRequests].join(', #')}`]),
     ...(lostCursors === undefined ? [] : [`others delete where ${lostCursors} lists go on`]),
   ];
   return parts.length === 0 ? '' : `[${parts.join('; ')}]`;

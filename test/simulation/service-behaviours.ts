@@ -3,17 +3,17 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
 import { type Server, withFaults } from '../../src/server/index.ts';
 import { listExternalIds } from '../laws/arbitrary-values.ts';
-import type { Chance } from './random.ts';
+import type { SeededRandom } from './random.ts';
 
 /** How a service answers always: nothing goes wrong, and a client has to know it. */
-export interface Habits {
+export interface ServiceBehaviours {
   /** Leaves out what is empty, null or false, for some resources and in some answers, of the kinds that stacks own. */
   readonly leavesOut: readonly FaultRule[];
   /** Continues no list at a resource that is gone. */
   readonly refusesCursors: readonly FaultRule[];
 }
 
-export function chooseHabits(chance: Chance): Habits {
+export function chooseBehaviours(chance: SeededRandom): ServiceBehaviours {
   const share = chance.pick([0.3, 0.6, 1]);
   const code = chance.pick([400, 404] as const);
   const leavesOut = OWNED_KINDS.map(({ path }): FaultRule => ({ on: `* ${path}*`, fault: 'left_out', share }));
@@ -24,7 +24,7 @@ export function chooseHabits(chance: Chance): Habits {
 }
 
 /** A server with habits. Another seed leaves out other fields. */
-export function withHabits(server: Server, { leavesOut, refusesCursors }: Habits, seed: number): Server {
+export function withBehaviours(server: Server, { leavesOut, refusesCursors }: ServiceBehaviours, seed: number): Server {
   const toFaults = (rules: readonly FaultRule[]): ServerFaults => ({ seed, rules });
   return withFaults(withFaults(server, toFaults(refusesCursors)), toFaults(leavesOut));
 }
@@ -32,7 +32,7 @@ export function withHabits(server: Server, { leavesOut, refusesCursors }: Habits
 export const WITNESS = 'witness';
 
 /** Somebody else's resources, by which a service that leaves out what is empty shows each field of a kind. Whoever empties a field cannot hide it then. */
-export function listWitnesses(): readonly { readonly path: string; readonly body: JsonObject }[] {
+export function listCompleteResources(): readonly { readonly path: string; readonly body: JsonObject }[] {
   const [backend, policy, authority] = ['bkdhr', 'ipp', 'sshca'].map((prefix) => listExternalIds(prefix)[0] ?? '');
   const action = { type: 'restrict-ips', config: { allow: ['192.0.2.0/24'] } };
   const rule = { name: WITNESS, expressions: ['conn.geo.country_code == "CH"'], actions: [action] };

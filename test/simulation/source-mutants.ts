@@ -39,7 +39,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /is not applied with --skip-rejected/,
     failingTests: ['laws/rejected-writes'],
   },
-  'foretells nothing': {
+  'predicts no rejected write': {
     file: 'src/rehearse/findings.ts',
     from: 'failed.filter(isCertain)',
     to: 'failed.slice(0, 0)',

@@ -1,5 +1,5 @@
 import { isFileWorkUnderWay } from './file-work.ts';
-import type { Chance } from './random.ts';
+import type { SeededRandom } from './random.ts';
 
 /**
  * Time that passes only when nothing else is left to do. Whatever happens later is an event; the next one happens once
@@ -25,7 +25,7 @@ interface Event {
 /** More events than any walk has: something goes round and round. */
 const MAX_EVENTS = 20_000;
 
-export function createVirtualTime(startMs: number, chance: Chance): VirtualTime {
+export function createVirtualTime(startMs: number, chance: SeededRandom): VirtualTime {
   let nowMs = startMs;
   let events: Event[] = [];
   const at = (delayMs: number, happen: () => void): void => {
@@ -50,7 +50,7 @@ export function createVirtualTime(startMs: number, chance: Chance): VirtualTime 
       }),
     runUntil: async (isOver) => {
       for (let count = 0; count < MAX_EVENTS; count += 1) {
-        await comeToRest();
+        await waitUntilIdle();
         if (isOver()) return;
         if (!step()) throw new Error(`It waits for something that never happens`);
       }
@@ -66,7 +66,7 @@ export function createVirtualTime(startMs: number, chance: Chance): VirtualTime 
 const CALM_TURNS = 2;
 
 /** Waits for all that follows by itself: promises, and work on files, which takes real time. */
-async function comeToRest(): Promise<void> {
+async function waitUntilIdle(): Promise<void> {
   for (let calm = 0; calm < CALM_TURNS; ) {
     await new Promise((resolve) => setImmediate(resolve));
     calm = isFileWorkUnderWay() ? 0 : calm + 1;

@@ -7,7 +7,7 @@ import type { Mark } from '../../src/model/mark.ts';
 import { selectShard } from '../../src/repository/select-stacks.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { checkChange } from './changed-stacks.ts';
-import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
+import { chooseDisruptions, QUICKLY, runAll, startCommand } from './commands.ts';
 import {
   COUNTED,
   checkCounts,
@@ -17,8 +17,8 @@ import {
   checkReferences,
   listWanted,
 } from './oracle.ts';
-import { changeAsOutsider, clearTheWay, createForeignUser } from './other-user.ts';
-import type { Chance } from './random.ts';
+import { changeAsOtherUser, createDependentResource, deleteConflictingResources } from './other-user.ts';
+import type { SeededRandom } from './random.ts';
 import { forgetHandOvers, type Repository, toFolder, writeCircle, writeRepository } from './repository.ts';
 import { findOurMark, mapLiveResources, type Owns } from './request-checker.ts';
 import { KIND_FATE, type Run } from './run-edgewise.ts';
@@ -33,7 +33,11 @@ const ROUNDS = 2;
 const APPLY = ['--yes', '--allow-deletes'];
 
 /** A walk with several stacks of one account, which refer to each other and hand resources over. */
-export async function walkRepository(world: World, repositories: readonly Repository[], chance: Chance): Promise<void> {
+export async function walkRepository(
+  world: World,
+  repositories: readonly Repository[],
+  chance: SeededRandom,
+): Promise<void> {
   await checkChangedStacks(world, repositories);
   for (const [index, repository] of repositories.entries()) {
     changeRepository(world, repository);
@@ -44,19 +48,23 @@ export async function walkRepository(world: World, repositories: readonly Reposi
 }
 
 /** A walk in which most resources are handed over at once: what is there when they are is applied, and at times without all of its tokens. */
-export async function walkHandOver(world: World, repositories: readonly Repository[], chance: Chance): Promise<void> {
+export async function walkHandOver(
+  world: World,
+  repositories: readonly Repository[],
+  chance: SeededRandom,
+): Promise<void> {
   await checkChangedStacks(world, repositories);
   const [first = [], ...rest] = repositories;
   changeRepository(world, first);
   const lostSink = { request: chance.int(6, 30), isRescueLost: false };
-  const fate = { ...KIND_FATE, ...(chance.isLucky(0.6) && { lostSink }) };
+  const disruptions = { ...KIND_FATE, ...(chance.isLucky(0.6) && { lostSink }) };
   await runAll(world, [
-    start(world, ['apply', '-R', ROOT, ...APPLY], { owns: createOwnershipCheck(first), chance, fate }),
+    startCommand(world, ['apply', '-R', ROOT, ...APPLY], { owns: createOwnershipCheck(first), chance, disruptions }),
   ]);
   for (const [index, repository] of rest.entries()) {
     changeRepository(world, repository);
     const slip = chance.fork(`slip ${index}`);
-    if (slip.isLucky(0.3)) await applyWithSlip({ world, repository, chance: slip });
+    if (slip.isLucky(0.3)) await applyWithTypo({ world, repository, chance: slip });
     if (chance.isLucky(0.4)) await takeStep({ world, repository, chance: chance.fork(String(index)) });
   }
   await applyAllWithoutFaults(world, repositories.at(-1) ?? []);
@@ -85,13 +93,13 @@ function toApi({ chance }: World): JsonObject {
   return chooseApi(chance.fork('api'));
 }
 
-function describeRepositoryWalk({ tell }: World, repository: Repository): void {
+function describeRepositoryWalk({ log }: World, repository: Repository): void {
   for (const { name, members, handedOver } of repository) {
     const list = members.map(({ kind, name: own, lifecycle: { takenFrom } }) =>
       [toAddress(kind, own), ...(takenFrom === undefined ? [] : [`from ${takenFrom.stack}`])].join(' '),
     );
     const without = handedOver.length === 0 ? '' : `, without ${handedOver.join(', ')}`;
-    tell(`git: ${name} has ${list.join(', ') || 'nothing'}${without}`);
+    log(`git: ${name} has ${list.join(', ') || 'nothing'}${without}`);
   }
 }
 
@@ -99,7 +107,7 @@ function describeRepositoryWalk({ tell }: World, repository: Repository): void {
 interface Place {
   readonly world: World;
   readonly repository: Repository;
-  readonly chance: Chance;
+  readonly chance: SeededRandom;
 }
 
 async function takeStep(place: Place): Promise<void> {
@@ -111,9 +119,9 @@ async function takeStep(place: Place): Promise<void> {
     applyShards,
     applyLate,
     applyWithoutOne,
-    applyWithSlip,
-    applyWithSlip,
-    applyAround,
+    applyWithTypo,
+    applyWithTypo,
+    applyDespiteDependents,
     applyBesideCircle,
     takeOutsideStep,
   ]);
@@ -124,7 +132,11 @@ async function applyAll({ world, repository, chance }: Place): Promise<void> {
   const quickly = chance.isLucky(0.6) ? QUICKLY : [];
   const argv = ['apply', '-R', ROOT, ...APPLY, ...quickly];
   await runAll(world, [
-    start(world, argv, { owns: createOwnershipCheck(repository), chance, fate: chooseFate(chance) }),
+    startCommand(world, argv, {
+      owns: createOwnershipCheck(repository),
+      chance,
+      disruptions: chooseDisruptions(chance),
+    }),
   ]);
 }
 
@@ -137,19 +149,21 @@ async function applyOneByOne(place: Place): Promise<void> {
 
 /** What hands something over without a word goes alone only when that is taken: until then it would delete it. */
 async function applyOne({ world, repository, chance }: Place, name: string): Promise<void> {
-  const isAlone = !chance.isLucky(0.3) && !hasToWait(world, repository, name);
+  const isAlone = !chance.isLucky(0.3) && !mustWait(world, repository, name);
   const paths = isAlone ? [join(ROOT, toFolder(name))] : ['-R', ROOT, '--stack', name];
   const argv = ['apply', ...paths, ...APPLY, ...QUICKLY];
-  const fate = chance.isLucky(0.5) ? chooseFate(chance) : KIND_FATE;
-  await runAll(world, [start(world, argv, { owns: createOwnershipCheck(repository, [name]), chance, fate })]);
+  const disruptions = chance.isLucky(0.5) ? chooseDisruptions(chance) : KIND_FATE;
+  await runAll(world, [
+    startCommand(world, argv, { owns: createOwnershipCheck(repository, [name]), chance, disruptions }),
+  ]);
 }
 
-function hasToWait({ server }: World, repository: Repository, name: string): boolean {
+function mustWait({ server }: World, repository: Repository, name: string): boolean {
   const handedOver = repository.find((stack) => stack.name === name)?.handedOver ?? [];
   return [...mapLiveResources(server).values()].some(({ kind, resource }) => {
     const mark = findOurMark(resource);
     if (mark?.stack !== name) return false;
-    return findTaker(repository, mark, kind) !== undefined && !handedOver.includes(toAddress(kind, mark.name));
+    return findNewStack(repository, mark, kind) !== undefined && !handedOver.includes(toAddress(kind, mark.name));
   });
 }
 
@@ -159,8 +173,8 @@ async function applyShards({ world, repository, chance }: Place): Promise<void> 
     const names = selectShard(repository.map(toShardMember), { index, total: 2, from: '' }).map(({ name }) => name);
     const own = chance.fork(`shard ${index}`);
     const argv = ['apply', '-R', ROOT, '--shard', `${index}/2`, ...APPLY, ...QUICKLY];
-    const fate = own.isLucky(0.5) ? chooseFate(own) : KIND_FATE;
-    return start(world, argv, { owns: createOwnershipCheck(repository, names), chance: own, fate });
+    const disruptions = own.isLucky(0.5) ? chooseDisruptions(own) : KIND_FATE;
+    return startCommand(world, argv, { owns: createOwnershipCheck(repository, names), chance: own, disruptions });
   });
   await runAll(world, started);
 }
@@ -184,7 +198,7 @@ async function applyLate(place: Place): Promise<void> {
   const { world, repository, chance } = place;
   const owns = createOwnershipCheck(repository);
   const plan = ['plan', '-R', ROOT, '-o', 'plans', '--allow-deletes', ...QUICKLY];
-  await runAll(world, [start(world, plan, { owns, chance: chance.fork('plan'), fate: KIND_FATE })]);
+  await runAll(world, [startCommand(world, plan, { owns, chance: chance.fork('plan'), disruptions: KIND_FATE })]);
   if (chance.isLucky(0.4)) await takeOutsideStep(place);
   if (chance.isLucky(0.3)) await applyAll({ ...place, chance: chance.fork('between') });
   const again = chance.fork('again');
@@ -192,14 +206,18 @@ async function applyLate(place: Place): Promise<void> {
   if (isAgain) {
     // What an earlier run left of stacks that this one is narrowed away from is not applied.
     const narrowed = [...plan, '--stack', again.pickAny(repository)?.name ?? ''];
-    await runAll(world, [start(world, narrowed, { owns, chance: again, fate: KIND_FATE })]);
+    await runAll(world, [startCommand(world, narrowed, { owns, chance: again, disruptions: KIND_FATE })]);
   }
   const apply = ['apply', 'plans', '--yes', '--allow-deletes', '--token-directory', 'tokens', '--base-url', BASE_URL];
   if (existsSync(join(world.folder, 'plans'))) {
-    const run = start(world, apply, { owns, chance: chance.fork('late'), fate: chooseFate(chance) });
+    const run = startCommand(world, apply, {
+      owns,
+      chance: chance.fork('late'),
+      disruptions: chooseDisruptions(chance),
+    });
     await runAll(world, [run]);
     if (isAgain && /is not in its index/.test(run.shown()))
-      world.ledger.accuse(`a folder has plans of an earlier run:\n${run.shown()}`);
+      world.checker.reportViolation(`a folder has plans of an earlier run:\n${run.shown()}`);
   }
   rmSync(join(world.folder, 'plans'), { recursive: true, force: true });
 }
@@ -210,52 +228,60 @@ async function applyWithoutOne(place: Place): Promise<void> {
   const gone = chance.pickAny(repository.filter(({ members }) => !members.some(isTaken)));
   if (gone === undefined) return applyAll(place);
   const rest = repository.filter((stack) => stack !== gone);
-  world.tell(`git: ${gone.name} is not there`);
+  world.log(`git: ${gone.name} is not there`);
   rmSync(join(world.folder, ROOT, toFolder(gone.name), 'edgewise.yaml'));
   await applyAll({ ...place, repository: rest });
-  world.tell(`git: ${gone.name} is there again`);
+  world.log(`git: ${gone.name} is there again`);
   write(world, repository);
 }
 
 /** The variable of one stack's key has a slip in its name, or its manifests one in their YAML: what it is to take over stays where it is. */
-async function applyWithSlip(place: Place): Promise<void> {
+async function applyWithTypo(place: Place): Promise<void> {
   const { world, repository, chance } = place;
   const unread = chance.pickAny(repository.filter(({ members }) => members.some(isTaken)));
   if (unread === undefined) return applyAll(place);
   const slip = chance.pick([{ keyEnv: 'EDGEWISE_API_KEY_SLIP' }, { isBroken: true }] as const);
   const slipped = repository.map((stack) => (stack === unread ? { ...stack, ...slip } : stack));
   write(world, slipped);
-  world.tell(`git: ${unread.name} ${'keyEnv' in slip ? 'names a variable that is not set' : 'is no valid YAML'}`);
+  world.log(`git: ${unread.name} ${'keyEnv' in slip ? 'names a variable that is not set' : 'is no valid YAML'}`);
   const names = repository.filter((stack) => stack !== unread).map(({ name }) => name);
   const argv = ['apply', '-R', ROOT, ...APPLY];
   await runAll(world, [
-    start(world, argv, { owns: createOwnershipCheck(repository, names), chance, fate: chooseFate(chance) }),
+    startCommand(world, argv, {
+      owns: createOwnershipCheck(repository, names),
+      chance,
+      disruptions: chooseDisruptions(chance),
+    }),
   ]);
   write(world, repository);
-  world.tell(`git: ${unread.name} is right again`);
+  world.log(`git: ${unread.name} is right again`);
 }
 
 /** Others use what has left the manifests of a stack, so that its delete is rejected: everything else is applied, whether or not it is tried. */
-async function applyAround(place: Place): Promise<void> {
+async function applyDespiteDependents(place: Place): Promise<void> {
   const { world, repository, chance } = place;
   const apply = async (name: string, owner: Repository, flags: readonly string[]): Promise<Run> => {
     const argv = ['apply', '-R', ROOT, ...APPLY, ...flags];
-    const run = start(world, argv, { owns: createOwnershipCheck(owner), chance: chance.fork(name), fate: KIND_FATE });
+    const run = startCommand(world, argv, {
+      owns: createOwnershipCheck(owner),
+      chance: chance.fork(name),
+      disruptions: KIND_FATE,
+    });
     await runAll(world, [run]);
     return run;
   };
   await apply('before', repository, []);
-  const used = await createForeignUser({ service: world.shared, chance });
+  const used = await createDependentResource({ service: world.shared, chance });
   const rest = repository.map((stack) => ({ ...stack, members: stack.members.filter((one) => toKey(one) !== used) }));
   if (used === undefined || JSON.stringify(rest).includes(`"${used}"`)) return;
-  world.tell(`others: refer to ${used}, which leaves the manifests`);
+  world.log(`others: refer to ${used}, which leaves the manifests`);
   write(world, rest);
   const isTried = chance.isLucky(0.5);
   const run = await apply('around', rest, isTried ? ['--allow-rejected', used] : ['--skip-rejected']);
   write(world, repository);
   const { exitCode } = await run.result;
   if (exitCode === EXIT.refused)
-    world.ledger.accuse(
+    world.checker.reportViolation(
       `what others do not use is not applied with ${isTried ? '--allow' : '--skip'}-rejected:\n${run.shown()}`,
     );
 }
@@ -263,19 +289,19 @@ async function applyAround(place: Place): Promise<void> {
 /** Two more stacks refer to each other: they are stopped, and no others. */
 async function applyBesideCircle({ world, repository, chance }: Place): Promise<void> {
   writeCircle(join(world.folder, ROOT), toApi(world));
-  world.tell('git: two more stacks refer to each other');
+  world.log('git: two more stacks refer to each other');
   const argv = ['apply', '-R', ROOT, ...APPLY, ...QUICKLY];
-  const run = start(world, argv, { owns: createOwnershipCheck(repository), chance, fate: KIND_FATE });
+  const run = startCommand(world, argv, { owns: createOwnershipCheck(repository), chance, disruptions: KIND_FATE });
   await runAll(world, [run]);
-  if (run.sentMs.length === 0) world.ledger.accuse(`a circle of others stops every stack:\n${run.shown()}`);
+  if (run.sentMs.length === 0) world.checker.reportViolation(`a circle of others stops every stack:\n${run.shown()}`);
   write(world, repository);
-  world.tell('git: they are gone again');
+  world.log('git: they are gone again');
 }
 
 async function takeOutsideStep({ world, chance }: Place): Promise<void> {
   for (let count = chance.int(1, 2); count > 0; count -= 1)
-    world.tell(
-      await changeAsOutsider({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }),
+    world.log(
+      await changeAsOtherUser({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }),
     );
 }
 
@@ -285,7 +311,7 @@ function createOwnershipCheck(
   names: readonly string[] = repository.map(({ name }) => name),
 ): Owns {
   return (mark, kind, hasHad) => {
-    const taker = findTaker(repository, mark, kind);
+    const taker = findNewStack(repository, mark, kind);
     const isOpen = taker !== undefined && !hasHad({ stack: taker, name: mark.name }, kind);
     if (names.includes(mark.stack) && !isOpen) return 'owned';
     return taker !== undefined && names.includes(taker) ? 'taken' : undefined;
@@ -293,7 +319,7 @@ function createOwnershipCheck(
 }
 
 /** The stack to which another one hands over a resource. */
-function findTaker(repository: Repository, { stack, name }: Mark, kind: string): string | undefined {
+function findNewStack(repository: Repository, { stack, name }: Mark, kind: string): string | undefined {
   const isMeant = (member: Repository[number]['members'][number]) =>
     member.kind === kind && member.name === name && member.lifecycle.takenFrom?.stack === stack;
   return repository.find(({ members }) => members.some(isMeant))?.name;
@@ -309,19 +335,23 @@ function isTaken({ lifecycle }: Repository[number]['members'][number]): boolean 
 
 /** All is well again: applies of all stacks make it right, and nothing is left when git says nothing of hand-overs any more. */
 async function applyAllWithoutFaults(world: World, repository: Repository): Promise<void> {
-  world.tell('all is well from here on');
-  await clearTheWay(world.shared);
+  world.log('all is well from here on');
+  await deleteConflictingResources(world.shared);
   const final = forgetHandOvers(repository);
   if (repository.some(({ members }) => members.some(isTaken))) {
     await applyUntilDone(world, repository, 'handing over');
     checkMarks(world, { wanted: listWantedResources(repository), spared: toReleased(repository) });
     write(world, final);
-    world.tell('git: no stack says what it takes or gives away any more');
+    world.log('git: no stack says what it takes or gives away any more');
   }
   const last = await applyUntilDone(world, final, 'handed over');
   const argv = ['plan', '-R', ROOT, '--detailed-exitcode', ...QUICKLY, ...COUNTED];
-  const fate = { ...KIND_FATE, isFrank: true };
-  const frank = start(world, argv, { owns: createOwnershipCheck(final), chance: world.chance.fork('frank'), fate });
+  const disruptions = { ...KIND_FATE, isFrank: true };
+  const frank = startCommand(world, argv, {
+    owns: createOwnershipCheck(final),
+    chance: world.chance.fork('frank'),
+    disruptions,
+  });
   await runAll(world, [frank]);
   await checkPlanOfFullService(world, frank);
   checkCounts(world, frank);
@@ -345,10 +375,10 @@ async function applyUntilDone(
 ): Promise<{ readonly apply: Run; readonly plan: Run }> {
   const chance = world.chance.fork(name);
   const run = async (argv: readonly string[], purpose: string): Promise<Run> => {
-    const started = start(world, argv, {
+    const started = startCommand(world, argv, {
       owns: createOwnershipCheck(repository),
       chance: chance.fork(purpose),
-      fate: KIND_FATE,
+      disruptions: KIND_FATE,
     });
     await runAll(world, [started]);
     return started;
@@ -359,7 +389,7 @@ async function applyUntilDone(
     if ((await plan.result).exitCode === 0) return { apply, plan };
     const isCopied = (await apply.result).exitCode === 0 && hasOnlyDeletes(plan.shown());
     if (round < ROUNDS && isCopied) continue;
-    world.ledger.accuse(`something is left to do after ${round} applies of all:\n${plan.shown()}`);
+    world.checker.reportViolation(`something is left to do after ${round} applies of all:\n${plan.shown()}`);
     return { apply, plan };
   }
 }

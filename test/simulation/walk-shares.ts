@@ -16,7 +16,7 @@ const TIMEOUT_MS = 600_000 + WALKS * 1000;
 const SHOWN_LINES = 150;
 
 /** Goes one share of the walks. */
-export function describeWalks(share: number): void {
+export function describeWalkShare(share: number): void {
   const size = Math.ceil(WALKS / SHARES);
   const from = share * size + 1;
   describe('a history with faults', () => {

@@ -9,13 +9,18 @@ import { arbitraryHistory, type StackOptions } from '../laws/arbitrary-manifests
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { settleStack } from '../laws/settle-stack.ts';
 import { STACK_NAME, type TestStack } from '../laws/stack.ts';
-import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
+import { chooseDisruptions, QUICKLY, runAll, startCommand } from './commands.ts';
 import { chooseFaults } from './faults.ts';
 import { COUNTED, checkCounts, checkEnd, checkPlanOfFullService, checkRehearsal, listWanted } from './oracle.ts';
-import { changeAsOutsider, clearTheWay, createForeignUser, createWitnesses } from './other-user.ts';
+import {
+  changeAsOtherUser,
+  createCompleteResources,
+  createDependentResource,
+  deleteConflictingResources,
+} from './other-user.ts';
 import { toChanges } from './planned-changes.ts';
-import type { Foretelling } from './predicted-failures.ts';
-import { type Chance, createRandom } from './random.ts';
+import type { FailedApply } from './predicted-failures.ts';
+import { createRandom, type SeededRandom } from './random.ts';
 import { dropModules, LINKED_KINDS, type Repository, toRepositories } from './repository.ts';
 import { KIND_FATE } from './run-edgewise.ts';
 import { walkHandOver, walkRepository } from './walk-repository.ts';
@@ -29,7 +34,7 @@ export interface Walked {
   /** Every step, request and fault. */
   readonly trace: readonly string[];
   /** Applies that failed, each with what a rehearsal had said before. */
-  readonly failures: readonly Foretelling[];
+  readonly failures: readonly FailedApply[];
 }
 
 /** Of so many walks one has several stacks: every one whose number can be divided by this. */
@@ -52,7 +57,7 @@ export async function walk(seed: number, mutant: Mutant = (inner) => inner): Pro
   return walkWorld(createWorld({ seed, stacks, mutant }), (world) => way(world, repositories, chance));
 }
 
-function sampleRepositories(seed: number, chance: Chance): readonly Repository[] {
+function sampleRepositories(seed: number, chance: SeededRandom): readonly Repository[] {
   const options = {
     ...(chance.isLucky(0.7) && { kinds: LINKED_KINDS }),
     minResources: 3,
@@ -62,7 +67,7 @@ function sampleRepositories(seed: number, chance: Chance): readonly Repository[]
 }
 
 /** Nearly everything is handed over, and changes: edges lose modules. */
-function sampleHandOver(seed: number, chance: Chance): readonly Repository[] {
+function sampleHandOver(seed: number, chance: SeededRandom): readonly Repository[] {
   const options = { kinds: OWNED_KINDS, minResources: 4, maxResources: 9 };
   const [first = [], second = []] = sampleHistory(seed, 1, options);
   const after = settleStack(dropModules(second, chance.fork('modules')));
@@ -74,33 +79,33 @@ function sampleHistory(seed: number, steps: number, options: StackOptions): read
 }
 
 async function walkWorld(world: World, way: (world: World) => Promise<void>): Promise<Walked> {
-  const { seed, ledger, trace, failures } = world;
+  const { seed, checker, trace, failures } = world;
   try {
-    if (world.habits.leavesOut.length > 0) await createWitnesses(world.shared);
+    if (world.behaviours.leavesOut.length > 0) await createCompleteResources(world.shared);
     await way(world);
-    return { seed, violations: ledger.violations, trace, failures };
+    return { seed, violations: checker.violations, trace, failures };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return { seed, violations: [...ledger.violations, error.stack ?? error.message], trace, failures };
+    return { seed, violations: [...checker.violations, error.stack ?? error.message], trace, failures };
   } finally {
     await world.close();
   }
 }
 
-async function walkStack(world: World, stacks: readonly TestStack[], chance: Chance): Promise<void> {
-  if (chance.isLucky(0.5)) await applyInPeace(world, stacks[0] ?? [], chance.fork('begin'));
+async function walkStack(world: World, stacks: readonly TestStack[], chance: SeededRandom): Promise<void> {
+  if (chance.isLucky(0.5)) await applyWithoutFaultsOnce(world, stacks[0] ?? [], chance.fork('begin'));
   for (const [index, stack] of stacks.entries())
     for (let count = chance.int(1, 2); count > 0; count -= 1)
       await takeStep(world, stack, chance.fork(`${index} ${count}`));
   await applyWithoutFaults(world, stacks.at(-1) ?? []);
 }
 
-async function takeStep(world: World, stack: TestStack, chance: Chance): Promise<void> {
+async function takeStep(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const step = chance.pick([
     applyOnce,
     applyOnce,
     applyRehearsed,
-    applyAround,
+    applyDespiteDependents,
     applyInnerEdit,
     applyInnerEdit,
     applyTwiceAtOnce,
@@ -111,49 +116,53 @@ async function takeStep(world: World, stack: TestStack, chance: Chance): Promise
   await step(world, stack, chance);
 }
 
-async function applyInPeace(world: World, stack: TestStack, chance: Chance): Promise<void> {
-  await runAll(world, [start(world, ['apply', '-', '--yes'], { stack, chance, fate: KIND_FATE })]);
+async function applyWithoutFaultsOnce(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
+  await runAll(world, [startCommand(world, ['apply', '-', '--yes'], { stack, chance, disruptions: KIND_FATE })]);
 }
 
-async function applyOnce(world: World, stack: TestStack, chance: Chance): Promise<void> {
+async function applyOnce(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const argv = ['apply', '-', '--yes', ...chooseFlags(stack, chance), ...(chance.isLucky(0.7) ? QUICKLY : [])];
-  await runAll(world, [start(world, argv, { stack, chance, fate: chooseFate(chance) })]);
+  await runAll(world, [startCommand(world, argv, { stack, chance, disruptions: chooseDisruptions(chance) })]);
 }
 
 /** A plan that was rehearsed, and right after it the same as an apply without a rehearsal: what the rehearsal said is held against what happens. */
-async function applyRehearsed(world: World, whole: TestStack, chance: Chance): Promise<void> {
-  const used = chance.isLucky(0.5) ? await createForeignUser({ service: world.shared, chance }) : undefined;
-  if (used !== undefined) world.tell(`others: refer to ${used}, which leaves the manifests`);
+async function applyRehearsed(world: World, whole: TestStack, chance: SeededRandom): Promise<void> {
+  const used = chance.isLucky(0.5) ? await createDependentResource({ service: world.shared, chance }) : undefined;
+  if (used !== undefined) world.log(`others: refer to ${used}, which leaves the manifests`);
   const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
   const flags = chooseFlags(stack, chance);
-  const plan = start(world, ['plan', '-', ...flags], { stack, chance: chance.fork('plan'), fate: KIND_FATE });
+  const plan = startCommand(world, ['plan', '-', ...flags], {
+    stack,
+    chance: chance.fork('plan'),
+    disruptions: KIND_FATE,
+  });
   await runAll(world, [plan]);
-  const fate = chance.isLucky(0.5) ? KIND_FATE : chooseFate(chance);
-  const apply = start(world, ['apply', '-', '--yes', ...QUICKLY, ...flags], { stack, chance, fate });
+  const disruptions = chance.isLucky(0.5) ? KIND_FATE : chooseDisruptions(chance);
+  const apply = startCommand(world, ['apply', '-', '--yes', ...QUICKLY, ...flags], { stack, chance, disruptions });
   await runAll(world, [apply]);
-  if (!apply.isDead()) await checkRehearsal(world, { plan, apply, fate });
+  if (!apply.isDead()) await checkRehearsal(world, { plan, apply, disruptions });
 }
 
 /** Others use what has left the manifests, so that its delete is rejected: everything else is applied. */
-async function applyAround(world: World, whole: TestStack, chance: Chance): Promise<void> {
-  await applyInPeace(world, whole, chance.fork('before'));
-  const used = await createForeignUser({ service: world.shared, chance });
+async function applyDespiteDependents(world: World, whole: TestStack, chance: SeededRandom): Promise<void> {
+  await applyWithoutFaultsOnce(world, whole, chance.fork('before'));
+  const used = await createDependentResource({ service: world.shared, chance });
   if (used === undefined) return;
-  world.tell(`others: refer to ${used}, which leaves the manifests`);
+  world.log(`others: refer to ${used}, which leaves the manifests`);
   const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
   if (JSON.stringify(stack).includes(`"${used}"`)) return;
   const argv = ['apply', '-', '--yes', '--skip-rejected', ...consentToAll(world)];
-  const apply = start(world, argv, { stack, chance: chance.fork('around'), fate: KIND_FATE });
+  const apply = startCommand(world, argv, { stack, chance: chance.fork('around'), disruptions: KIND_FATE });
   await runAll(world, [apply]);
   const { exitCode } = await apply.result;
   if (exitCode === EXIT.success || exitCode === EXIT.invalid) return;
-  world.ledger.accuse(
+  world.checker.reportViolation(
     `what others do not use is not applied with --skip-rejected (exit ${exitCode}):\n${apply.shown()}`,
   );
 }
 
 /** Several values of one object change at once; the plan of that is saved, and applied untouched. */
-async function applyInnerEdit(world: World, stack: TestStack, chance: Chance): Promise<void> {
+async function applyInnerEdit(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const subject = chance.pickAny(stack);
   if (subject === undefined) return;
   const { kind, name } = subject;
@@ -171,13 +180,17 @@ async function applyInnerEdit(world: World, stack: TestStack, chance: Chance): P
     ),
   );
   if (before === undefined || after === undefined) return;
-  world.tell(`git: several values of ${field} of ${kind}/${name} change`);
-  await applyInPeace(world, before, chance.fork('inner before'));
+  world.log(`git: several values of ${field} of ${kind}/${name} change`);
+  await applyWithoutFaultsOnce(world, before, chance.fork('inner before'));
   const plan = ['plan', '-', '-o', 'inner.json', ...QUICKLY, ...consentToAll(world)];
-  await runAll(world, [start(world, plan, { stack: after, chance: chance.fork('inner plan'), fate: KIND_FATE })]);
+  await runAll(world, [
+    startCommand(world, plan, { stack: after, chance: chance.fork('inner plan'), disruptions: KIND_FATE }),
+  ]);
   if (!existsSync(join(world.folder, 'inner.json'))) return;
   const apply = ['apply', 'inner.json', '--yes', '--token-directory', 'tokens', ...consentToAll(world)];
-  await runAll(world, [start(world, apply, { stack: [], chance: chance.fork('inner'), fate: KIND_FATE })]);
+  await runAll(world, [
+    startCommand(world, apply, { stack: [], chance: chance.fork('inner'), disruptions: KIND_FATE }),
+  ]);
 }
 
 const INNER_SAMPLES = 20;
@@ -187,56 +200,70 @@ function consentToAll({ stacks }: World): readonly string[] {
   return ['--allow-deletes', ...[...addresses].flatMap((address) => ['--allow-protected', address])];
 }
 
-async function applyTwiceAtOnce(world: World, stack: TestStack, chance: Chance): Promise<void> {
+async function applyTwiceAtOnce(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const other = chance.pickAny(world.stacks) ?? stack;
   const started = [stack, chance.isLucky(0.8) ? stack : other].map((each, index) => {
     const own = chance.fork(`run ${index}`);
-    const fate = chance.isLucky(0.5) ? chooseFate(own) : KIND_FATE;
-    return start(world, ['apply', '-', '--yes', '--allow-deletes', ...QUICKLY], { stack: each, chance: own, fate });
+    const disruptions = chance.isLucky(0.5) ? chooseDisruptions(own) : KIND_FATE;
+    return startCommand(world, ['apply', '-', '--yes', '--allow-deletes', ...QUICKLY], {
+      stack: each,
+      chance: own,
+      disruptions,
+    });
   });
   await runAll(world, started);
 }
 
 /** A plan that is saved, and applied when other things have happened. */
-async function applyLate(world: World, stack: TestStack, chance: Chance): Promise<void> {
+async function applyLate(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const argv = ['plan', '-', '-o', 'plan.json', '--allow-deletes'];
   await runAll(world, [
-    start(world, argv, { stack, chance: chance.fork('plan'), fate: chooseFate(chance, { meddling: 0 }) }),
+    startCommand(world, argv, {
+      stack,
+      chance: chance.fork('plan'),
+      disruptions: chooseDisruptions(chance, { meddling: 0 }),
+    }),
   ]);
   if (!existsSync(join(world.folder, 'plan.json'))) return;
   if (chance.isLucky(0.4)) await takeOutsideStep(world, stack, chance);
   if (chance.isLucky(0.3)) await applyOnce(world, chance.pickAny(world.stacks) ?? stack, chance.fork('between'));
   for (const round of chance.pick([['only'], ['first', 'second']])) {
     const apply = ['apply', 'plan.json', '--yes', '--allow-deletes', '--token-directory', 'tokens'];
-    await runAll(world, [start(world, apply, { stack: [], chance: chance.fork(round), fate: chooseFate(chance) })]);
+    await runAll(world, [
+      startCommand(world, apply, { stack: [], chance: chance.fork(round), disruptions: chooseDisruptions(chance) }),
+    ]);
   }
 }
 
 /** A plan with faults fails, or is the same as without them, unless the faults cannot be detected. */
-async function planOnly(world: World, stack: TestStack, chance: Chance): Promise<void> {
-  const faults = chooseFaults(chance, { deceits: false });
+async function planOnly(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
+  const faults = chooseFaults(chance, { undetectable: false });
   const fates = [{ ...KIND_FATE, faults }, KIND_FATE];
   const plans: (string | undefined)[] = [];
-  for (const fate of fates) {
+  for (const disruptions of fates) {
     const file = `compared-${plans.length}.json`;
-    const run = start(world, ['plan', '-', '-o', file, '--allow-deletes'], { stack, chance: chance.fork(file), fate });
+    const run = startCommand(world, ['plan', '-', '-o', file, '--allow-deletes'], {
+      stack,
+      chance: chance.fork(file),
+      disruptions,
+    });
     await runAll(world, [run]);
     const path = join(world.folder, file);
     plans.push(existsSync(path) ? toChanges(readFileSync(path, 'utf8')) : undefined);
   }
   const [faulty, truth] = plans;
   if (faulty !== undefined && faulty !== truth)
-    world.ledger.accuse(`a plan of faulty answers: ${faulty}, instead of: ${truth}`);
+    world.checker.reportViolation(`a plan of faulty answers: ${faulty}, instead of: ${truth}`);
 }
 
-async function takeOutsideStep(world: World, _stack: TestStack, chance: Chance): Promise<void> {
+async function takeOutsideStep(world: World, _stack: TestStack, chance: SeededRandom): Promise<void> {
   for (let count = chance.int(1, 3); count > 0; count -= 1)
-    world.tell(
-      await changeAsOutsider({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }),
+    world.log(
+      await changeAsOtherUser({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }),
     );
 }
 
-function chooseFlags(stack: TestStack, chance: Chance): readonly string[] {
+function chooseFlags(stack: TestStack, chance: SeededRandom): readonly string[] {
   const { kind, name } = chance.pickAny(stack) ?? { kind: '', name: '' };
   const allowed = stack.flatMap((resource) => ['--allow-protected', toAddress(resource.kind, resource.name)]);
   return [
@@ -250,22 +277,22 @@ function chooseFlags(stack: TestStack, chance: Chance): readonly string[] {
 
 /** All is well again: what one apply does must be all that is left to do. */
 async function applyWithoutFaults(world: World, stack: TestStack): Promise<void> {
-  world.tell('all is well from here on');
-  await clearTheWay(world.shared);
+  world.log('all is well from here on');
+  await deleteConflictingResources(world.shared);
   const consent = consentToAll(world);
   const chance = world.chance.fork('end');
-  const apply = start(world, ['apply', '-', '--yes', ...consent], { stack, chance, fate: KIND_FATE });
+  const apply = startCommand(world, ['apply', '-', '--yes', ...consent], { stack, chance, disruptions: KIND_FATE });
   await runAll(world, [apply]);
-  const plan = start(world, ['plan', '-', '--detailed-exitcode'], {
+  const plan = startCommand(world, ['plan', '-', '--detailed-exitcode'], {
     stack,
     chance: chance.fork('plan'),
-    fate: KIND_FATE,
+    disruptions: KIND_FATE,
   });
   await runAll(world, [plan]);
-  const frank = start(world, ['plan', '-', '--detailed-exitcode', ...COUNTED], {
+  const frank = startCommand(world, ['plan', '-', '--detailed-exitcode', ...COUNTED], {
     stack,
     chance: chance.fork('frank'),
-    fate: { ...KIND_FATE, isFrank: true },
+    disruptions: { ...KIND_FATE, showsEverything: true },
   });
   await runAll(world, [frank]);
   await checkPlanOfFullService(world, frank);

@@ -1,3 +1,3 @@
-import { describeWalks } from './walk-shares.ts';
+import { describeWalkShare } from './walk-shares.ts';
 
-describeWalks(3);
+describeWalkShare(3);

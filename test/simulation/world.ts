@@ -12,10 +12,10 @@ import { renderStack } from '../laws/render-stack.ts';
 import { toExternalId } from '../laws/settle-stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { closeLeftFiles } from './file-work.ts';
-import type { Foretelling } from './predicted-failures.ts';
-import { type Chance, createRandom } from './random.ts';
-import { Ledger, type Suspect, toTarget } from './request-checker.ts';
-import { chooseHabits, type Habits } from './service-behaviours.ts';
+import type { FailedApply } from './predicted-failures.ts';
+import { createRandom, type SeededRandom } from './random.ts';
+import { type ObservedRun, RequestChecker, toTarget } from './request-checker.ts';
+import { chooseBehaviours, type ServiceBehaviours } from './service-behaviours.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 export const API_KEY = 'simulated-key-7f3a';
@@ -26,26 +26,26 @@ export type Mutant = (inner: Transport) => Transport;
 /** Where a walk takes place. */
 export interface World {
   readonly seed: number;
-  readonly chance: Chance;
+  readonly chance: SeededRandom;
   /** The random numbers of every run. */
   readonly jitter: () => number;
   readonly time: VirtualTime;
   readonly server: Server;
-  readonly ledger: Ledger;
+  readonly checker: RequestChecker;
   /** The same service, as others reach it. */
   readonly shared: SharedService;
   readonly stacks: readonly TestStack[];
   /** Where runs work, with `tokens` in it. */
   readonly folder: string;
   readonly trace: string[];
-  readonly tell: (line: string) => void;
+  readonly log: (line: string) => void;
   readonly mutant: Mutant;
   /** How the service answers always. */
-  readonly habits: Habits;
+  readonly behaviours: ServiceBehaviours;
   /** Every run that was started, the first one first. */
-  readonly runs: Suspect[];
+  readonly runs: ObservedRun[];
   /** Every apply that failed after a rehearsal. */
-  readonly failures: Foretelling[];
+  readonly failures: FailedApply[];
   readonly close: () => Promise<void>;
 }
 
@@ -67,16 +67,16 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
     seed: { externals: listKnownIds() },
   });
   const targets = new Set(stacks.flatMap(listAttachedTargets));
-  const ledger = new Ledger({ server, nowMs: time.nowMs, isAttached: (target) => targets.has(target) });
+  const checker = new RequestChecker({ server, nowMs: time.nowMs, isAttached: (target) => targets.has(target) });
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-simulation-'));
   mkdirSync(join(folder, 'rescue'));
   const trace: string[] = [];
-  const tell = (line: string): void => {
+  const log = (line: string): void => {
     trace.push(`${((time.nowMs() - START_MS) / 1000).toFixed(3).padStart(9)} s  ${line}`);
   };
   const shared: SharedService = {
     resources: () => server.snapshot().resources,
-    call: (method, path, body) => callByOthers(ledger, { method, path, body }),
+    call: (method, path, body) => callByOthers(checker, { method, path, body }),
   };
   const close = async (): Promise<void> => {
     await closeLeftFiles();
@@ -88,14 +88,14 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
     jitter: chance.fork('jitter').next,
     time,
     server,
-    ledger,
+    checker,
     shared,
     stacks,
     folder,
     trace,
-    tell,
+    log,
     mutant,
-    habits: chooseHabits(chance.fork('habits')),
+    behaviours: chooseBehaviours(chance.fork('habits')),
     runs: [],
     failures: [],
     close,
@@ -103,12 +103,12 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
 }
 
 async function callByOthers(
-  ledger: Ledger,
+  checker: RequestChecker,
   { method, path, body }: { readonly method: string; readonly path: string; readonly body: JsonObject | undefined },
 ): Promise<JsonObject> {
   const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-  const response = await ledger.callByOthers(new Request(`${BASE_URL}${path}`, init));
+  const response = await checker.callByOthers(new Request(`${BASE_URL}${path}`, init));
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
   return text === '' ? {} : JSON.parse(text);
@@ -124,7 +124,7 @@ function listAttachedTargets(stack: TestStack): readonly string[] {
 }
 
 /** How many requests run at once and how long lists are, as a Stack says it. */
-export function chooseApi(chance: Chance): JsonObject {
+export function chooseApi(chance: SeededRandom): JsonObject {
   return { concurrency: chance.pick([1, 2, 4, 8]), page_size: chance.pick([1, 2, 5, 100]) };
 }
 

@@ -44,7 +44,7 @@ export function mapForeignResources(resources: Resources): readonly JsonObject[]
 const THEIRS = 'somebody else’s';
 
 /** Calls by which others make what they have, some of it much like ours. */
-export const THEIR_CALLS: readonly (readonly [path: string, body: JsonObject])[] = [
+export const OTHER_USER_REQUESTS: readonly (readonly [path: string, body: JsonObject])[] = [
   ['/edges/tcp', { description: THEIRS, hostports: ['theirs.example.net:1'] }],
   ['/credentials', { description: THEIRS, metadata: '{"edgewise":{"stack":"theirs","name":"build-agent"}}' }],
 ];

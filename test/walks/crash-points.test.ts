@@ -13,7 +13,7 @@ import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
 import { createDyingTransport, type Death } from '../laws/dying-transport.ts';
 import { holds, LONG, selectEvenly } from '../laws/properties.ts';
 import { listTouched, loadStack, World, type WorldOptions } from '../laws/world.ts';
-import { listOwned, listWanted, mapForeignResources, THEIR_CALLS } from './account.ts';
+import { listOwned, listWanted, mapForeignResources, OTHER_USER_REQUESTS } from './account.ts';
 
 const WHEN = ['before', 'after'] as const;
 
@@ -89,7 +89,7 @@ async function loadFolder(path: string): Promise<DesiredState> {
 /** A world where others have something too, some of it much like ours. */
 async function createWorld(options: WorldOptions = {}): Promise<World> {
   const world = new World(options);
-  for (const [path, body] of THEIR_CALLS) await world.call('POST', path, body);
+  for (const [path, body] of OTHER_USER_REQUESTS) await world.call('POST', path, body);
   return world;
 }
 
@@ -119,7 +119,7 @@ async function expectConvergence(world: World, state: DesiredState, folder: stri
   await world.migrate(state);
   expect(listTouched(await world.plan(state))).toEqual([]);
   expect(mapForeignResources(world.resources())).toEqual(theirs);
-  expect(theirs).toHaveLength(THEIR_CALLS.length);
+  expect(theirs).toHaveLength(OTHER_USER_REQUESTS.length);
   const owned = listOwned(world.resources(), state.stack.name);
   expect(owned.map(({ address }) => address).sort()).toEqual(listWanted(state));
   for (const { address, id, delivered } of owned.filter(({ kind }) => kind === CREDENTIAL.name)) {

@@ -22,14 +22,14 @@ describe('a walk over many stacks', () => {
       await world.migrate(stacks.at(-1) ?? [], { mode: 'destroy' });
       const after = world.resources();
       for (const { name } of OWNED_KINDS) expect(after[name]).toEqual(before[name]);
-      expect(listLeftBehind(world, stacks)).toEqual([]);
+      expect(listRemainingResources(world, stacks)).toEqual([]);
     });
     await holds(property, 25);
   });
 });
 
 /** Modules stay when their document goes, or ignores them. All others are deleted: those of the last documents, and those that were not attached. */
-function listLeftBehind(world: World, stacks: readonly TestStack[]): readonly string[] {
+function listRemainingResources(world: World, stacks: readonly TestStack[]): readonly string[] {
   const attached = stacks.map((stack) => [...loadStack(stack).resources.values()].filter(isAttached));
   const managed = attached.at(-1)?.filter(({ lifecycle }) => lifecycle.ignore.length === 0) ?? [];
   const left = ATTACHED_KINDS.flatMap(({ name }) => world.resources()[name] ?? []).map(toTarget);

@@ -136,7 +136,7 @@ function createRandom(seed: number): () => number {
 }
 
 /** Draws mutants of some files: each place is as likely as every other. */
-function draw(pattern: string, count: number, random: () => number): readonly Mutant[] {
+function drawMutants(pattern: string, count: number, random: () => number): readonly Mutant[] {
   const places = globSync(pattern)
     .sort()
     .flatMap(listMutants)
@@ -231,7 +231,7 @@ const patterns = [
 console.log(`seed ${values.seed}`);
 const random = createRandom(Number(values.seed));
 const mutants = patterns.flatMap(([name, pattern, count]) =>
-  draw(pattern, count, random).map((mutant) => ({ name, mutant })),
+  drawMutants(pattern, count, random).map((mutant) => ({ name, mutant })),
 );
 if (values.list) for (const drawn of mutants) console.log(formatMutant(drawn));
 else await testMutants();

@@ -49,7 +49,7 @@ mkdirSync(work, { recursive: true });
 const repository = createRepository(join(work, 'repository'));
 const [fromTarball, fromGit] = await Promise.all([
   packPackage().then(async (tarball) => {
-    await useBesideOlderMsw(tarball);
+    await checkBesideOlderMsw(tarball);
     return installPackage('tarball', tarball);
   }),
   installPackage('git', `git+${pathToFileURL(repository)}`),
@@ -58,15 +58,15 @@ const [fromTarball, fromGit] = await Promise.all([
 const packed = join(fromTarball, 'node_modules', 'edgewise');
 checkManifest(packed);
 checkLinks(packed);
-useAlone(packed);
+checkCommandAlone(packed);
 await Promise.all(
   [fromTarball, fromGit].map(async (project) => {
     // The types are the same on each Node, and the compiler runs on none.
     await runProgram(join(project, 'node_modules', '.bin', 'tsc'), ['-p', '.'], { cwd: project });
-    for (const version of SUPPORTED) await usePackage(project, version);
+    for (const version of SUPPORTED) await checkOnNode(project, version);
   }),
 );
-for (const version of TOO_OLD) expectRefusal(fromTarball, folderOfNode(version));
+for (const version of TOO_OLD) expectUnsupportedNode(fromTarball, toNodeFolder(version));
 
 /** Packs the package, and checks the tarball. */
 async function packPackage(): Promise<string> {
@@ -119,7 +119,7 @@ async function installPackage(name: string, source: string): Promise<string> {
 }
 
 /** A project that has msw 2 can install the package, and use it in its tests. npm refuses what a peer dependency rules out. */
-async function useBesideOlderMsw(tarball: string): Promise<void> {
+async function checkBesideOlderMsw(tarball: string): Promise<void> {
   const folder = join(work, 'msw-2');
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), PROJECT);
@@ -140,7 +140,7 @@ async function installNodes(): Promise<void> {
 }
 
 /** Gives the folder of a Node's executable. */
-function folderOfNode(version: string): string {
+function toNodeFolder(version: string): string {
   return join(work, `node-${version}`, 'node_modules', '.bin');
 }
 
@@ -159,9 +159,9 @@ function runProgram(
   });
 }
 
-async function usePackage(folder: string, version: string): Promise<void> {
+async function checkOnNode(folder: string, version: string): Promise<void> {
   const account = { EDGEWISE_BASE_URL: `embedded:account-${version}.json` };
-  const PATH = [folderOfNode(version), join(folder, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
+  const PATH = [toNodeFolder(version), join(folder, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
   const env = { ...process.env, ...account, PATH };
   const run = (command: string, ...args: readonly string[]) => runProgram(command, args, { cwd: folder, env });
   await run('node', '--version');
@@ -184,7 +184,7 @@ async function usePackage(folder: string, version: string): Promise<void> {
 }
 
 /** Each command says in one line which Node it needs, and so does an install from git, which builds. */
-function expectRefusal(folder: string, node: string): void {
+function expectUnsupportedNode(folder: string, node: string): void {
   const env = { ...process.env, PATH: [node, process.env['PATH']].join(delimiter) };
   const command = join(folder, 'node_modules', '.bin', 'edgewise');
   const refuse = (cwd: string, program: string, ...args: readonly string[]) => {
@@ -199,7 +199,7 @@ function expectRefusal(folder: string, node: string): void {
 }
 
 /** The command line needs no package beside it. */
-function useAlone(packed: string): void {
+function checkCommandAlone(packed: string): void {
   const folder = join(work, 'alone');
   cpSync(packed, folder, { recursive: true });
   const env = { ...process.env, EDGEWISE_BASE_URL: 'embedded:' };

@@ -26,8 +26,8 @@ const COLUMNS = 96;
 const PLAN = 'plan manifests -o plan.json';
 
 /** Plays the demo up to the plan that follows both of its changes, and the tutorial up to its review. The same each time. */
-export async function makePictures(): Promise<Pictures> {
-  return { ...(await inTemporaryFolder(playDemo)), tutorial: await inTemporaryFolder(playTutorial) };
+export async function createPictures(): Promise<Pictures> {
+  return { ...(await withTemporaryFolder(runDemo)), tutorial: await withTemporaryFolder(runTutorial) };
 }
 
 /** What stands beside the screenshots, and says of which pages they are. */
@@ -35,7 +35,7 @@ export function toPageDigest({ page, tutorial }: Pictures): string {
   return `${createHash('sha256').update(page).update(tutorial).digest('hex')}\n`;
 }
 
-async function inTemporaryFolder<T>(play: (folder: string) => Promise<T>): Promise<T> {
+async function withTemporaryFolder<T>(play: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-pictures-'));
   try {
     return await play(folder);
@@ -44,7 +44,7 @@ async function inTemporaryFolder<T>(play: (folder: string) => Promise<T>): Promi
   }
 }
 
-async function playDemo(folder: string): Promise<Omit<Pictures, 'tutorial'>> {
+async function runDemo(folder: string): Promise<Omit<Pictures, 'tutorial'>> {
   cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
   const { server, edgewise } = openAccount(folder, 'examples/account.json');
   await edgewise('apply manifests --yes');
@@ -59,7 +59,7 @@ async function playDemo(folder: string): Promise<Omit<Pictures, 'tutorial'>> {
 }
 
 /** The commands of docs/tutorial.md up to its fifth step. */
-async function playTutorial(folder: string): Promise<string> {
+async function runTutorial(folder: string): Promise<string> {
   const { edgewise } = openAccount(folder, 'examples/tutorial/account.json');
   await edgewise('export -o ingress --owner shop');
   rmSync(join(folder, 'ingress/tcp-edge/demo-for-tuesday.yaml'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { startBrowser } from '../test/browsers/browser.ts';
-import { makePictures, PICTURES, toPageDigest } from './picture-files.ts';
+import { createPictures, PICTURES, toPageDigest } from './picture-files.ts';
 
 /** Writes the pictures of the README and of the tutorial. Needs Chromium. */
 
@@ -14,7 +14,7 @@ const QUALITY = 40;
 
 const VIEWPORT = { width: 1000, height: 900 };
 
-const pictures = await makePictures();
+const pictures = await createPictures();
 mkdirSync(PICTURES, { recursive: true });
 writeFileSync(join(PICTURES, 'plan.svg'), pictures.plan);
 const folder = mkdtempSync(join(tmpdir(), 'edgewise-try-'));
@@ -28,7 +28,7 @@ try {
     ] as const) {
       const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: 1, colorScheme });
       await page.setContent(content);
-      await keepAsWebp(page, `${name}-${colorScheme}.webp`);
+      await saveAsWebp(page, `${name}-${colorScheme}.webp`);
     }
   }
   const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 1200, height: 620 }, deviceScaleFactor: 1 });
@@ -37,7 +37,7 @@ try {
   await page.locator('.cm-lintRange-info').dblclick();
   await page.keyboard.type('50');
   await page.locator('#status', { hasText: '1 update' }).waitFor();
-  await keepAsWebp(page, 'try.webp');
+  await saveAsWebp(page, 'try.webp');
 } finally {
   rmSync(folder, { recursive: true });
   await browser.close();
@@ -45,7 +45,7 @@ try {
 writeFileSync(join(PICTURES, 'review.sha256'), toPageDigest(pictures));
 
 /** As PNG, which Playwright writes, it would be three times as large. */
-async function keepAsWebp(page: Page, name: string): Promise<void> {
+async function saveAsWebp(page: Page, name: string): Promise<void> {
   const devTools = await page.context().newCDPSession(page);
   const { data } = await devTools.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
   writeFileSync(join(PICTURES, name), Buffer.from(data, 'base64'));

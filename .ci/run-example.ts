@@ -5,7 +5,7 @@ import { parseExample } from '../src/explain/code-section.ts';
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
 import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
-import { FOREIGN_IDS } from '../test/external-ids.ts';
+import { EXTERNAL_IDS } from '../test/external-ids.ts';
 
 /** The page of diagnostics. Each section has an example with its own files and its own service. */
 export const EXAMPLES_PAGE = 'docs/diagnostics.md';
@@ -103,7 +103,7 @@ export async function runExample({
       now: () => NOW,
       idSeed: 'example',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(live)) },
+      seed: { externals: EXTERNAL_IDS, ...(live !== undefined && parseServerSeed(live)) },
     });
     const { handle } = faults === undefined ? server : withFaults(server, parseServerFaults(faults));
     const transport = concurrent === undefined ? handle : withConcurrentRequest(handle, concurrent);

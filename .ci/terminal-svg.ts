@@ -21,10 +21,10 @@ const COLORS: Readonly<Record<string, string>> = {
 interface Run {
   readonly text: string;
   readonly column: number;
-  readonly look: Look;
+  readonly look: TextStyle;
 }
 
-interface Look {
+interface TextStyle {
   readonly color?: string | undefined;
   readonly isBold?: boolean;
   readonly isDim?: boolean;
@@ -70,7 +70,7 @@ function renderLine(runs: readonly Run[], y: number): string {
 const SEQUENCE = /\u001b\[(\d+)m/g;
 
 function toLines(output: string): readonly (readonly Run[])[] {
-  let look: Look = {};
+  let look: TextStyle = {};
   return output
     .trimEnd()
     .split('\n')
@@ -84,7 +84,7 @@ function toLines(output: string): readonly (readonly Run[])[] {
       for (const match of line.matchAll(SEQUENCE)) {
         add(line.slice(at, match.index));
         at = match.index + match[0].length;
-        look = changeLook(look, match[1] ?? '');
+        look = applySequence(look, match[1] ?? '');
       }
       add(line.slice(at));
       return runs;
@@ -92,7 +92,7 @@ function toLines(output: string): readonly (readonly Run[])[] {
 }
 
 /** Source: ECMA-48, 8.3.117. */
-function changeLook(look: Look, code: string): Look {
+function applySequence(look: TextStyle, code: string): TextStyle {
   if (code === '0') return {};
   if (code === '1') return { ...look, isBold: true };
   if (code === '2') return { ...look, isDim: true };

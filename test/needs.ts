@@ -5,15 +5,15 @@ import { TestRunner } from 'vitest';
 export const IS_SYSTEM_REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'] === '1';
 
 /** Skips the test that is running if the machine lacks something, and says what. */
-export function needs(what: string, isThere: boolean): void {
+export function requireOrSkip(what: string, isThere: boolean): void {
   if (!isThere) TestRunner.getCurrentTest()?.context.skip(`needs ${what}`);
 }
 
 const found = new Map<string, boolean>();
 
 /** The same for a program that npm does not install. `words`: arguments with which it starts and ends. */
-export function needsProgram(name: string, words: readonly string[] = ['--version']): void {
+export function requireProgramOrSkip(name: string, words: readonly string[] = ['--version']): void {
   const isThere = found.get(name) ?? spawnSync(name, words).error === undefined;
   found.set(name, isThere);
-  needs(name, isThere || IS_SYSTEM_REQUIRED);
+  requireOrSkip(name, isThere || IS_SYSTEM_REQUIRED);
 }

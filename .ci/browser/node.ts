@@ -89,7 +89,7 @@ export const platform = () => 'linux';
 export const tmpdir = () => '/tmp';
 export const createRequire = () => () => ({ version });
 export const getCACertificates = () => [];
-export const kill = refuse;
+export const kill = throwUnsupported;
 // biome-ignore lint/style/noDefaultExport: `node:process` has one
 export default { env, cwd: () => '/', getuid: () => undefined, stdin: undefined };
 
@@ -119,64 +119,64 @@ export const notStrictEqual = (left: unknown, right: unknown): void => ok(left !
 export function Writable(): void {}
 export function Stream(): void {}
 export const STATUS_CODES = {};
-export const createServer = refuse;
-export const once = refuse;
-export const finished = refuse;
-export const pipeline = refuse;
-export const gunzip = refuse;
-export const inflate = refuse;
-export const brotliDecompress = refuse;
+export const createServer = throwUnsupported;
+export const once = throwUnsupported;
+export const finished = throwUnsupported;
+export const pipeline = throwUnsupported;
+export const gunzip = throwUnsupported;
+export const inflate = throwUnsupported;
+export const brotliDecompress = throwUnsupported;
 
 // node:fs, node:fs/promises, node:child_process, proper-lockfile, undici
 export const constants = { O_RDWR: 2 };
 export const existsSync = () => false;
 export const lstatSync = () => undefined;
 export const statSync = missOrNothing;
-export const readlinkSync = miss;
-export const realpathSync = { native: miss };
-export const openSync = miss;
-export const closeSync = miss;
-export const readSync = miss;
-export const fstatSync = miss;
-export const readFileSync = miss;
-export const readdirSync = miss;
-export const renameSync = refuse;
-export const readFile = refuse;
-export const writeFile = refuse;
-export const access = refuse;
-export const chmod = refuse;
-export const chown = refuse;
-export const link = refuse;
-export const mkdir = refuse;
-export const mkdtemp = refuse;
-export const lstat = missLater;
-export const stat = missLater;
-export const readlink = missLater;
-export const realpath = missLater;
-export const open = missLater;
-export const readdir = missLater;
-export const rename = refuse;
-export const rm = refuse;
-export const unlink = refuse;
-export const request = refuse;
-export const spawn = refuse;
-export const execFile = refuse;
-export const lock = refuse;
+export const readlinkSync = throwNotFound;
+export const realpathSync = { native: throwNotFound };
+export const openSync = throwNotFound;
+export const closeSync = throwNotFound;
+export const readSync = throwNotFound;
+export const fstatSync = throwNotFound;
+export const readFileSync = throwNotFound;
+export const readdirSync = throwNotFound;
+export const renameSync = throwUnsupported;
+export const readFile = throwUnsupported;
+export const writeFile = throwUnsupported;
+export const access = throwUnsupported;
+export const chmod = throwUnsupported;
+export const chown = throwUnsupported;
+export const link = throwUnsupported;
+export const mkdir = throwUnsupported;
+export const mkdtemp = throwUnsupported;
+export const lstat = rejectNotFound;
+export const stat = rejectNotFound;
+export const readlink = rejectNotFound;
+export const realpath = rejectNotFound;
+export const open = rejectNotFound;
+export const readdir = rejectNotFound;
+export const rename = throwUnsupported;
+export const rm = throwUnsupported;
+export const unlink = throwUnsupported;
+export const request = throwUnsupported;
+export const spawn = throwUnsupported;
+export const execFile = throwUnsupported;
+export const lock = throwUnsupported;
 export class Agent {}
 export class EnvHttpProxyAgent {}
 
-function miss(): never {
+function throwNotFound(): never {
   throw Object.assign(new Error('There are no files in a page.'), { code: 'ENOENT' });
 }
 
-async function missLater(): Promise<never> {
-  return miss();
+async function rejectNotFound(): Promise<never> {
+  return throwNotFound();
 }
 
 function missOrNothing(_path: string, options?: { readonly throwIfNoEntry?: boolean }): undefined {
-  return options?.throwIfNoEntry === false ? undefined : miss();
+  return options?.throwIfNoEntry === false ? undefined : throwNotFound();
 }
 
-function refuse(): never {
+function throwUnsupported(): never {
   throw new Error('This cannot be done in a page.');
 }

@@ -59,7 +59,7 @@ interface Run {
 }
 
 /** Applies writes to a service that answers as told. */
-async function apply(writes: readonly Write[], { answer, list, sink = WORKING, rescue = WORKING }: Run) {
+async function applyWrites(writes: readonly Write[], { answer, list, sink = WORKING, rescue = WORKING }: Run) {
   const sent: string[] = [];
   const made: JsonObject[] = [];
   const events: ApplyEvent[] = [];
@@ -90,7 +90,7 @@ async function apply(writes: readonly Write[], { answer, list, sink = WORKING, r
   return { result, sent, events };
 }
 
-function toOutcomes({ outcomes }: ApplyResult): readonly string[] {
+function formatOutcomes({ outcomes }: ApplyResult): readonly string[] {
   return outcomes.map((one) => `${one.write.id}: ${one.outcome}${'message' in one ? `: ${one.message}` : ''}`);
 }
 
@@ -106,7 +106,7 @@ const WHOLE = (method: string): JsonObject => ({
   ...(method === 'POST' && { token: 'the-token' }),
 });
 
-function refuse(status: number): ApiError {
+function createRejection(status: number): ApiError {
   return new ApiError('no', {
     status,
     code: undefined,
@@ -119,17 +119,17 @@ function refuse(status: number): ApiError {
 
 describe('a new credential', () => {
   it('is created, then its token is delivered, then the delivery is recorded', async () => {
-    const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE });
+    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer: WHOLE });
     expect(sent).toEqual(['POST /credentials', 'GET /credentials', 'PATCH /credentials/cr_1']);
     expect(result.tokens).toEqual([{ address: 'Credential/agent', deliveredTo: 'safe/agent', rescued: false }]);
     expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
   });
 
   it('is not recorded as delivered if the sink fails, and its token is rescued', async () => {
-    const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN });
+    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN });
     expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
     expect(result.tokens).toEqual([{ address: 'Credential/agent', deliveredTo: 'safe/agent', rescued: true }]);
-    expect(toOutcomes(result)).toMatchInlineSnapshot(`
+    expect(formatOutcomes(result)).toMatchInlineSnapshot(`
       [
         "create Credential/agent: failed: it was created, but its token could not be delivered (disk full); the token is in safe/agent. The next apply replaces the credential",
         "deliver Credential/agent: skipped: depends on create Credential/agent",
@@ -138,54 +138,59 @@ describe('a new credential', () => {
   });
 
   it('reports a token that cannot be rescued, without showing it', async () => {
-    const { result } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN, rescue: BROKEN });
-    expect(toOutcomes(result)[0]).toContain('could neither be delivered (disk full) nor rescued (disk full)');
+    const { result } = await applyWrites([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN, rescue: BROKEN });
+    expect(formatOutcomes(result)[0]).toContain('could neither be delivered (disk full) nor rescued (disk full)');
     expect(JSON.stringify(result)).not.toContain('the-token');
   });
 
   it('is deleted again if the response has no token', async () => {
-    const { result, sent } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), token: null }) });
+    const { result, sent } = await applyWrites([CREATE, DELIVER], {
+      answer: () => ({ ...WHOLE('POST'), token: null }),
+    });
     expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
-    expect(toOutcomes(result)[0]).toContain(
+    expect(formatOutcomes(result)[0]).toContain(
       'the service did not show its token; cr_1, which this run created, was then deleted',
     );
   });
 
   it('fails if the response has no id, and its token is rescued', async () => {
     for (const answer of [() => ({ token: 'the-token' }), () => null, () => ({ id: '..', token: 'the-token' })]) {
-      const { result, sent } = await apply([CREATE, DELIVER], { answer, list: () => [] });
+      const { result, sent } = await applyWrites([CREATE, DELIVER], { answer, list: () => [] });
       expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
-      expect(toOutcomes(result)[0]).toContain('the service did not return its id');
+      expect(formatOutcomes(result)[0]).toContain('the service did not return its id');
       expect(result.tokens).toHaveLength(answer() === null ? 0 : 1);
     }
   });
 
   it('is found by its mark if the response has no id', async () => {
     const answer = (method: string) => (method === 'POST' ? { ...WHOLE(method), id: null } : WHOLE(method));
-    const { result, sent } = await apply([CREATE, DELIVER], { answer, list: () => [WHOLE('POST')] });
+    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer, list: () => [WHOLE('POST')] });
     expect(sent).toContain('PATCH /credentials/cr_1');
     expect(result.outcomes).toMatchObject([{ outcome: 'applied', id: 'cr_1' }, { outcome: 'applied' }]);
   });
 
   it('is deleted again if the service does not store its mark', async () => {
-    const { result, sent } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), metadata: '' }) });
+    const { result, sent } = await applyWrites([CREATE, DELIVER], {
+      answer: () => ({ ...WHOLE('POST'), metadata: '' }),
+    });
     expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
-    expect(toOutcomes(result)[0]).toContain('did not keep the metadata of');
+    expect(formatOutcomes(result)[0]).toContain('did not keep the metadata of');
     expect(result.tokens).toEqual([]);
   });
 
   it('is named in the error, with a remedy, if it cannot be deleted again', async () => {
-    const answer = (method: string) => (method === 'DELETE' ? refuse(500) : { ...WHOLE('POST'), metadata: '' });
-    const { result } = await apply([CREATE, DELIVER], { answer });
-    expect(toOutcomes(result)[0]).toMatch(
+    const answer = (method: string) =>
+      method === 'DELETE' ? createRejection(500) : { ...WHOLE('POST'), metadata: '' };
+    const { result } = await applyWrites([CREATE, DELIVER], { answer });
+    expect(formatOutcomes(result)[0]).toMatch(
       /cr_1, which this run created, could not be deleted \(.*\). Delete it by hand, unless the next plan deletes it$/,
     );
   });
 
   it('replaces the old credential even if the delivery cannot be recorded', async () => {
     const old = makeWrite('delete', 'Credential/agent', { resourceId: 'cr_0', dependsOn: [CREATE.id, DELIVER.id] });
-    const { result, sent } = await apply([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
-    expect(toOutcomes(result)[1]).toContain('the service did not accept metadata');
+    const { result, sent } = await applyWrites([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
+    expect(formatOutcomes(result)[1]).toContain('the service did not accept metadata');
     expect(sent).toContain('DELETE /credentials/cr_0');
   });
 
@@ -200,8 +205,8 @@ describe('a new credential', () => {
       const mark = { stack: 's', name: 'agent', protect: false, delivered: isDelivered, fields: {} };
       return { id: 'cr_2', acl: [], metadata: renderMetadata('', isDelivered ? { ...mark, id: 'cr_2' } : mark) };
     };
-    const { result, sent } = await apply([CREATE, DELIVER], {
-      answer: (method, path) => (path.endsWith('cr_1') && method === 'PATCH' ? refuse(404) : WHOLE(method)),
+    const { result, sent } = await applyWrites([CREATE, DELIVER], {
+      answer: (method, path) => (path.endsWith('cr_1') && method === 'PATCH' ? createRejection(404) : WHOLE(method)),
       list: () => {
         lists += 1;
         return lists === 1 ? [WHOLE('POST')] : [toReplacement(shown.shift() ?? false)];
@@ -209,7 +214,7 @@ describe('a new credential', () => {
     });
     const isDelivered = marks.includes(true);
     expect(lists).toBe(1 + looks);
-    expect(toOutcomes(result)[1]).toContain(
+    expect(formatOutcomes(result)[1]).toContain(
       isDelivered ? 'so cr_2 counts as not delivered, and the next apply replaces it' : 'that token no longer works',
     );
     expect(sent.includes('PATCH /credentials/cr_2')).toBe(isDelivered);
@@ -219,10 +224,10 @@ describe('a new credential', () => {
     for (const [error, isUnknown] of [
       [new NetworkError('reset'), true],
       [new NetworkError('refused', { isUnsent: true }), false],
-      [refuse(503), true],
-      [refuse(409), false],
+      [createRejection(503), true],
+      [createRejection(409), false],
     ] as const) {
-      const { result } = await apply([CREATE, DELIVER], { answer: () => error });
+      const { result } = await applyWrites([CREATE, DELIVER], { answer: () => error });
       expect(result.outcomes[0]).toMatchObject({ outcome: 'failed', isUnknown });
       expect(result.outcomes[1]).toMatchObject({ outcome: 'skipped', waitedFor: [CREATE.id] });
     }
@@ -231,13 +236,13 @@ describe('a new credential', () => {
 
 describe('a delete', () => {
   it('counts as applied if the resource is already gone', async () => {
-    const { result } = await apply([REMOVE], { answer: () => refuse(404) });
+    const { result } = await applyWrites([REMOVE], { answer: () => createRejection(404) });
     expect(result.outcomes).toMatchObject([{ outcome: 'applied', id: 'edgtcp_1' }]);
   });
 
   it('fails if it is rejected, and independent writes continue', async () => {
-    const { result } = await apply([REMOVE, CREATE], {
-      answer: (method) => (method === 'DELETE' ? refuse(409) : WHOLE(method)),
+    const { result } = await applyWrites([REMOVE, CREATE], {
+      answer: (method) => (method === 'DELETE' ? createRejection(409) : WHOLE(method)),
     });
     expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'applied']);
   });
@@ -245,18 +250,18 @@ describe('a delete', () => {
 
 it('starts the last writes when all others have ended, with success or not', async () => {
   const last = makeWrite('delete', 'IPRestriction/api', { resourceId: 'ipx_1', last: true });
-  const { sent } = await apply([REMOVE, CREATE, last], {
+  const { sent } = await applyWrites([REMOVE, CREATE, last], {
     answer: (method) => (method === 'POST' ? new NetworkError('reset') : null),
   });
   expect(sent.at(-1)).toBe('DELETE /ip_restrictions/ipx_1');
 });
 
 it('rethrows an unexpected error instead of reporting it as an outcome', async () => {
-  await expect(apply([REMOVE], { answer: () => new RangeError('bug') })).rejects.toThrow('bug');
+  await expect(applyWrites([REMOVE], { answer: () => new RangeError('bug') })).rejects.toThrow('bug');
 });
 
 it('sends an id from a response to no other path', async () => {
   const answer = (method: string): JsonObject => ({ ...WHOLE(method), id: '../edges/tcp/edgtcp_theirs?$&' });
-  const { sent } = await apply([CREATE, DELIVER], { answer, list: () => [] });
+  const { sent } = await applyWrites([CREATE, DELIVER], { answer, list: () => [] });
   expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
 });

@@ -25,7 +25,7 @@ function toBackend(id: string, second: number, name = 'pool'): JsonObject {
 }
 
 /** Looks for duplicates of what was made as `ours`, in these lists in turn. */
-async function find(ours: string, lists: readonly (readonly JsonObject[])[], known: readonly string[] = []) {
+async function findDuplicates(ours: string, lists: readonly (readonly JsonObject[])[], known: readonly string[] = []) {
   let looks = 0;
   const lookUps = new SharedListRequests(async () => {
     looks += 1;
@@ -39,8 +39,8 @@ async function find(ours: string, lists: readonly (readonly JsonObject[])[], kno
 describe('two resources with one mark that two applies create', () => {
   it('leave the older one', async () => {
     const list = [toBackend('bkdwd_a', 2), toBackend('bkdwd_b', 1)];
-    expect(await find('bkdwd_a', [list])).toMatchObject({ winner: 'bkdwd_b' });
-    expect(await find('bkdwd_b', [list])).toMatchObject({ winner: undefined, losers: ['bkdwd_a'] });
+    expect(await findDuplicates('bkdwd_a', [list])).toMatchObject({ winner: 'bkdwd_b' });
+    expect(await findDuplicates('bkdwd_b', [list])).toMatchObject({ winner: undefined, losers: ['bkdwd_a'] });
   });
 
   it.each([
@@ -48,24 +48,28 @@ describe('two resources with one mark that two applies create', () => {
     ['bkdwd_b', 'bkdwd_a'],
   ])('leave the one that the service lists later, if both are of one second: %s, then %s', async (newer, older) => {
     const list = [toBackend(newer, 1), toBackend(older, 1)];
-    expect(await find(newer, [list])).toMatchObject({ winner: older });
-    expect(await find(older, [list])).toMatchObject({ winner: undefined, losers: [newer] });
+    expect(await findDuplicates(newer, [list])).toMatchObject({ winner: older });
+    expect(await findDuplicates(older, [list])).toMatchObject({ winner: undefined, losers: [newer] });
   });
 
   it('are not confused with a resource of the plan or of another name', async () => {
     const list = [toBackend('bkdwd_a', 3), toBackend('bkdwd_b', 1), toBackend('bkdwd_c', 2, 'other')];
-    expect(await find('bkdwd_a', [list], ['bkdwd_b'])).toMatchObject({ winner: undefined, losers: [] });
+    expect(await findDuplicates('bkdwd_a', [list], ['bkdwd_b'])).toMatchObject({ winner: undefined, losers: [] });
   });
 });
 
 describe('a list that does not show a new resource', () => {
   it('is read again', async () => {
     const late = [toBackend('bkdwd_a', 2), toBackend('bkdwd_b', 1)];
-    expect(await find('bkdwd_a', [[], late])).toEqual({ winner: 'bkdwd_b', losers: [], looks: 2 });
+    expect(await findDuplicates('bkdwd_a', [[], late])).toEqual({ winner: 'bkdwd_b', losers: [], looks: 2 });
   });
 
   it('is read seven times in half a minute, and a resource that it then shows counts', async () => {
-    expect(await find('bkdwd_a', [[]])).toEqual({ winner: undefined, losers: [], looks: 7 });
-    expect(await find('bkdwd_a', [[toBackend('bkdwd_b', 1)]])).toEqual({ winner: 'bkdwd_b', losers: [], looks: 7 });
+    expect(await findDuplicates('bkdwd_a', [[]])).toEqual({ winner: undefined, losers: [], looks: 7 });
+    expect(await findDuplicates('bkdwd_a', [[toBackend('bkdwd_b', 1)]])).toEqual({
+      winner: 'bkdwd_b',
+      losers: [],
+      looks: 7,
+    });
   });
 });

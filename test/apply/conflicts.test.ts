@@ -25,7 +25,7 @@ interface Late {
 }
 
 /** A service that frees values and uses late, on a clock that moves on with each pause. */
-function createLateWorld({ ms, onPause = () => undefined, signal }: Late) {
+function createDelayingWorld({ ms, onPause = () => undefined, signal }: Late) {
   const clock = { now: 0 };
   const pauses: number[] = [];
   const world = new World({
@@ -45,17 +45,17 @@ function createLateWorld({ ms, onPause = () => undefined, signal }: Late) {
   return { world, pauses, makeLate };
 }
 
-function describeOutcomes({ outcomes }: ApplyResult): readonly string[] {
+function formatOutcomes({ outcomes }: ApplyResult): readonly string[] {
   return outcomes.map((one) => `${one.write.id}: ${one.outcome}${'message' in one ? `: ${one.message}` : ''}`);
 }
 
 describe('a conflict with a resource that the run has just removed', () => {
   it('ends: a new edge gets the hostport of a deleted edge once the service frees it', async () => {
-    const { world, pauses, makeLate } = createLateWorld({ ms: 5_000 });
+    const { world, pauses, makeLate } = createDelayingWorld({ ms: 5_000 });
     await world.migrate([edge('old')]);
     const plan = await world.plan([edge('new')]);
     makeLate();
-    expect(describeOutcomes(await world.apply(plan))).toEqual([
+    expect(formatOutcomes(await world.apply(plan))).toEqual([
       'delete TCPEdge/old: applied',
       'create TCPEdge/new: applied',
     ]);
@@ -64,7 +64,7 @@ describe('a conflict with a resource that the run has just removed', () => {
   });
 
   it('ends: an edge gets a hostport that another edge gives up', async () => {
-    const { world, makeLate } = createLateWorld({ ms: 2_500 });
+    const { world, makeLate } = createDelayingWorld({ ms: 2_500 });
     const other = '2.tcp.example.net:20002';
     await world.migrate([edge('a'), edge('b', { hostports: [other] })]);
     const next = [edge('a', {}), edge('b', { hostports: [HOSTPORT, other] })];
@@ -75,11 +75,11 @@ describe('a conflict with a resource that the run has just removed', () => {
   });
 
   it('ends: a backend is deleted once the service no longer counts its use by an edge', async () => {
-    const { world, makeLate } = createLateWorld({ ms: 3_000 });
+    const { world, makeLate } = createDelayingWorld({ ms: 3_000 });
     await world.migrate([POOL, edge('a', { backend: { backend_id: 'WeightedBackend/pool' } })]);
     const plan = await world.plan([edge('a', {})]);
     makeLate();
-    expect(describeOutcomes(await world.apply(plan))).toEqual([
+    expect(formatOutcomes(await world.apply(plan))).toEqual([
       'remove backend of TCPEdge/a: applied',
       'update TCPEdge/a: applied',
       'delete WeightedBackend/pool: applied',
@@ -88,12 +88,12 @@ describe('a conflict with a resource that the run has just removed', () => {
   });
 
   it('fails after the time limit, after pauses that grow', async () => {
-    const { world, pauses, makeLate } = createLateWorld({ ms: 100_000 });
+    const { world, pauses, makeLate } = createDelayingWorld({ ms: 100_000 });
     await world.migrate([edge('old')]);
     const plan = await world.plan([edge('new')]);
     makeLate();
     const result = await world.apply(plan);
-    expect(describeOutcomes(result)).toEqual([
+    expect(formatOutcomes(result)).toEqual([
       'delete TCPEdge/old: applied',
       expect.stringMatching(/^create TCPEdge\/new: failed: POST \/edges\/tcp: 409 .* \(tried again for 60 s\)$/),
     ]);
@@ -102,7 +102,7 @@ describe('a conflict with a resource that the run has just removed', () => {
   });
 
   it('is reported while it lasts, with the writes that the service has not finished', async () => {
-    const { world, makeLate } = createLateWorld({ ms: 2_000 });
+    const { world, makeLate } = createDelayingWorld({ ms: 2_000 });
     await world.migrate([edge('old')]);
     const plan = await world.plan([edge('new')]);
     makeLate();
@@ -121,7 +121,7 @@ describe('a conflict with a resource that the run has just removed', () => {
 
   it('is the result if the run is interrupted', async () => {
     const stop = new AbortController();
-    const { world, makeLate } = createLateWorld({
+    const { world, makeLate } = createDelayingWorld({
       ms: 10_000,
       signal: stop.signal,
       onPause: () => stop.abort(new Error('interrupted')),
@@ -130,18 +130,18 @@ describe('a conflict with a resource that the run has just removed', () => {
     const plan = await world.plan([edge('new')]);
     makeLate();
     const result = await world.apply(plan);
-    expect(describeOutcomes(result)[1]).toMatch(/^create TCPEdge\/new: failed: POST \/edges\/tcp: 409/);
+    expect(formatOutcomes(result)[1]).toMatch(/^create TCPEdge\/new: failed: POST \/edges\/tcp: 409/);
     expect(result.interrupted).toBe(true);
   });
 });
 
 describe('any other conflict', () => {
   it('fails at once', async () => {
-    const { world, pauses } = createLateWorld({ ms: 0 });
+    const { world, pauses } = createDelayingWorld({ ms: 0 });
     const plan = await world.plan([edge('new'), POOL]);
     await world.call('POST', '/edges/tcp', { hostports: [HOSTPORT] });
     const result = await world.apply(plan);
-    expect(describeOutcomes(result)).toEqual([
+    expect(formatOutcomes(result)).toEqual([
       expect.stringMatching(/^create TCPEdge\/new: failed: POST \/edges\/tcp: 409/),
       'create WeightedBackend/pool: applied',
     ]);

@@ -4,7 +4,7 @@ import { ApiError } from '../../src/model/errors.ts';
 import { toWriteId, type Write } from '../../src/model/write.ts';
 import { makeWrite } from '../report/sample-plans.ts';
 
-function refuse(said: string, details: Readonly<Record<string, string>>): ApiError {
+function createRejection(said: string, details: Readonly<Record<string, string>>): ApiError {
   const [method, path, status] = ['POST', '/edges/tcp', 400];
   const more = Object.entries(details).map(([name, value]) => `${name}: ${value}`);
   const message = `${method} ${path}: ${status} ERR_1: ${said}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
@@ -23,11 +23,11 @@ test.each<readonly [Readonly<Record<string, string>>, string | undefined]>([
   [{ description: 'is too long' }, undefined],
   [{}, undefined],
 ])('the details %o name the field %s', (details, field) => {
-  expect(findRejectedField(CREATE, refuse('description is too long', details))).toBe(field);
+  expect(findRejectedField(CREATE, createRejection('description is too long', details))).toBe(field);
 });
 
 test('leaves out the index of a member of a set, because the set was sorted before it was sent', () => {
-  expect(findRejectedField(CREATE, refuse('no', { field: 'hostports[1]' }))).toBe('hostports');
+  expect(findRejectedField(CREATE, createRejection('no', { field: 'hostports[1]' }))).toBe('hostports');
 });
 
 test('names the module with its field', () => {
@@ -44,10 +44,14 @@ test('names the module with its field', () => {
     last: false,
     reason: '',
   };
-  expect(findRejectedField(write, refuse('no', { field: 'enabled' }))).toBe('circuit_breaker.enabled');
-  expect(findRejectedField(write, refuse('no', { field: 'circuit_breaker.enabled' }))).toBe('circuit_breaker.enabled');
+  expect(findRejectedField(write, createRejection('no', { field: 'enabled' }))).toBe('circuit_breaker.enabled');
+  expect(findRejectedField(write, createRejection('no', { field: 'circuit_breaker.enabled' }))).toBe(
+    'circuit_breaker.enabled',
+  );
 });
 
 test('names no field for a write that sends none', () => {
-  expect(findRejectedField(makeWrite('delete', 'TCPEdge/a'), refuse('no', { field: 'description' }))).toBeUndefined();
+  expect(
+    findRejectedField(makeWrite('delete', 'TCPEdge/a'), createRejection('no', { field: 'description' })),
+  ).toBeUndefined();
 });

@@ -43,7 +43,7 @@ function listSent(world: World): readonly string[] {
   return world.takeRequests().map(({ method, path }) => `${method} ${path.replace(/_[^/?]+/, '_…')}`);
 }
 
-function describeOutcomes({ outcomes }: ApplyResult): readonly string[] {
+function formatOutcomes({ outcomes }: ApplyResult): readonly string[] {
   return outcomes.map((one) => {
     const message = 'message' in one ? `: ${one.message}` : '';
     return `${one.write.id.replace(/@.*/, '')}: ${one.outcome}${message}`;
@@ -51,14 +51,14 @@ function describeOutcomes({ outcomes }: ApplyResult): readonly string[] {
 }
 
 /** The only live resource of a kind. */
-function getOnly(world: World, kind: string): JsonObject {
+function getOnlyResource(world: World, kind: string): JsonObject {
   const [one] = world.resources()[kind] ?? [];
   return one ?? {};
 }
 
 /** Changes the only live edge, as another client would. */
 async function changeEdge(world: World, body: JsonObject): Promise<void> {
-  await world.call('PATCH', `/edges/tcp/${getOnly(world, 'TCPEdge')['id']}`, body);
+  await world.call('PATCH', `/edges/tcp/${getOnlyResource(world, 'TCPEdge')['id']}`, body);
 }
 
 async function planDelete({ world, client }: ReturnType<typeof createTimedWorld>, more: TestStack = []) {
@@ -109,7 +109,7 @@ describe('a delete', () => {
     clock.now += 10_000;
     world.takeRequests();
     const result = await world.apply(plan, client);
-    expect(describeOutcomes(result)).toEqual([
+    expect(formatOutcomes(result)).toEqual([
       `delete TCPEdge/edge: failed: not sent, because ${why}. The plan is stale`,
     ]);
     expect(result.outcomes).toMatchObject([{ isStale: true, isUnknown: false, isAuthentication: false }]);
@@ -124,7 +124,7 @@ describe('a delete', () => {
     await changeEdge(world, { description: 'in use again' });
     clock.now += 10_000;
     const result = await world.apply(plan, client);
-    expect(describeOutcomes(result).map((one) => one.replace(/: not sent.*/, ''))).toEqual([
+    expect(formatOutcomes(result).map((one) => one.replace(/: not sent.*/, ''))).toEqual([
       'delete TCPEdge/edge: failed',
       expect.stringMatching(/^create TCPEdge\/successor: skipped: depends on delete TCPEdge\/edge/),
     ]);
@@ -140,7 +140,7 @@ describe('a delete', () => {
     await world.call('PATCH', `/credentials/${id}`, { metadata: JSON.stringify({ edgewise: delivered }) });
     clock.now += 10_000;
     world.takeRequests();
-    expect(describeOutcomes(await world.apply(plan, client))).toEqual([
+    expect(formatOutcomes(await world.apply(plan, client))).toEqual([
       'delete Credential/agent: failed: not sent, because its token has been delivered by now. The plan is stale',
       expect.stringMatching(/^create Credential\/agent: skipped: depends on delete Credential\/agent/),
       expect.stringMatching(/^deliver Credential\/agent: skipped/),
@@ -153,11 +153,11 @@ describe('a delete', () => {
     const timed = createTimedWorld();
     const { world, client, clock } = timed;
     const plan = await planDelete(timed);
-    await world.call('DELETE', `/edges/tcp/${getOnly(world, 'TCPEdge')['id']}`);
+    await world.call('DELETE', `/edges/tcp/${getOnlyResource(world, 'TCPEdge')['id']}`);
     clock.now += 10_000;
     world.takeRequests();
     const result = await world.apply(plan, client);
-    expect(describeOutcomes(result)).toEqual(['delete TCPEdge/edge: applied']);
+    expect(formatOutcomes(result)).toEqual(['delete TCPEdge/edge: applied']);
     expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…']);
   });
 
@@ -165,7 +165,7 @@ describe('a delete', () => {
     const timed = createTimedWorld();
     const plan = await planDelete(timed);
     const { world, clock } = timed;
-    world.interpose(failFirst('DELETE', 503, () => (clock.now += 6_000)));
+    world.interpose(withFirstRequestFailing('DELETE', 503, () => (clock.now += 6_000)));
     await world.apply(plan, timed.client);
     expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…', 'DELETE /edges/tcp/edgtcp_…']);
   });
@@ -201,7 +201,7 @@ describe('a delete', () => {
       return new Response(response.body, { status: response.status, headers });
     });
     const result = await world.apply(plan, client);
-    expect(describeOutcomes(result)).toEqual([expect.stringContaining('the response comes from a cache')]);
+    expect(formatOutcomes(result)).toEqual([expect.stringContaining('the response comes from a cache')]);
     expect(listSent(world).filter((one) => one.startsWith('DELETE'))).toEqual([]);
   });
 });
@@ -224,7 +224,7 @@ describe('a delete of a module', () => {
     await world.call('PUT', FILTER, { deny: ['bad', 'worse'] });
     clock.now += 6_000;
     world.takeRequests();
-    const [outcome = ''] = describeOutcomes(await world.apply(plan, client));
+    const [outcome = ''] = formatOutcomes(await world.apply(plan, client));
     expect(outcome).toContain('user_agent_filter');
     expect(outcome).toContain('The plan is stale');
     expect(listSent(world).filter((one) => one.startsWith('DELETE'))).toEqual([]);
@@ -236,14 +236,14 @@ describe('a delete of a module', () => {
     const withBackend = { ...EDGE, spec: { ...EDGE.spec, backend: { backend_id: BLUE } } };
     await world.migrate([withBackend]);
     const plan = await world.plan([EDGE], { client });
-    const { id } = getOnly(world, 'TCPEdge');
+    const { id } = getOnlyResource(world, 'TCPEdge');
     await world.call('PUT', `/edges/tcp/${id}/backend`, { backend_id: GREEN });
     clock.now += 6_000;
     world.takeRequests();
-    const [outcome = ''] = describeOutcomes(await world.apply(plan, client));
+    const [outcome = ''] = formatOutcomes(await world.apply(plan, client));
     expect(outcome).toContain('The plan is stale');
     expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…']);
-    expect(getOnly(world, 'TCPEdge')).toMatchObject({ backend: { backend_id: GREEN } });
+    expect(getOnlyResource(world, 'TCPEdge')).toMatchObject({ backend: { backend_id: GREEN } });
   });
 });
 
@@ -252,14 +252,14 @@ describe('a write that carries ignored values', () => {
     const { world, clock, client } = createTimedWorld();
     await world.migrate([POOL]);
     const plan = await world.plan([POOL_V2], { client });
-    const pool = getOnly(world, 'WeightedBackend');
+    const pool = getOnlyResource(world, 'WeightedBackend');
     const metadata = JSON.stringify({ ...JSON.parse(String(pool['metadata'])), canary: 'promoted' });
     await world.call('PATCH', `/backends/weighted/${pool['id']}`, { backends: { [BLUE]: 0, [GREEN]: 100 }, metadata });
     clock.now += 6_000;
     world.takeRequests();
-    expect(describeOutcomes(await world.apply(plan, client))).toEqual(['update WeightedBackend/pool: applied']);
+    expect(formatOutcomes(await world.apply(plan, client))).toEqual(['update WeightedBackend/pool: applied']);
     expect(listSent(world)).toEqual(['GET /backends/weighted/bkdwd_…', 'PATCH /backends/weighted/bkdwd_…']);
-    const after = getOnly(world, 'WeightedBackend');
+    const after = getOnlyResource(world, 'WeightedBackend');
     expect(after).toMatchObject({ description: 'v2', backends: { [BLUE]: 0, [GREEN]: 100 } });
     expect(JSON.parse(String(after['metadata']))).toMatchObject({ canary: 'promoted' });
     expect(listTouched(await world.plan([POOL_V2]))).toEqual([]);
@@ -270,24 +270,24 @@ describe('a write that carries ignored values', () => {
     await world.migrate([POOL]);
     const plan = await world.plan([POOL_V2], { client });
     const backends = { [BLUE]: 90, [GREEN]: 10 };
-    await world.call('PATCH', `/backends/weighted/${getOnly(world, 'WeightedBackend')['id']}`, {
+    await world.call('PATCH', `/backends/weighted/${getOnlyResource(world, 'WeightedBackend')['id']}`, {
       description: 'theirs',
       backends,
     });
     clock.now += 6_000;
     const why = 'description was "v1" and is "theirs" now';
-    expect(describeOutcomes(await world.apply(plan, client))).toEqual([
+    expect(formatOutcomes(await world.apply(plan, client))).toEqual([
       `update WeightedBackend/pool: failed: not sent, because ${why}. The plan is stale`,
     ]);
-    expect(getOnly(world, 'WeightedBackend')).toMatchObject({ description: 'theirs' });
+    expect(getOnlyResource(world, 'WeightedBackend')).toMatchObject({ description: 'theirs' });
   });
 
   it('is sent again after an attempt that took effect without a response', async () => {
     const { world, clock, client } = createTimedWorld();
     await world.migrate([POOL]);
     const plan = await world.plan([POOL_V2], { client });
-    world.interpose(loseFirstResponse('PATCH', () => (clock.now += 6_000)));
-    expect(describeOutcomes(await world.apply(plan, client))).toEqual(['update WeightedBackend/pool: applied']);
+    world.interpose(withFirstResponseLost('PATCH', () => (clock.now += 6_000)));
+    expect(formatOutcomes(await world.apply(plan, client))).toEqual(['update WeightedBackend/pool: applied']);
     expect(listTouched(await world.plan([POOL_V2]))).toEqual([]);
   });
 
@@ -310,14 +310,14 @@ describe('a release', () => {
     await world.migrate([pool]);
     const plan = await world.plan([], { client, mode: 'release', targets: ['WeightedBackend/pool'] });
     expect(plan.requests.readAgain).toBe(1);
-    const live = getOnly(world, 'WeightedBackend');
+    const live = getOnlyResource(world, 'WeightedBackend');
     const metadata = JSON.stringify({ ...JSON.parse(String(live['metadata'])), canary: 'promoted' });
     await world.call('PATCH', `/backends/weighted/${live['id']}`, { backends: { [BLUE]: 1, [GREEN]: 99 }, metadata });
     clock.now += 6_000;
     world.takeRequests();
-    expect(describeOutcomes(await world.apply(plan, client))).toEqual(['release WeightedBackend/pool: applied']);
+    expect(formatOutcomes(await world.apply(plan, client))).toEqual(['release WeightedBackend/pool: applied']);
     expect(listSent(world)).toEqual(['GET /backends/weighted/bkdwd_…', 'PATCH /backends/weighted/bkdwd_…']);
-    expect(getOnly(world, 'WeightedBackend')).toMatchObject({
+    expect(getOnlyResource(world, 'WeightedBackend')).toMatchObject({
       backends: { [BLUE]: 1, [GREEN]: 99 },
       metadata: '{"canary":"promoted"}',
     });
@@ -325,7 +325,7 @@ describe('a release', () => {
 });
 
 /** Fails the first request with a method, and sends it nowhere. */
-function failFirst(method: string, status: number, then: () => void): (inner: Transport) => Transport {
+function withFirstRequestFailing(method: string, status: number, then: () => void): (inner: Transport) => Transport {
   let isOver = false;
   return (inner) => async (request) => {
     if (isOver || request.method !== method) return inner(request);
@@ -336,7 +336,7 @@ function failFirst(method: string, status: number, then: () => void): (inner: Tr
 }
 
 /** Lets the first request with a method take effect, and loses its response. */
-function loseFirstResponse(method: string, then: () => void): (inner: Transport) => Transport {
+function withFirstResponseLost(method: string, then: () => void): (inner: Transport) => Transport {
   let isOver = false;
   return (inner) => async (request) => {
     const response = await inner(request);

@@ -8,12 +8,12 @@ import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 const KIND = getKind('WeightedBackend');
 
 /** A list starts in the turn of the event loop behind the one in which it may. */
-async function turns(): Promise<void> {
+async function runEventLoop(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await setImmediate();
 }
 
 /** Look-ups of a list whose answers wait until they are given. */
-function createLookUps() {
+function createListRequests() {
   const waiting: PromiseWithResolvers<readonly []>[] = [];
   const lookUps = new SharedListRequests(async () => {
     const answer = Promise.withResolvers<readonly []>();
@@ -24,15 +24,15 @@ function createLookUps() {
 }
 
 it('shares the next list among all who ask while one is being read', async () => {
-  const { lookUps, waiting } = createLookUps();
+  const { lookUps, waiting } = createListRequests();
   const first = lookUps.list(KIND);
-  await turns();
+  await runEventLoop();
   const others = [lookUps.list(KIND), lookUps.list(KIND), lookUps.list(KIND)];
-  await turns();
+  await runEventLoop();
   expect(waiting).toHaveLength(1);
   waiting[0]?.resolve([]);
   await first;
-  await turns();
+  await runEventLoop();
   expect(waiting).toHaveLength(2);
   waiting[1]?.resolve([]);
   expect(await Promise.all(others)).toEqual([[], [], []]);
@@ -40,22 +40,22 @@ it('shares the next list among all who ask while one is being read', async () =>
 });
 
 it('rejects for everyone who shares a failed list, and reads the next one', async () => {
-  const { lookUps, waiting } = createLookUps();
+  const { lookUps, waiting } = createListRequests();
   const shared = [lookUps.list(KIND), lookUps.list(KIND)].map((list) => list.catch((error: unknown) => error));
-  await turns();
+  await runEventLoop();
   const next = lookUps.list(KIND);
   const fault = new Error('gone');
   waiting[0]?.reject(fault);
   expect(await Promise.all(shared)).toEqual([fault, fault]);
-  await turns();
+  await runEventLoop();
   waiting[1]?.resolve([]);
   expect(await next).toEqual([]);
 });
 
 it('reads lists of two kinds at the same time', async () => {
-  const { lookUps, waiting } = createLookUps();
+  const { lookUps, waiting } = createListRequests();
   void lookUps.list(KIND);
   void lookUps.list(getKind('TCPEdge'));
-  await turns();
+  await runEventLoop();
   expect(waiting).toHaveLength(2);
 });

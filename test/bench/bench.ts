@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeManifests } from './manifests.ts';
-import { measure, startServer, type Taken, toMedian } from './measure.ts';
+import { measure, type ProcessUsage, startServer, toMedian } from './measure.ts';
 
 /** `npm run bench`: how many requests the built command line sends, and what its processes take. Prints the two tables of docs/reference/benchmarks.md. */
 
@@ -22,25 +22,25 @@ const STEPS: readonly Step[] = [
 ];
 
 /** A step at a size: its requests, and the medians of what it took. */
-interface Measured extends Taken {
+interface Measured extends ProcessUsage {
   readonly requests: number;
 }
 
 const measured: (readonly Measured[])[] = [];
-for (const edges of SIZES) measured.push(await benchSize(edges));
+for (const edges of SIZES) measured.push(await measureSize(edges));
 const names = STEPS.map(({ name }) => name);
 console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
 console.log(renderTable(['TCP edges', ...names], (one) => [formatCount(one.requests)]));
 console.log();
-console.log(renderTable(['TCP edges', ...names], (one) => [formatTaken(one)]));
+console.log(renderTable(['TCP edges', ...names], (one) => [formatUsage(one)]));
 
 /** Plans, applies and plans again: three times, or once where it takes long and varies little. */
-async function benchSize(edges: number): Promise<readonly Measured[]> {
+async function measureSize(edges: number): Promise<readonly Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-bench-'));
   try {
     writeManifests(folder, edges);
     const runs: (readonly Measured[])[] = [];
-    for (let run = 0; run < (edges > 1_000 ? 1 : 3); run += 1) runs.push(await benchOnce(folder));
+    for (let run = 0; run < (edges > 1_000 ? 1 : 3); run += 1) runs.push(await measureOnce(folder));
     return STEPS.map((_, index) => {
       const same = runs.flatMap((run) => run[index] ?? []);
       return { requests: same[0]?.requests ?? Number.NaN, ...toMedian(same) };
@@ -50,7 +50,7 @@ async function benchSize(edges: number): Promise<readonly Measured[]> {
   }
 }
 
-async function benchOnce(folder: string): Promise<readonly Measured[]> {
+async function measureOnce(folder: string): Promise<readonly Measured[]> {
   const server = await startServer();
   const found: Measured[] = [];
   try {
@@ -64,7 +64,7 @@ async function benchOnce(folder: string): Promise<readonly Measured[]> {
   return found;
 }
 
-function formatTaken({ seconds, cpuSeconds, peakMegabytes }: Taken): string {
+function formatUsage({ seconds, cpuSeconds, peakMegabytes }: ProcessUsage): string {
   return [seconds.toFixed(1), cpuSeconds.toFixed(1), Math.round(peakMegabytes)].join('/');
 }
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
 
 /** What a process took, from start to exit. */
-export interface Taken {
+export interface ProcessUsage {
   readonly seconds: number;
   /** Of the processors, for the program and for the system on its behalf. */
   readonly cpuSeconds: number;
@@ -19,7 +19,10 @@ const API_KEY = 'bench';
 const USAGE = fileURLToPath(new URL('usage.cjs', import.meta.url));
 
 /** Runs a program of Node's, with the bundled server at that URL. Throws when it ends with another exit code. */
-export async function measure(words: readonly string[], { url = 'embedded:', exitCode = 0 } = {}): Promise<Taken> {
+export async function measure(
+  words: readonly string[],
+  { url = 'embedded:', exitCode = 0 } = {},
+): Promise<ProcessUsage> {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-bench-'));
   const usageFile = join(folder, 'usage.json');
   const settings = { EDGEWISE_BASE_URL: url, EDGEWISE_API_KEY: API_KEY, EDGEWISE_RATE_LIMIT: 'none' };
@@ -32,7 +35,7 @@ export async function measure(words: readonly string[], { url = 'embedded:', exi
     const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'close')]);
     const seconds = (performance.now() - start) / 1000;
     if (status !== exitCode) throw new Error(`${words.join(' ')} exited with ${status}:\n${stderr}`);
-    const usage: Omit<Taken, 'seconds'> = JSON.parse(readFileSync(usageFile, 'utf8'));
+    const usage: Omit<ProcessUsage, 'seconds'> = JSON.parse(readFileSync(usageFile, 'utf8'));
     return { seconds, ...usage };
   } finally {
     rmSync(folder, { recursive: true });
@@ -40,8 +43,8 @@ export async function measure(words: readonly string[], { url = 'embedded:', exi
 }
 
 /** The middle one of each figure. */
-export function toMedian(runs: readonly Taken[]): Taken {
-  const pick = (figure: keyof Taken): number =>
+export function toMedian(runs: readonly ProcessUsage[]): ProcessUsage {
+  const pick = (figure: keyof ProcessUsage): number =>
     runs.map((run) => run[figure]).sort((left, right) => left - right)[runs.length >> 1] ?? Number.NaN;
   return { seconds: pick('seconds'), cpuSeconds: pick('cpuSeconds'), peakMegabytes: pick('peakMegabytes') };
 }

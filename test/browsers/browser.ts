@@ -54,7 +54,7 @@ export class Pages {
     const file = join(ARTIFACTS, `${shown.name}.html`);
     writeFileSync(file, shown.document);
     const url = pathToFileURL(file).href;
-    const deeds = listenTo(page, url);
+    const deeds = recordEvents(page, url);
     await page.goto(url);
     return { page, deeds };
   }
@@ -75,7 +75,7 @@ export class Pages {
 }
 
 /** Notes all that a page does, but that it asks for its document. */
-function listenTo(page: Page, url: string): readonly string[] {
+function recordEvents(page: Page, url: string): readonly string[] {
   const deeds: string[] = [];
   page.on('request', (request) => {
     if (request.url() !== url) deeds.push(`request ${request.url()}`);
@@ -91,6 +91,6 @@ function listenTo(page: Page, url: string): readonly string[] {
 }
 
 /** Keeps how a page looks, from top to bottom. */
-export async function keepScreenshot(page: Page, name: string): Promise<void> {
+export async function saveScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true });
 }

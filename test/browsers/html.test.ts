@@ -10,10 +10,10 @@ import { HOSTILE, makeHostilePlan, makeLargePlan, REPORTS } from '../report/samp
 import {
   ARTIFACTS,
   CHROMIUM,
-  keepScreenshot,
   type OpenPage,
   Pages,
   type ShownDocument,
+  saveScreenshot,
   startBrowser,
 } from './browser.ts';
 
@@ -44,15 +44,15 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
       'loads nothing, logs nothing, and breaks no rule of accessibility if it is %s',
       async (colorScheme) => {
         const { page, deeds } = await open(REPORTS[name], { name: `${name}-${colorScheme}`, colorScheme });
-        await keepScreenshot(page, `${name}-${colorScheme}`);
-        expect(await listObjections(page)).toEqual([]);
+        await saveScreenshot(page, `${name}-${colorScheme}`);
+        expect(await listAccessibilityViolations(page)).toEqual([]);
         expect(deeds).toEqual([]);
       },
     );
 
     it('fits on a phone', async () => {
       const { page } = await open(REPORTS[name], { name: `${name}-phone`, viewport: { width: 400, height: 800 } });
-      await keepScreenshot(page, `${name}-phone`);
+      await saveScreenshot(page, `${name}-phone`);
       expect(await isScrolledSideways(page)).toBe(false);
     });
   });
@@ -83,8 +83,8 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
       // The page hears of a link that was followed after the click.
       await page.locator(target).waitFor({ state: 'visible' });
       await page.locator('[data-stack="c"]').waitFor({ state: 'visible' });
-      await keepScreenshot(page, 'stacks');
-      expect(await listObjections(page)).toEqual([]);
+      await saveScreenshot(page, 'stacks');
+      expect(await listAccessibilityViolations(page)).toEqual([]);
       expect(deeds).toEqual([]);
     });
 
@@ -192,7 +192,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
       await page.getByRole('button', { name: /^web/ }).click();
       expect(await listShown(page)).toEqual(['TCPEdge/cut']);
       expect(await readButtons(page, 'danger')).toEqual(['access0', 'traffic1']);
-      expect(await listObjections(page)).toEqual([]);
+      expect(await listAccessibilityViolations(page)).toEqual([]);
     });
 
     it('by words anywhere in a change, in any case, as they are typed', async () => {
@@ -247,17 +247,17 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
     expect(await readFocus(page)).toBe('Skip to the content');
     await press('Enter');
     await page.locator('#main:focus').waitFor();
-    await tabTo(page, 'Find a resource');
+    await tabToElement(page, 'Find a resource');
     await page.keyboard.type('postgres');
     expect(await listShown(page)).toEqual(['TCPEdge/postgres', 'TCPEdge/postgres']);
     await press('Tab');
     expect(await readFocus(page)).toBe('Clear');
     await press('Enter');
     expect(await readFocus(page)).toBe('Find a resource');
-    await tabTo(page, 'replace2');
+    await tabToElement(page, 'replace2');
     await press('Space');
     expect(await listShown(page)).toEqual(['SSHUserCertificate/alice', 'Credential/agent']);
-    await tabTo(page, /SSHUserCertificate/, 'summary');
+    await tabToElement(page, /SSHUserCertificate/, 'summary');
     await press('Enter');
     expect(await page.locator('details.item.replace').first().getAttribute('open')).toBeNull();
     expect(await page.evaluate(FOCUS_OUTLINE)).toBe('solid 2px');
@@ -277,7 +277,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
     for (const text of HOSTILE.slice(0, 8)) expect(shown).toContain(JSON.stringify(text).slice(1, -1));
     for (const character of ['\u001b', '\u202e', '\u2066', '\u200b']) expect(shown).not.toContain(character);
     expect(await isScrolledSideways(page)).toBe(false);
-    await keepScreenshot(page, 'hostile');
+    await saveScreenshot(page, 'hostile');
     await page.setViewportSize({ width: 400, height: 800 });
     expect(await isScrolledSideways(page)).toBe(false);
   });
@@ -324,7 +324,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
 
   it('is readable without scripts, and has no controls that do nothing', async () => {
     const { page, deeds } = await open(REPORTS['plan'], { name: 'no-script', javaScriptEnabled: false });
-    await keepScreenshot(page, 'no-script');
+    await saveScreenshot(page, 'no-script');
     expect(await listShown(page)).toHaveLength(10);
     expect(await page.getByText('deny the rest').isVisible()).toBe(false);
     await page.locator('details.item', { hasText: 'deny the rest' }).locator('summary').click();
@@ -402,7 +402,7 @@ async function readFocus(page: Page): Promise<string> {
 }
 
 /** Moves on by the tab key until something of that name has the focus. */
-async function tabTo(page: Page, name: string | RegExp, element?: string): Promise<void> {
+async function tabToElement(page: Page, name: string | RegExp, element?: string): Promise<void> {
   for (let pressed = 0; pressed < 60; pressed += 1) {
     await page.keyboard.press('Tab');
     const focused = await readFocus(page);
@@ -414,7 +414,7 @@ async function tabTo(page: Page, name: string | RegExp, element?: string): Promi
 }
 
 /** What the rules of WCAG 2.2 (A and AA, contrast included) and best practice object to. */
-async function listObjections(page: Page): Promise<readonly string[]> {
+async function listAccessibilityViolations(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const { violations }: Pick<axe.AxeResults, 'violations'> = await page.evaluate('axe.run(document)');
   return violations.flatMap(({ id, nodes }) =>

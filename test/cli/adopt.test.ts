@@ -10,12 +10,12 @@ metadata: { name: pool }
 spec: { backends: { bkdhr_blue: 1 } }
 `;
 
-function toAdopting(text: string, id: unknown): string {
+function withAdopt(text: string, id: unknown): string {
   return `${text}lifecycle: { adopt: ${String(id)} }\n`;
 }
 
 /** A request of another user. */
-async function call(server: Server, [method, path]: readonly [string, string], body?: object): Promise<void> {
+async function sendRequest(server: Server, [method, path]: readonly [string, string], body?: object): Promise<void> {
   const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
   const text = body === undefined ? null : JSON.stringify(body);
   const { ok } = await server.handle(new Request(`https://api.test${path}`, { method, headers, body: text }));
@@ -28,21 +28,21 @@ function findEdge(server: Server): string {
 }
 
 /** An edge that is made by hand and adopted, by a manifest that keeps the line. */
-async function adoptEdge() {
+async function createAdoptedEdge() {
   const workspace = await createWorkspace();
   const { server, write, edgewise } = workspace;
-  await call(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
+  await sendRequest(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
   const id = findEdge(server);
-  await write({ 'edgewise.yaml': STACK + toAdopting(EDGE, id) });
+  await write({ 'edgewise.yaml': STACK + withAdopt(EDGE, id) });
   expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
   return { ...workspace, id };
 }
 
 describe('an adopted resource that is gone', () => {
   it('is missing in drift: in text, counts and metrics', async () => {
-    const { edgewise, server, id } = await adoptEdge();
+    const { edgewise, server, id } = await createAdoptedEdge();
     expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
-    await call(server, ['DELETE', `/edges/tcp/${id}`]);
+    await sendRequest(server, ['DELETE', `/edges/tcp/${id}`]);
     const text = await edgewise('drift');
     expect(text.exitCode).toBe(2);
     expect(text.stdout).toContain('Missing: never applied, or deleted at the service:\n\n✗ TCPEdge/a\n');
@@ -55,10 +55,10 @@ describe('an adopted resource that is gone', () => {
   });
 
   it('is taken over by its name if another stack recreated it', async () => {
-    const { edgewise, server, write, id } = await adoptEdge();
-    await call(server, ['DELETE', `/edges/tcp/${id}`]);
+    const { edgewise, server, write, id } = await createAdoptedEdge();
+    await sendRequest(server, ['DELETE', `/edges/tcp/${id}`]);
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
-    const renamed = STACK.replace('name: test', 'name: other') + toAdopting(EDGE, id);
+    const renamed = STACK.replace('name: test', 'name: other') + withAdopt(EDGE, id);
     await write({ 'edgewise.yaml': renamed });
     const { exitCode, stdout } = await edgewise('apply --yes --take-over test');
     expect(stdout).toContain(`take over: from the stack test, where it is TCPEdge/a`);
@@ -68,10 +68,10 @@ describe('an adopted resource that is gone', () => {
 });
 
 describe('a resource without a mark', () => {
-  const wipe = async (server: Server, path: string) => call(server, ['PATCH', path], { metadata: '' });
+  const wipe = async (server: Server, path: string) => sendRequest(server, ['PATCH', path], { metadata: '' });
 
   it('is unowned in drift, although its manifest adopted it once', async () => {
-    const { edgewise, server, id } = await adoptEdge();
+    const { edgewise, server, id } = await createAdoptedEdge();
     await wipe(server, `/edges/tcp/${id}`);
     const { exitCode, stdout } = await edgewise('drift');
     expect(exitCode).toBe(2);
@@ -120,7 +120,7 @@ describe('a resource without a mark', () => {
       kind === 'TCPEdge' ? /refused\[claimed-elsewhere\]/ : /warning\[predecessor-suggested\]/,
     );
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);
-    await write({ 'edgewise.yaml': STACK + toAdopting(manifest, id) });
+    await write({ 'edgewise.yaml': STACK + withAdopt(manifest, id) });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
   });
@@ -129,9 +129,9 @@ describe('a resource without a mark', () => {
     const { edgewise, server } = await createWorkspace({
       'edgewise.yaml': STACK + POOL + toCredential('agent'),
     });
-    await call(server, ['POST', '/credentials'], {});
+    await sendRequest(server, ['POST', '/credentials'], {});
     for (const description of ['one', 'two'])
-      await call(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata: description });
+      await sendRequest(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata: description });
     const { stdout } = await edgewise('plan');
     expect(stdout).not.toContain('predecessor-suggested');
     expect(JSON.parse((await edgewise('drift --format json')).stdout).counts).toMatchObject({ missing: 2, unowned: 0 });
@@ -141,8 +141,8 @@ describe('a resource without a mark', () => {
 describe('a plan with a target', () => {
   it('says nothing about adoptions outside of its targets, whose kinds it has not read', async () => {
     const { edgewise, write, server } = await createWorkspace();
-    await call(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
-    await write({ 'edgewise.yaml': STACK + POOL + toAdopting(EDGE, findEdge(server)) });
+    await sendRequest(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
+    await write({ 'edgewise.yaml': STACK + POOL + withAdopt(EDGE, findEdge(server)) });
     const { exitCode, stdout } = await edgewise('plan --target WeightedBackend/pool');
     expect(stdout).not.toContain('adopt-');
     expect(exitCode).toBe(0);
@@ -152,9 +152,9 @@ describe('a plan with a target', () => {
     const needing = EDGE.replace('spec:\n', 'spec:\n  backend: { backend_id: WeightedBackend/pool }\n');
     const { edgewise, write, server } = await createWorkspace();
     const metadata = '{"edgewise":{"stack":"other","name":"pool"}}';
-    await call(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata });
+    await sendRequest(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata });
     const [pool] = server.snapshot().resources['WeightedBackend'] ?? [];
-    await write({ 'edgewise.yaml': STACK + toAdopting(POOL, pool?.['id']) + needing });
+    await write({ 'edgewise.yaml': STACK + withAdopt(POOL, pool?.['id']) + needing });
     for (const target of ['WeightedBackend/pool', 'TCPEdge/a']) {
       const { exitCode, stdout } = await edgewise(`plan --target ${target}`);
       expect(stdout).toContain('error[adopt-refused]');

@@ -111,7 +111,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-async function runPrinted({ folder, recorder }: Workspace, comment: string, more: Partial<FakeOptions> = {}) {
+async function runPrintedCommand({ folder, recorder }: Workspace, comment: string, more: Partial<FakeOptions> = {}) {
   const [program, ...words] = readCommand(comment);
   expect(program).toBe('edgewise');
   const argv = [...words, '--yes'];
@@ -126,7 +126,7 @@ describe('the command that plan prints, run as printed', () => {
     const planned = await edgewise(`${plan} --format markdown`, more);
     expect(planned).toMatchObject({ exitCode: 0, stderr: '' });
     expect(readCommand(planned.stdout).join(' ')).toBe(command);
-    const applied = await runPrinted(workspace, planned.stdout, more);
+    const applied = await runPrintedCommand(workspace, planned.stdout, more);
     expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/[12] writes? applied, 0 failed/) });
   });
 
@@ -139,7 +139,7 @@ describe('the command that plan prints, run as printed', () => {
     await write({ 'edge.yaml': `${REMOTE}${toEdge('b', 20002)}` });
     const line = 'plan edge.yaml -o plan.json --allow-protected TCPEdge/a --allow-deletes --format markdown';
     const planned = await edgewise(line, { env: BARE });
-    expect((await runPrinted(workspace, planned.stdout)).exitCode).toBe(0);
+    expect((await runPrintedCommand(workspace, planned.stdout)).exitCode).toBe(0);
   });
 
   it.each(['markdown', 'html'])('names no plan file outside of the working folder in %s', async (format) => {
@@ -174,7 +174,7 @@ describe('the command that show prints', () => {
     const { stdout } = await workspace.edgewise('show plan.json --manifests edge.yaml --format markdown', {
       env: BARE,
     });
-    expect((await runPrinted(workspace, stdout)).exitCode).toBe(0);
+    expect((await runPrintedCommand(workspace, stdout)).exitCode).toBe(0);
   });
 
   it('names the service of the environment, and not the one of the file', async () => {
@@ -184,7 +184,7 @@ describe('the command that show prints', () => {
     expect(readCommand(known.stdout).join(' ')).toBe(
       'edgewise apply plan.json --manifests edge.yaml --base-url https://api.test',
     );
-    expect((await runPrinted(workspace, known.stdout)).exitCode).toBe(0);
+    expect((await runPrintedCommand(workspace, known.stdout)).exitCode).toBe(0);
     const unknown = await workspace.edgewise('show plan.json --format markdown', { env: BARE });
     expect(unknown.stdout).not.toContain('To apply');
   });

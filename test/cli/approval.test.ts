@@ -19,7 +19,7 @@ const BEFORE = `${STACK}${toEdge('a', 20001)}${toEdge('old', 20002)}`;
 const AFTER = `${STACK}${toEdge('a', 20003)}${toManifest('TCPEdge', 'new', { hostports: ['1.tcp.example.net:20004'], description: 'new' })}`;
 
 /** A change that was planned and approved: `a` moves, `old` goes, `new` comes. */
-async function approve(): Promise<Workspace> {
+async function createApprovedPlan(): Promise<Workspace> {
   const workspace = await createWorkspace({ 'edgewise.yaml': BEFORE });
   await workspace.edgewise('apply edgewise.yaml --yes');
   await workspace.write({ 'edgewise.yaml': AFTER });
@@ -52,7 +52,7 @@ const DONE = 'Approved, and done already:\n';
 
 describe('apply --approved', () => {
   it('applies the approved changes, and what is left of them', async () => {
-    const workspace = await approve();
+    const workspace = await createApprovedPlan();
     await workspace.edgewise('apply edgewise.yaml --target TCPEdge/new --yes');
     workspace.recorder.take();
     const rest = await workspace.edgewise(APPLY);
@@ -64,7 +64,7 @@ describe('apply --approved', () => {
   });
 
   it('exits with 6 for any other change, shows only that, and writes nothing', async () => {
-    const workspace = await approve();
+    const workspace = await createApprovedPlan();
     const { edgewise, write, server } = workspace;
     const [a] =
       server.snapshot().resources['TCPEdge']?.filter(({ hostports }) => String(hostports).includes('20001')) ?? [];
@@ -94,7 +94,7 @@ describe('apply --approved', () => {
     ['a plan that has errors', (plan) => ({ ...plan, diagnostics: [TROUBLE], writes: [] })],
     ['a plan of another version', (plan) => ({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } })],
   ])('refuses %s', async (_, edit) => {
-    const workspace = await approve();
+    const workspace = await createApprovedPlan();
     const { edgewise, write, folder } = workspace;
     const text = await readFile(join(folder, 'approved.json'), 'utf8');
     await write({ 'approved.json': JSON.stringify(edit(JSON.parse(text))) });
@@ -118,13 +118,13 @@ describe('apply --approved', () => {
   });
 
   it('requires manifests and a plan', async () => {
-    const { edgewise } = await approve();
+    const { edgewise } = await createApprovedPlan();
     expect(await edgewise('apply approved.json --approved approved.json --yes')).toMatchObject({ exitCode: 3 });
     expect(await edgewise('apply edgewise.yaml --approved edgewise.yaml --yes')).toMatchObject({ exitCode: 3 });
   });
 
   it('works with programs: compare, and apply of a plan from elsewhere', async () => {
-    const workspace = await approve();
+    const workspace = await createApprovedPlan();
     const { folder, recorder, write } = workspace;
     const approved = parsePlan(await readFile(join(folder, 'approved.json'), 'utf8'));
     const env = { EDGEWISE_BASE_URL: BASE_URL, EDGEWISE_API_KEY: 'dev' };
@@ -257,7 +257,7 @@ describe('an apply after the answer yes', () => {
   const gone = { 'm.yaml': STACK };
 
   /** Another user gives the mark of the edge to another stack. */
-  async function passMark(workspace: Workspace): Promise<void> {
+  async function moveMarkToOtherStack(workspace: Workspace): Promise<void> {
     const [edge] = workspace.server.snapshot().resources['TCPEdge'] ?? [];
     const mark = { edgewise: { stack: 'billing', name: 'a', fields: {} } };
     await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge?.['id']}`, { metadata: JSON.stringify(mark) });
@@ -279,7 +279,7 @@ describe('an apply after the answer yes', () => {
     workspace.recorder.take();
     const { exitCode, stdout } = await edgewise(line, {
       answers: ['yes'],
-      onAsk: () => passMark(workspace),
+      onAsk: () => moveMarkToOtherStack(workspace),
     });
     expect(exitCode).toBe(6);
     expect(stdout).toContain('TCPEdge/a');
@@ -366,7 +366,7 @@ spec: { match: {}, require: plan.totals.create == 2, message: Create both. }
 
 describe('diff', () => {
   it('exits with 0 for two equal plans, and with 2 for different ones', async () => {
-    const { edgewise, write, recorder } = await approve();
+    const { edgewise, write, recorder } = await createApprovedPlan();
     await edgewise('plan edgewise.yaml -o again.json');
     await write({
       'edgewise.yaml': `${AFTER.replace('20003', '20007')}${toEdge('more', 20008)}${toEdge('old', 20002)}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
-async function warn(command: string, env: Readonly<Record<string, string>>): Promise<readonly string[]> {
+async function listWarnings(command: string, env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const { edgewise } = await createWorkspace({ 'stack.yaml': `${STACK}${toEdge('a', 20001)}` });
   const { stderr, exitCode } = await edgewise(command, { env });
   expect(exitCode, stderr).toBe(0);
@@ -30,7 +30,7 @@ describe('the API key in clear text', () => {
     ['http://127.0.0.1:4750', { http_proxy: 'http://10.1.1.1:3128', NO_PROXY: 'localhost' }, 'the proxy 10.1.1.1:3128'],
   ])('causes one warning: %s %o', async (baseUrl, env, text) => {
     for (const command of ['plan', 'apply --yes', 'export']) {
-      const warnings = await warn(command, { EDGEWISE_BASE_URL: baseUrl, ...env });
+      const warnings = await listWarnings(command, { EDGEWISE_BASE_URL: baseUrl, ...env });
       expect(warnings).toHaveLength(1);
       expect(warnings[0]).toContain(text);
       expect(warnings[0]).not.toContain('hunter2');
@@ -53,6 +53,6 @@ describe('the API key in clear text', () => {
     ['http://localhost:4750', { HTTP_PROXY: 'http://proxy.example.net:3128' }],
     ['embedded:', {}],
   ])('causes no warning: %s %o', async (baseUrl, env) => {
-    expect(await warn('plan', { EDGEWISE_BASE_URL: baseUrl, ...env })).toEqual([]);
+    expect(await listWarnings('plan', { EDGEWISE_BASE_URL: baseUrl, ...env })).toEqual([]);
   });
 });

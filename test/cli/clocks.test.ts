@@ -26,7 +26,7 @@ const MANIFESTS = `${STACK}spec:
 `;
 
 /** A workspace whose service has a clock of its own. The clock of the machine is `skewHours` ahead of it. */
-async function createClocks(manifests = CREDENTIAL + CERTIFICATE) {
+async function createWorkspaceWithClocks(manifests = CREDENTIAL + CERTIFICATE) {
   const service = { ms: START };
   const workspace = await createWorkspace(
     { 'edgewise.yaml': MANIFESTS + manifests },
@@ -38,14 +38,14 @@ async function createClocks(manifests = CREDENTIAL + CERTIFICATE) {
 }
 
 /** The same service behind a proxy that shows a wrong `Date`. */
-function behindProxy({ server }: Pick<Workspace, 'server'>, seconds: number) {
+function withProxyDate({ server }: Pick<Workspace, 'server'>, seconds: number) {
   const faults: ServerFaults = { rules: [{ on: '*', fault: 'wrong_date', seconds }] };
   return { transport: withFaults(server, faults).handle };
 }
 
 describe('a machine whose clock is wrong', () => {
   it.each([-13, -2, 2, 13])('replaces nothing that is not due if it is off by %s hours, and warns', async (skew) => {
-    const { edgewise } = await createClocks();
+    const { edgewise } = await createWorkspaceWithClocks();
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const { exitCode, stdout } = await edgewise('plan --detailed-exitcode', skew);
     expect(exitCode).toBe(0);
@@ -57,7 +57,7 @@ describe('a machine whose clock is wrong', () => {
   });
 
   it('rotates a credential by its age at the service', async () => {
-    const { edgewise, service } = await createClocks(CREDENTIAL);
+    const { edgewise, service } = await createWorkspaceWithClocks(CREDENTIAL);
     await edgewise('apply --yes');
     service.ms += 1.5 * HOUR_MS;
     const { stdout } = await edgewise('plan', -2);
@@ -65,7 +65,7 @@ describe('a machine whose clock is wrong', () => {
   });
 
   it('creates certificates that are valid from now at the service', async () => {
-    const { edgewise, server } = await createClocks(CERTIFICATE);
+    const { edgewise, server } = await createWorkspaceWithClocks(CERTIFICATE);
     expect(await edgewise('apply --yes', 13)).toMatchObject({ exitCode: 0 });
     const [certificate] = server.snapshot().resources['SSHUserCertificate'] ?? [];
     const after = Date.parse(String(certificate?.['valid_after']));
@@ -74,7 +74,7 @@ describe('a machine whose clock is wrong', () => {
   });
 
   it('shows when a certificate expires by the clock of the service', async () => {
-    const { edgewise } = await createClocks(CERTIFICATE);
+    const { edgewise } = await createWorkspaceWithClocks(CERTIFICATE);
     await edgewise('apply --yes');
     const { stdout, stderr } = await edgewise('get', 2);
     expect(stdout).toContain('expires in 12 hours');
@@ -82,7 +82,7 @@ describe('a machine whose clock is wrong', () => {
   });
 
   it('causes no warning if the clocks differ by less than a minute', async () => {
-    const { edgewise } = await createClocks();
+    const { edgewise } = await createWorkspaceWithClocks();
     await edgewise('apply --yes');
     expect((await edgewise('plan', 0.01)).stdout).not.toContain('clock-skew');
   });
@@ -92,12 +92,12 @@ describe('a service with an absurd time', () => {
   const YEARS_S = 60 * 365 * 86_400;
 
   it.each([YEARS_S, -YEARS_S])('causes no replace: %s seconds', async (seconds) => {
-    const workspace = await createClocks();
+    const workspace = await createWorkspaceWithClocks();
     await workspace.edgewise('apply --yes');
     const { exitCode, stdout } = await workspace.edgewise(
       'plan --detailed-exitcode',
       0,
-      behindProxy(workspace, seconds),
+      withProxyDate(workspace, seconds),
     );
     expect(exitCode).toBe(0);
     expect(stdout).toContain('it is unknown which one is right, so only what is due by both is replaced');
@@ -106,16 +106,16 @@ describe('a service with an absurd time', () => {
   });
 
   it('allows a replace that is due by both clocks', async () => {
-    const workspace = await createClocks(CREDENTIAL);
+    const workspace = await createWorkspaceWithClocks(CREDENTIAL);
     await workspace.edgewise('apply --yes');
     workspace.service.ms += 2 * HOUR_MS;
-    const { stdout } = await workspace.edgewise('plan', 0, behindProxy(workspace, YEARS_S));
+    const { stdout } = await workspace.edgewise('plan', 0, withProxyDate(workspace, YEARS_S));
     expect(stdout).toMatch(/Credential\/agent .* replace: it is .* old, and is rotated after 1h/);
   });
 
   it('refuses to create a certificate that would begin now', async () => {
-    const workspace = await createClocks(CERTIFICATE);
-    const { exitCode, stdout } = await workspace.edgewise('apply --yes', 0, behindProxy(workspace, YEARS_S));
+    const workspace = await createWorkspaceWithClocks(CERTIFICATE);
+    const { exitCode, stdout } = await workspace.edgewise('apply --yes', 0, withProxyDate(workspace, YEARS_S));
     expect(exitCode).toBe(3);
     expect(stdout).toContain(
       'error[clock-skew]: SSHUserCertificate/alice would begin now, and it is unknown which clock is right',
@@ -128,7 +128,7 @@ describe('a certificate that is not valid yet', () => {
   const LATER = new Date(START + 13 * HOUR_MS).toISOString();
 
   async function createLater() {
-    const workspace = await createClocks(CERTIFICATE);
+    const workspace = await createWorkspaceWithClocks(CERTIFICATE);
     await workspace.edgewise('apply --yes');
     const snapshot = workspace.server.snapshot().resources['SSHUserCertificate']?.[0];
     const later = await createWorkspace(
@@ -164,7 +164,7 @@ describe('a certificate that is not valid yet', () => {
 
   it('is no danger if its manifest sets when it begins', async () => {
     const stated = toManifest('SSHUserCertificate', 'alice', { ...SPEC, valid_after: LATER });
-    const workspace = await createClocks(stated);
+    const workspace = await createWorkspaceWithClocks(stated);
     await workspace.edgewise('apply --yes');
     const { stdout } = await workspace.edgewise('drift');
     expect(stdout).not.toContain('is not valid before');

@@ -40,12 +40,12 @@ const PIPELINE = {
 
 /** What is seen of a comment on ten changes before anything is unfolded. */
 async function readOpenView(): Promise<string> {
-  const { stdout } = await planTen('markdown');
+  const { stdout } = await planTenChanges('markdown');
   return stdout.replace(/<details>.*?<\/details>/gs, '');
 }
 
 /** The plan of ten changes, in a pipeline. */
-async function planTen(form: string): Promise<CommandResult> {
+async function planTenChanges(form: string): Promise<CommandResult> {
   const { edgewise, write, server, folder } = await createWorkspace({ 'edgewise.yaml': BEFORE });
   await edgewise('apply edgewise.yaml --yes');
   const drifted = server.snapshot().resources['TCPEdge']?.find(({ description }) => description === 'ours');
@@ -158,13 +158,13 @@ describe('the open part of a comment on ten changes', () => {
   });
 
   it.each(['text', 'html'])('shows the owner of a resource, as does %s', async (form) => {
-    const { stdout } = await planTen(form);
+    const { stdout } = await planTenChanges(form);
     expect(stdout).toContain('owner: moved-team');
     expect(stdout).toContain('owner: gone-team');
   });
 
   it('shows the owner of each resource in JSON', async () => {
-    const { changes } = JSON.parse((await planTen('json')).stdout);
+    const { changes } = JSON.parse((await planTenChanges('json')).stdout);
     const owners = changes.map(({ address, owner }: Readonly<Record<string, string>>) => [address, owner]);
     expect(owners).toEqual(
       expect.arrayContaining([
@@ -210,8 +210,8 @@ describe('a comment on drift', () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': manifest });
     await edgewise('apply edgewise.yaml --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-    await call(server, 'PATCH', String(id), { description: 'by hand', hostports: ['1.tcp.example.net:20009'] });
-    await call(server, 'DELETE', `${String(id)}/ip_restriction`);
+    await sendRequest(server, 'PATCH', String(id), { description: 'by hand', hostports: ['1.tcp.example.net:20009'] });
+    await sendRequest(server, 'DELETE', `${String(id)}/ip_restriction`);
     const env = { ...PIPELINE, GITHUB_WORKSPACE: folder, EDGEWISE_BASE_URL: BASE_URL };
     const forms = ['markdown', 'html', 'text', 'json'].map((form) => `--report ${form}=drift.${form}`).join(' ');
     await edgewise(`drift edgewise.yaml ${forms}`, { env });
@@ -241,7 +241,7 @@ describe('a comment on drift', () => {
     const { edgewise, server } = await createWorkspace({ 'live/shop/edgewise.yaml': restricted });
     await edgewise('apply -R live --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-    await call(server, 'DELETE', `${String(id)}/ip_restriction`);
+    await sendRequest(server, 'DELETE', `${String(id)}/ip_restriction`);
     const { stdout } = await edgewise('drift -R live --format markdown');
     expect(stdout).toContain('> - **shop** (web-team): **access** `TCPEdge/a` is no longer restricted');
   });
@@ -260,7 +260,7 @@ spec:
 ${fields}`;
 }
 
-async function call(server: Server, method: string, path: string, body?: object): Promise<void> {
+async function sendRequest(server: Server, method: string, path: string, body?: object): Promise<void> {
   const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
   const url = `${BASE_URL}/edges/tcp/${path}`;
   const content = body === undefined ? {} : { body: JSON.stringify(body) };

@@ -13,7 +13,7 @@ const FILES = {
 };
 
 /** The words that are offered for a command line; the last one is being typed. */
-async function complete({ edgewise }: Workspace, line: string): Promise<readonly string[]> {
+async function listProposals({ edgewise }: Workspace, line: string): Promise<readonly string[]> {
   const { exitCode, stdout, stderr } = await edgewise(`__complete -- ${line}`);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   return stdout
@@ -65,7 +65,7 @@ describe('completion', () => {
   ])('proposes %s', async (line, expected) => {
     const workspace = await createWorkspace(FILES);
     mkdirSync(join(workspace.folder, 'folder'));
-    expect((await complete(workspace, line)).toSorted()).toEqual([...expected].toSorted());
+    expect((await listProposals(workspace, line)).toSorted()).toEqual([...expected].toSorted());
     expect(workspace.recorder.take()).toEqual([]);
   });
 
@@ -73,12 +73,12 @@ describe('completion', () => {
     const workspace = await createWorkspace();
     const { stdout: help } = await workspace.edgewise('--help');
     const shown = help.split('\n').flatMap((line) => /^ {2}([a-z-]+) {2,}\S/.exec(line)?.[1] ?? []);
-    expect(await complete(workspace, '')).toEqual(shown);
+    expect(await listProposals(workspace, '')).toEqual(shown);
     expect(shown).toContain('completion');
     const { stdout } = await workspace.edgewise('__complete -- plan --');
     for (const line of stdout.trimEnd().split('\n')) expect(line).toMatch(/^--[a-z-]+\t\S/);
     for (const option of ['--target', '--base-url', '--help']) expect(stdout).toContain(`${option}\t`);
-    for (const form of GENERAL_FORMAT_NAMES) expect(await complete(workspace, 'plan --format ')).toContain(form);
+    for (const form of GENERAL_FORMAT_NAMES) expect(await listProposals(workspace, 'plan --format ')).toContain(form);
   });
 
   it.each([
@@ -91,7 +91,7 @@ describe('completion', () => {
     ['no manifests', {}, []],
     ['kinds that are none', { 'a.yaml': 'kind: Deployment\nmetadata: { name: a }\n---\n- 1\n---\nkind: 1\n' }, []],
   ])('proposes nothing for %s', async (_, files, expected) => {
-    expect(await complete(await createWorkspace(files), 'plan --target ')).toEqual(expected);
+    expect(await listProposals(await createWorkspace(files), 'plan --target ')).toEqual(expected);
   });
 
   it.each<readonly [string, readonly string[]]>([
@@ -119,7 +119,7 @@ describe('completion', () => {
       'live/web/not-a-name.yaml': toStack('"A b"'),
       'live/eu/web.json': '{"kind":"Stack","metadata":{"name":"web-eu"}}',
     });
-    expect((await complete(workspace, line)).toSorted()).toEqual([...expected].toSorted());
+    expect((await listProposals(workspace, line)).toSorted()).toEqual([...expected].toSorted());
     expect(workspace.recorder.take()).toEqual([]);
   });
 

@@ -18,7 +18,7 @@ const JOB = {
 const BY = 'commit 1a2b3c4d5e6f, https://github.com/o/r/actions/runs/7';
 
 /** A service beside which something else is done, to its end, before it gets the first creation. */
-function afterFirst(transport: Transport, act: () => Promise<CommandResult>): Transport {
+function withActionBeforeFirstCreate(transport: Transport, act: () => Promise<CommandResult>): Transport {
   let other: Promise<CommandResult> | undefined;
   return async (request) => {
     if (request.method === 'POST') {
@@ -32,7 +32,7 @@ function afterFirst(transport: Transport, act: () => Promise<CommandResult>): Tr
 describe('an apply beside another apply of the same stack', () => {
   it('reports the other one once, with its commit and run', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${EDGES}` });
-    const transport = afterFirst(recorder.transport, () => edgewise('apply --yes', { env: JOB }));
+    const transport = withActionBeforeFirstCreate(recorder.transport, () => edgewise('apply --yes', { env: JOB }));
     const { exitCode, stderr } = await edgewise('apply --yes', { transport });
     expect(exitCode).toBe(1);
     const said = stderr.split('warning[concurrent-change]');
@@ -50,7 +50,7 @@ describe('an apply beside another apply of the same stack', () => {
       'other.yaml': `${STACK.replace('test', 'other')}${toEdge('x', 20_000)}`,
     };
     const { edgewise, recorder } = await createWorkspace(files);
-    const transport = afterFirst(recorder.transport, () => edgewise('apply other.yaml --yes'));
+    const transport = withActionBeforeFirstCreate(recorder.transport, () => edgewise('apply other.yaml --yes'));
     const { exitCode, stderr } = await edgewise('apply edgewise.yaml --yes', { transport });
     expect(exitCode).toBe(1);
     expect(stderr).toContain('409 already_taken');

@@ -12,15 +12,15 @@ interface CrashPoint {
   readonly when: 'before' | 'after';
 }
 
-const CREATION: readonly CrashPoint[] = toPoints('POST', 'PATCH');
-const ROTATION: readonly CrashPoint[] = toPoints('POST', 'PATCH', 'DELETE');
+const CREATION: readonly CrashPoint[] = listCrashPoints('POST', 'PATCH');
+const ROTATION: readonly CrashPoint[] = listCrashPoints('POST', 'PATCH', 'DELETE');
 
-function toPoints(...writes: readonly string[]): readonly CrashPoint[] {
+function listCrashPoints(...writes: readonly string[]): readonly CrashPoint[] {
   return writes.flatMap((write) => [{ write, when: 'before' } as const, { write, when: 'after' } as const]);
 }
 
 /** A transport that is dead from a point on, as for a process that was killed there. */
-function crashAt({ write, when }: CrashPoint, transport: Transport): Transport {
+function createCrashingTransport({ write, when }: CrashPoint, transport: Transport): Transport {
   let isDead = false;
   return async (request) => {
     const isPoint = request.method === write;
@@ -32,7 +32,7 @@ function crashAt({ write, when }: CrashPoint, transport: Transport): Transport {
 }
 
 /** Remembers every token that the service ever showed, by the id of its credential. */
-function watchTokens(transport: Transport, tokens: Map<string, string>): Transport {
+function withTokensRecorded(transport: Transport, tokens: Map<string, string>): Transport {
   return async (request) => {
     const response = await transport(request);
     if (request.method !== 'POST' || response.status !== 201) return response;
@@ -59,9 +59,11 @@ describe.each([
       const tokens = new Map<string, string>();
       const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
       const { edgewise, server } = workspace;
-      const transport = watchTokens(server.handle, tokens);
+      const transport = withTokensRecorded(server.handle, tokens);
       if (flags !== '') expect(await edgewise('apply m.yaml --yes', { transport })).toMatchObject({ exitCode: 0 });
-      const crashed = await edgewise(`apply m.yaml --yes${flags}`, { transport: crashAt(point, transport) });
+      const crashed = await edgewise(`apply m.yaml --yes${flags}`, {
+        transport: createCrashingTransport(point, transport),
+      });
       expect(crashed.exitCode).toBe(1);
       const left = readCredentials(workspace);
       const working = left.credentials.map((id) => tokens.get(id));
@@ -95,10 +97,10 @@ describe.each([
     const tokens = new Map<string, string>();
     const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
     const { edgewise, server } = workspace;
-    const transport = watchTokens(server.handle, tokens);
+    const transport = withTokensRecorded(server.handle, tokens);
     if (flags !== '') expect(await edgewise('apply m.yaml --yes', { transport })).toMatchObject({ exitCode: 0 });
     await edgewise(`plan m.yaml -o plan.json${flags}`, { transport });
-    const crashed = await edgewise(`${line} --yes${flags}`, { transport: crashAt(point, transport) });
+    const crashed = await edgewise(`${line} --yes${flags}`, { transport: createCrashingTransport(point, transport) });
     expect(crashed.exitCode).toBe(1);
 
     const resumed = await edgewise(`${line} --yes${flags}`, { transport });
@@ -119,7 +121,7 @@ describe('a plan file with a rotation', () => {
     await edgewise('apply m.yaml --yes');
     await edgewise('plan m.yaml -o plan.json --rotate Credential/agent');
     const line = 'apply plan.json --manifests m.yaml --yes --rotate Credential/agent';
-    for (const crash of crashes) await edgewise(line, { transport: crashAt(crash, server.handle) });
+    for (const crash of crashes) await edgewise(line, { transport: createCrashingTransport(crash, server.handle) });
     if (crashes.length === 0) expect(await edgewise(line)).toMatchObject({ exitCode: 0 });
     recorder.take();
     expect(await edgewise(line)).toMatchObject({ exitCode: 0 });
@@ -133,7 +135,7 @@ describe('a sink that fails in the middle of a rotation', () => {
     const tokens = new Map<string, string>();
     const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
     const { edgewise, server, folder } = workspace;
-    const transport = watchTokens(server.handle, tokens);
+    const transport = withTokensRecorded(server.handle, tokens);
     await edgewise('apply m.yaml --yes', { transport });
     const before = readCredentials(workspace);
     const command = '["node","-e","process.exit(1)"]';

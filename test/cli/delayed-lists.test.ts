@@ -15,7 +15,7 @@ const CREDENTIAL = toManifest('Credential', 'agent', { acl: ['bind:a.example.com
 const APPLY = 'apply m --yes --token-directory tokens';
 
 /** Leaves the resources out of lists for which `isHidden`. */
-function hideInLists(transport: Transport, isHidden: (id: string) => boolean): Transport {
+function withResourcesHidden(transport: Transport, isHidden: (id: string) => boolean): Transport {
   return async (request) => {
     const response = await transport(request);
     if (request.method !== 'GET' || !request.url.includes('limit=')) return response;
@@ -37,7 +37,7 @@ function createStack(manifests: string): Promise<Workspace> {
 }
 
 /** The time that a command has slept, and its `sleep`. */
-function createSleep() {
+function createSleepCounter() {
   let sleptMs = 0;
   return {
     sleptMs: () => sleptMs,
@@ -53,7 +53,7 @@ describe('a second apply', () => {
     await workspace.edgewise(APPLY);
     const [pool] = list(workspace, 'WeightedBackend');
     workspace.recorder.take();
-    const transport = hideInLists(workspace.recorder.transport, (id) => id === pool);
+    const transport = withResourcesHidden(workspace.recorder.transport, (id) => id === pool);
     expect(await workspace.edgewise('plan m --detailed-exitcode', { transport })).toMatchObject({ exitCode: 0 });
     const requests = workspace.recorder.take().map(({ method, path }) => `${method} ${path}`);
     expect(requests.filter((one) => one.includes(String(pool)))).toEqual([`GET /backends/weighted/${pool}`]);
@@ -70,7 +70,7 @@ describe('a second apply', () => {
     const workspace = await createStack(numbers.flatMap((index) => [toPool(index), toUser(index)]).join(''));
     expect(await workspace.edgewise(APPLY)).toMatchObject({ exitCode: 0 });
     workspace.recorder.take();
-    const transport = hideInLists(workspace.recorder.transport, (id) => id.startsWith('bkdwd_'));
+    const transport = withResourcesHidden(workspace.recorder.transport, (id) => id.startsWith('bkdwd_'));
     await workspace.edgewise('plan m', { transport });
     const single = workspace.recorder.take().filter(({ path }) => path.startsWith('/backends/weighted/'));
     expect(single).toHaveLength(100);
@@ -80,7 +80,7 @@ describe('a second apply', () => {
     const workspace = await createStack(POOL + EDGE);
     await workspace.edgewise(APPLY);
     const [pool] = list(workspace, 'WeightedBackend');
-    const hidden = hideInLists(workspace.recorder.transport, (id) => id === pool);
+    const hidden = withResourcesHidden(workspace.recorder.transport, (id) => id === pool);
     const transport: Transport = (request) =>
       request.url.endsWith(`/${pool}`) ? Promise.resolve(Response.json({}, { status: 404 })) : hidden(request);
     const { stdout } = await workspace.edgewise('plan m', { transport });
@@ -94,8 +94,8 @@ describe('a second apply', () => {
     const workspace = await createStack(manifests);
     await workspace.edgewise(APPLY);
     const [first] = list(workspace, kind);
-    const { sleep, sleptMs } = createSleep();
-    const transport = hideInLists(workspace.recorder.transport, () => sleptMs() < 10_000);
+    const { sleep, sleptMs } = createSleepCounter();
+    const transport = withResourcesHidden(workspace.recorder.transport, () => sleptMs() < 10_000);
     const { exitCode, stdout } = await workspace.edgewise(APPLY, { transport, sleep });
     expect(stdout).toContain(`another apply created this resource first, as ${first}`);
     expect(exitCode).toBe(1);
@@ -107,8 +107,8 @@ describe('a second apply', () => {
 describe('an apply', () => {
   it('delivers a token after half a minute although its credential is never listed', async () => {
     const workspace = await createStack(CREDENTIAL);
-    const { sleep, sleptMs } = createSleep();
-    const transport = hideInLists(workspace.recorder.transport, () => true);
+    const { sleep, sleptMs } = createSleepCounter();
+    const transport = withResourcesHidden(workspace.recorder.transport, () => true);
     expect(await workspace.edgewise(APPLY, { transport, sleep })).toMatchObject({ exitCode: 0 });
     expect(sleptMs()).toBe(30_000);
     expect(await workspace.edgewise('plan m --detailed-exitcode')).toMatchObject({ exitCode: 0 });
@@ -120,7 +120,7 @@ describe('two applies at once whose lists show nothing of what they create', () 
     'leave no dead token behind an empty plan: the second runs %s the creation of the first',
     async (when) => {
       const workspace = await createStack(CREDENTIAL);
-      const late = hideInLists(workspace.recorder.transport, () => true);
+      const late = withResourcesHidden(workspace.recorder.transport, () => true);
       const run = (transport: Transport) => workspace.edgewise(APPLY, { transport });
       let isFirst = true;
       const { exitCode } = await run(async (request) => {

@@ -8,12 +8,12 @@ import { createWorkspace, STACK, toCredential, type Workspace } from './workspac
 const TOKENS = `${STACK}spec: { api: { page_size: 1 }, tokens: { default: { directory: tokens } } }\n`;
 
 /** A service that continues no list at a resource that is gone. */
-function withGoneCursors(server: Server, code: number): Server {
+function withDeletedCursors(server: Server, code: number): Server {
   return withFaults(server, parseServerFaults(`{ rules: [{ on: "GET *", fault: gone_cursor, code: ${code} }] }`));
 }
 
 /** Once something is created, a resource is deleted before a list goes on at it. */
-function deletedBetweenPages({ handle }: Server, inner: Transport, id: string): Transport {
+function withDeleteBetweenPages({ handle }: Server, inner: Transport, id: string): Transport {
   let isCreating = false;
   return async (request) => {
     const { method, url, headers } = request;
@@ -36,7 +36,7 @@ describe.each([400, 404])('with %i for a page that begins at a deleted resource'
     expect((await edgewise('apply stack.yaml --yes')).exitCode).toBe(0);
     await write({ 'stack.yaml': before + toCredential('new') });
     const middle = listIds(workspace)[1] ?? '';
-    const transport = deletedBetweenPages(server, withGoneCursors(server, code).handle, middle);
+    const transport = withDeleteBetweenPages(server, withDeletedCursors(server, code).handle, middle);
     const applied = await edgewise('apply stack.yaml --yes', { transport });
     expect(applied.stdout + applied.stderr).not.toContain('the check for a concurrent apply failed');
     expect(applied.exitCode, applied.stdout + applied.stderr).toBe(0);

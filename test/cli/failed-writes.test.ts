@@ -98,7 +98,7 @@ describe('a service that fails during an apply', () => {
   const EDGES = Array.from({ length: 40 }, (_, index) => toEdge(`e${index}`, 20_000 + index)).join('');
 
   /** A service that answers so many writes, and then is gone for as many as are said, or for good. */
-  function dieAfter(
+  function createFailingService(
     transport: Transport,
     { writes, gone = Number.POSITIVE_INFINITY }: { writes: number; gone?: number },
   ): Transport {
@@ -113,7 +113,7 @@ describe('a service that fails during an apply', () => {
 
   it('ends the apply after three writes, and the skipped rest is reported once', async () => {
     const { edgewise, folder, recorder } = await createWorkspace({ 'edges.yaml': `${STACK}${EDGES}` });
-    const transport = dieAfter(recorder.transport, { writes: 5 });
+    const transport = createFailingService(recorder.transport, { writes: 5 });
     const { exitCode, stdout, stderr } = await edgewise('apply edges.yaml --yes --report json=a.json', { transport });
     expect(exitCode).toBe(1);
     const said = 'not started, because the service cannot be reached.';
@@ -139,7 +139,7 @@ describe('a service that fails during an apply', () => {
 
   it('loses nothing if it recovers in time', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edges.yaml': `${STACK}${EDGES}` });
-    const transport = dieAfter(recorder.transport, { writes: 5, gone: 3 });
+    const transport = createFailingService(recorder.transport, { writes: 5, gone: 3 });
     expect((await edgewise('apply edges.yaml --yes', { transport })).exitCode).toBe(0);
   });
 });

@@ -26,7 +26,7 @@ async function createStackWithTwoDeletes(stack: string) {
 }
 
 /** A stack of one protected edge. */
-async function protectOne(more = '') {
+async function createProtectedEdge(more = '') {
   const workspace = await createWorkspace({ 'edgewise.yaml': STACK + ONE_EDGE + PROTECT + more });
   await workspace.edgewise('apply --yes --token-directory tokens');
   workspace.recorder.take();
@@ -90,7 +90,7 @@ describe('the guard of the Stack', () => {
   });
 
   it('ignores deletes that --no-delete leaves out, also of protected resources', async () => {
-    const { edgewise, server, write } = await protectOne(EDGES.slice(1).join(''));
+    const { edgewise, server, write } = await createProtectedEdge(EDGES.slice(1).join(''));
     await write({ 'edgewise.yaml': STRICT });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 5 });
     const { exitCode, stdout } = await edgewise('apply --yes --no-delete');
@@ -123,7 +123,7 @@ describe('the guard of the Stack', () => {
 
 describe('a copied stack name', () => {
   /** A stack of one edge, and a folder of another team with the same stack name. */
-  async function copyName(described: string) {
+  async function createCopiedStack(described: string) {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + ONE_EDGE });
     await workspace.edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': STACK + described });
@@ -131,7 +131,7 @@ describe('a copied stack name', () => {
   }
 
   it('lets an approved plan delete nothing, even if its violations were removed', async () => {
-    const { edgewise, server, folder, write } = await copyName(toEdge('other', 20009));
+    const { edgewise, server, folder, write } = await createCopiedStack(toEdge('other', 20009));
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
     const plan: Plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
@@ -156,14 +156,14 @@ describe('a copied stack name', () => {
     ['a new name with renamed_from', `${toEdge('b', 20001)}lifecycle: { renamed_from: a }\n`],
     ['a resource that is to be replaced or changed', toEdge('a', 20002)],
   ])('is not suspected if the stack owns what the manifests describe: %s', async (_, described) => {
-    const { edgewise, write } = await copyName(described);
+    const { edgewise, write } = await createCopiedStack(described);
     await write({ 'more.yaml': toEdge('c', 20003) });
     await edgewise('apply --yes edgewise.yaml more.yaml');
     expect(await edgewise('apply --yes edgewise.yaml')).toMatchObject({ exitCode: 0 });
   });
 
   it('does not prevent the delete of a target, nor destroy', async () => {
-    const { edgewise } = await copyName(toEdge('other', 20009));
+    const { edgewise } = await createCopiedStack(toEdge('other', 20009));
     expect(await edgewise('plan --target TCPEdge/a')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --no-delete')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('destroy --yes')).toMatchObject({ exitCode: 0 });
@@ -192,7 +192,7 @@ describe('duplicates', () => {
   });
 
   it('of a protected resource need consent if they may be the original, and the one that stays is protected', async () => {
-    const { edgewise, server, write } = await protectOne();
+    const { edgewise, server, write } = await createProtectedEdge();
     const [kept] = listEdges(server);
     // Made in the same second: nothing shows which of the two is the original.
     await copyEdges(server, 1);
@@ -243,7 +243,7 @@ describe('protection', () => {
     ['what loses its protection in the same breath', 'destroy --yes', ONE_EDGE, 'TCPEdge/a'],
     ['a rotation', 'apply --yes --allow-deletes --rotate Credential/agent', credential, 'Credential/agent'],
   ])('blocks %s, and yields only to consent by name', async (_, line, manifests, address) => {
-    const { edgewise, write, server } = await protectOne(credential);
+    const { edgewise, write, server } = await createProtectedEdge(credential);
     const before = server.snapshot().resources;
     await write({ 'edgewise.yaml': STACK + manifests });
     const tokens = line.startsWith('apply') ? ' --token-directory tokens' : '';
@@ -271,7 +271,7 @@ describe('an edited plan file', () => {
   });
 
   it('cannot declare a protected resource a duplicate', async () => {
-    const { edgewise, folder, server, write } = await protectOne(EDGES[1]);
+    const { edgewise, folder, server, write } = await createProtectedEdge(EDGES[1]);
     await write({ 'edgewise.yaml': STACK + EDGES[1] });
     await edgewise('plan edgewise.yaml -o plan.json');
     const [id] = listEdges(server);

@@ -15,7 +15,7 @@ lifecycle: { write_to: ci-cert.pub${more} }
 `;
 
 /** An applied certificate, on a runner that does not have its file. */
-async function onFreshRunner(more?: string) {
+async function createWorkspaceWithoutFile(more?: string) {
   const workspace = await createWorkspace({ 'edgewise.yaml': toCertificate(more) });
   expect(await workspace.edgewise('apply edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
   const file = join(workspace.folder, 'ci-cert.pub');
@@ -25,7 +25,7 @@ async function onFreshRunner(more?: string) {
 
 describe('the missing file of a certificate', () => {
   it('is no drift, because each runner is fresh', async () => {
-    const { edgewise } = await onFreshRunner();
+    const { edgewise } = await createWorkspaceWithoutFile();
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
     expect(stdout).toContain('No drift: 1 resource is as it should be.');
     expect(stdout).not.toContain('ci-cert.pub');
@@ -33,7 +33,7 @@ describe('the missing file of a certificate', () => {
   });
 
   it('is drift if the file has other content, whoever keeps it', async () => {
-    const { edgewise, file } = await onFreshRunner();
+    const { edgewise, file } = await createWorkspaceWithoutFile();
     await mkdir(join(file, '..'), { recursive: true });
     await writeFile(file, 'other\n');
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml');

@@ -41,7 +41,7 @@ function listAccount(text: string): readonly string[] {
 }
 
 /** Gives a file another group of this user, if there is one, and returns the id of its group. */
-async function giveOtherGroup(file: string): Promise<number> {
+async function changeGroup(file: string): Promise<number> {
   const { gid } = await stat(file);
   const groups = process.getuid?.() === 0 ? [gid + 1] : (process.getgroups?.() ?? []);
   const other = groups.find((one) => one !== gid) ?? gid;
@@ -120,7 +120,7 @@ describe('metrics', () => {
     const file = join(folder, 'stack.prom');
     await edgewise('drift a.yaml --report metrics=stack.prom', { now: () => new Date('2026-07-01T12:00:00Z') });
     await chmod(file, 0o664);
-    const group = await giveOtherGroup(file);
+    const group = await changeGroup(file);
     const before = await readFile(file, 'utf8');
     const during: string[] = [];
     await edgewise('drift a.yaml --report metrics=stack.prom', {

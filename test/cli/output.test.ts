@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
 import { createStreamOutput, flushOutputs } from '../../src/cli/output/output.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
-import { needs } from '../needs.ts';
+import { requireOrSkip } from '../needs.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 /** A stream that takes everything, or fails each time as it is told. */
@@ -64,7 +64,7 @@ it('ignores an error stream that fails', async () => {
 
 const FULL = '/dev/full';
 it('does not stop an apply whose progress cannot be shown', async () => {
-  needs(FULL, existsSync(FULL));
+  requireOrSkip(FULL, existsSync(FULL));
   const { folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
   const device = openSync(FULL, 'w');
   const child = spawn(process.execPath, [PROGRAM, 'apply', '--yes', '--base-url', 'embedded:account.json'], {

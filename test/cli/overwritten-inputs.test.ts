@@ -11,7 +11,11 @@ function toCertificate(more: object = {}, key: object | string = KEY): string {
 }
 
 /** Runs a command line that would write over one of the inputs, and expects it to change none and to send nothing. */
-async function refuses({ edgewise, recorder, folder }: Workspace, line: string, env: Record<string, string> = {}) {
+async function expectRefused(
+  { edgewise, recorder, folder }: Workspace,
+  line: string,
+  env: Record<string, string> = {},
+) {
   const list = ['edgewise.yaml', 'key.pub', 'ca.pem', 'api-key', 'plan.json', 'account.json'];
   const readAll = () => Promise.all(list.map((name) => readFile(join(folder, name), 'utf8').catch(() => undefined)));
   const before = await readAll();
@@ -44,27 +48,27 @@ describe('a run', () => {
     const files = { 'edgewise.yaml': manifests, 'key.pub': KEY, 'ca.pem': 'pem', 'api-key': 'key' };
     const workspace = await createWorkspace(files);
     await symlink(join(workspace.folder, 'edgewise.yaml'), join(workspace.folder, 'link.yaml'));
-    expect(await refuses(workspace, line)).toBe(3);
+    expect(await expectRefused(workspace, line)).toBe(3);
     expect(await workspace.edgewise('validate edgewise.yaml')).toMatchObject({ exitCode: 0 });
   });
 
   it('does not overwrite the file with the API key', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK, 'api-key': 'dev' });
     const env = { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'api-key' };
-    expect(await refuses(workspace, 'plan edgewise.yaml -o api-key', env)).toBe(3);
+    expect(await expectRefused(workspace, 'plan edgewise.yaml -o api-key', env)).toBe(3);
   });
 
   it('does not overwrite the data of the embedded server', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
     const at = ['--base-url', 'embedded:account.json'].join(' ');
     expect(await workspace.edgewise(`apply edgewise.yaml --yes ${at}`)).toMatchObject({ exitCode: 0 });
-    expect(await refuses(workspace, `plan edgewise.yaml ${at} -o account.json`)).toBe(3);
+    expect(await expectRefused(workspace, `plan edgewise.yaml ${at} -o account.json`)).toBe(3);
   });
 
   it('does not write a certificate over a manifest', async () => {
     const text = STACK + toCertificate({ lifecycle: { write_to: 'edgewise.yaml' } });
     const workspace = await createWorkspace({ 'edgewise.yaml': text });
-    expect(await refuses(workspace, 'apply edgewise.yaml --yes')).toBe(3);
+    expect(await expectRefused(workspace, 'apply edgewise.yaml --yes')).toBe(3);
   });
 
   it.each([
@@ -80,7 +84,7 @@ describe('a run', () => {
     ['that is empty', '', 'plan edgewise.yaml --report json=edgewise.yaml'],
   ])('does not overwrite a manifest %s', async (_, text, line) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': text });
-    expect(await refuses(workspace, line)).not.toBe(0);
+    expect(await expectRefused(workspace, line)).not.toBe(0);
   });
 
   it.each([
@@ -91,7 +95,7 @@ describe('a run', () => {
   ])('does not overwrite a saved plan or its files: %s', async (line) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
     expect(await workspace.edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
-    expect(await refuses(workspace, line)).not.toBe(0);
+    expect(await expectRefused(workspace, line)).not.toBe(0);
   });
 
   it('overwrites any other file silently, as cp does', async () => {

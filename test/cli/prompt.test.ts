@@ -7,7 +7,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
 /** Asks at a terminal that is made of streams. */
-function askAt(typed: string, { interrupt = false, isTTY = true, isSeen = true, question = 'Sure? ' } = {}) {
+function promptAt(typed: string, { interrupt = false, isTTY = true, isSeen = true, question = 'Sure? ' } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY });
   const output = Object.assign(new PassThrough(), { isTTY });
   let listeners = 0;
@@ -28,13 +28,13 @@ function askAt(typed: string, { interrupt = false, isTTY = true, isSeen = true, 
 
 describe('a question', () => {
   it('returns the line that was typed', async () => {
-    const { answer, listeners } = askAt('yes\n');
+    const { answer, listeners } = promptAt('yes\n');
     expect(await answer).toBe('yes');
     expect(listeners()).toBe(0);
   });
 
   it('shows the text above its last line', async () => {
-    const { answer, output } = askAt('yes\n', { question: 'The plan.\n\nSure? ' });
+    const { answer, output } = promptAt('yes\n', { question: 'The plan.\n\nSure? ' });
     expect(await answer).toBe('yes');
     output.end();
     expect(await text(output)).toMatch(/^The plan\.\n\n.*Sure\? /s);
@@ -46,7 +46,7 @@ describe('a question', () => {
     ['Ctrl-D', CTRL_D, false],
     ['a request to stop', '', true],
   ])('is declined by %s', async (_, typed, interrupt) => {
-    const { answer, listeners } = askAt(typed, { interrupt });
+    const { answer, listeners } = promptAt(typed, { interrupt });
     await expect(answer).rejects.toMatchObject({ message: 'Declined: nothing was written.', exitCode: 130 });
     // A signal that comes after the end of the terminal does not end the process.
     expect(listeners()).toBe(1);
@@ -55,7 +55,7 @@ describe('a question', () => {
   it.each(['input', 'output'] as const)(
     'is declined when the terminal is lost by an error of the %s',
     async (stream) => {
-      const { answer, ...streams } = askAt('');
+      const { answer, ...streams } = promptAt('');
       streams[stream].emit('error', new Error('EIO'));
       await expect(answer).rejects.toMatchObject({ exitCode: 130 });
       streams[stream].emit('error', new Error('EIO again'));
@@ -63,7 +63,7 @@ describe('a question', () => {
   );
 
   it('is not asked without a terminal', async () => {
-    expect(await askAt('yes\n', { isTTY: false }).answer).toBeUndefined();
-    expect(await askAt('yes\n', { isSeen: false }).answer).toBeUndefined();
+    expect(await promptAt('yes\n', { isTTY: false }).answer).toBeUndefined();
+    expect(await promptAt('yes\n', { isSeen: false }).answer).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ import { createWorkspace, STACK, toEdge } from './workspace.ts';
 const MANY = [STACK, ...Array.from({ length: 60 }, (_, index) => toEdge(`e${index}`, 20_000 + index))].join('');
 
 /** A clock for client and server alike, which only waiting moves on. */
-function createTime() {
+function createSharedClock() {
   let time = Date.UTC(2026, 0, 1);
   const sleep = async (ms: number): Promise<void> => {
     time += ms;
@@ -18,7 +18,7 @@ function createTime() {
 
 describe('a rate limit', () => {
   it('is kept by a whole run, so that a service with that limit rejects nothing', async () => {
-    const { now, sleep, passed } = createTime();
+    const { now, sleep, passed } = createSharedClock();
     const rateLimit = { requests: 20, windowMs: 10_000 };
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': MANY }, { now, rateLimit });
     const { exitCode, stdout, stderr } = await edgewise('apply --yes --rate-limit 20/10s', { now, sleep });
@@ -32,7 +32,7 @@ describe('a rate limit', () => {
   });
 
   it('slows the run down if the service has a lower one, and loses nothing', async () => {
-    const { now, sleep } = createTime();
+    const { now, sleep } = createSharedClock();
     const rateLimit = { requests: 10, windowMs: 10_000 };
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': MANY }, { now, rateLimit });
     const { exitCode, stderr } = await edgewise('apply --yes --rate-limit none', { now, sleep });

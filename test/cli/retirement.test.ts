@@ -25,7 +25,7 @@ const CREDENTIAL = toManifest(
   { lifecycle: { keep_old_for: '24h' } },
 );
 
-async function createScene(files: Readonly<Record<string, string>>): Promise<Scene> {
+async function createWorkspaceWithClock(files: Readonly<Record<string, string>>): Promise<Scene> {
   let now = NOW.getTime();
   const workspace = await createWorkspace(files, { now: () => new Date(now) });
   return {
@@ -41,8 +41,8 @@ async function createScene(files: Readonly<Record<string, string>>): Promise<Sce
 }
 
 /** A stack whose credential was rotated: with the id of the new one and of the old one. */
-async function createRotated(more = ''): Promise<Scene & { readonly current: string; readonly old: string }> {
-  const scene = await createScene({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}${more}` });
+async function createRotatedCredential(more = ''): Promise<Scene & { readonly current: string; readonly old: string }> {
+  const scene = await createWorkspaceWithClock({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}${more}` });
   expect(await scene.run(`apply m --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
   const [old = ''] = scene.listIds();
   scene.wait(1);
@@ -53,7 +53,7 @@ async function createRotated(more = ''): Promise<Scene & { readonly current: str
 
 describe('an old credential', () => {
   it('is shown with its time by plan, drift, get, JSON, Markdown, HTML and metrics, and is no drift', async () => {
-    const { run, old, wait } = await createRotated();
+    const { run, old, wait } = await createRotatedCredential();
     wait(1);
     const said = `Credential/agent@${old}: an old one, which retires in 23 hours`;
     expect((await run(`plan m ${TOKENS}`)).stdout).toContain(said);
@@ -81,7 +81,7 @@ describe('an old credential', () => {
   });
 
   it('that is due is pending for drift, and no delete of many for the guard', async () => {
-    const { run, wait, listIds, current } = await createRotated();
+    const { run, wait, listIds, current } = await createRotatedCredential();
     wait(25);
     const drift = await run('drift m --format json');
     expect(drift.exitCode).toBe(2);
@@ -92,7 +92,7 @@ describe('an old credential', () => {
   });
 
   it('that becomes due while the question waits is left for the next apply', async () => {
-    const { edgewise, write, wait, now, listIds, current } = await createRotated();
+    const { edgewise, write, wait, now, listIds, current } = await createRotatedCredential();
     wait(22);
     await write({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}${toEdge('a', 20_001)}` });
     const { exitCode, stdout } = await edgewise(`apply m ${TOKENS}`, {
@@ -112,7 +112,9 @@ describe('an old credential', () => {
     const manifests = names.map((name) =>
       toManifest('Credential', name, { acl: ['bind:*.example.com'] }, { lifecycle: { keep_old_for: '1h' } }),
     );
-    const { run, wait, listIds } = await createScene({ 'm/edgewise.yaml': `${STACK}${manifests.join('')}` });
+    const { run, wait, listIds } = await createWorkspaceWithClock({
+      'm/edgewise.yaml': `${STACK}${manifests.join('')}`,
+    });
     await run(`apply m --yes ${TOKENS}`);
     await run(`apply m --yes ${names.map((name) => `--rotate Credential/${name}`).join(' ')} ${TOKENS}`);
     expect(listIds()).toHaveLength(16);
@@ -122,7 +124,7 @@ describe('an old credential', () => {
   });
 
   it('is kept by --no-delete, and deleted all the same by --retire', async () => {
-    const { run, wait, listIds, current, old } = await createRotated();
+    const { run, wait, listIds, current, old } = await createRotatedCredential();
     wait(25);
     const kept = await run(`apply m --yes --no-delete ${TOKENS}`);
     expect(kept).toMatchObject({ exitCode: 0 });
@@ -133,14 +135,14 @@ describe('an old credential', () => {
   });
 
   it('is released together with the new one', async () => {
-    const { run, server } = await createRotated();
+    const { run, server } = await createRotatedCredential();
     expect(await run('release Credential/agent m --yes')).toMatchObject({ exitCode: 0 });
     const metadata = server.snapshot().resources['Credential']?.map((one) => one['metadata']);
     expect(metadata).toEqual([undefined, undefined]);
   });
 
   it('keeps its fields when the manifest changes, and its retirement stays in the new mark', async () => {
-    const { run, write, server, old, wait, listIds, current } = await createRotated();
+    const { run, write, server, old, wait, listIds, current } = await createRotatedCredential();
     await write({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL.replace('*.example.com', 'app.example.com')}` });
     expect(await run(`apply m --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
     const left = server.snapshot().resources['Credential']?.find(({ id }) => id === old);
@@ -151,7 +153,7 @@ describe('an old credential', () => {
   });
 
   it('is left alone by --exclude and by a target elsewhere', async () => {
-    const { run, wait, listIds } = await createRotated(toEdge('a', 20_001));
+    const { run, wait, listIds } = await createRotatedCredential(toEdge('a', 20_001));
     wait(25);
     for (const words of ['--exclude Credential/agent', '--target TCPEdge/a'])
       expect(await run(`apply m --yes ${words} ${TOKENS}`)).toMatchObject({ exitCode: 0 });
@@ -161,7 +163,7 @@ describe('an old credential', () => {
   it('moves with the new one to another stack in one run, also if the old stack is applied first afterwards', async () => {
     const stack = (name: string) => `${STACK.replace('test', name)}`;
     const files = { 's/a/edgewise.yaml': `${stack('a')}${CREDENTIAL}`, 's/b/edgewise.yaml': stack('b') };
-    const { run, write, listIds, server } = await createScene(files);
+    const { run, write, listIds, server } = await createWorkspaceWithClock(files);
     await run(`apply -R s --yes ${TOKENS}`);
     await run(`apply s/a --yes --rotate Credential/agent ${TOKENS}`);
     const before = listIds();
@@ -181,7 +183,7 @@ describe('an old credential', () => {
 
 describe('--retire', () => {
   it('of an unknown address is an error, and of one without an old one a warning', async () => {
-    const { run } = await createScene({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}` });
+    const { run } = await createWorkspaceWithClock({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}` });
     await run(`apply m --yes ${TOKENS}`);
     const wrong = await run(`plan m --retire Credential/agnet ${TOKENS}`);
     expect(wrong).toMatchObject({ exitCode: 3 });
@@ -194,7 +196,7 @@ describe('--retire', () => {
 
 describe('an approved plan', () => {
   it.each([2, 3])('of a rotation is completed after its write %i was not sent', async (at) => {
-    const { run, listIds, recorder } = await createScene({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}` });
+    const { run, listIds, recorder } = await createWorkspaceWithClock({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}` });
     await run(`apply m --yes ${TOKENS}`);
     const [old = ''] = listIds();
     expect(await run(`plan m --rotate Credential/agent ${TOKENS} -o plan.json`)).toMatchObject({ exitCode: 0 });
@@ -216,7 +218,7 @@ describe('an approved plan', () => {
   });
 
   it('of a delete that is due can be applied twice', async () => {
-    const { run, wait, listIds, current } = await createRotated();
+    const { run, wait, listIds, current } = await createRotatedCredential();
     wait(25);
     await run(`plan m ${TOKENS} -o plan.json`);
     for (let time = 0; time < 2; time += 1)
@@ -225,7 +227,7 @@ describe('an approved plan', () => {
   });
 
   it('that keeps the old one for another time is not as approved', async () => {
-    const { run, write, recorder } = await createScene({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}` });
+    const { run, write, recorder } = await createWorkspaceWithClock({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}` });
     await run(`apply m --yes ${TOKENS}`);
     await run(`plan m --rotate Credential/agent ${TOKENS} -o plan.json`);
     await write({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL.replace('24h', '48h')}` });
@@ -242,7 +244,7 @@ describe('a token folder', () => {
     const stack = STACK.trimEnd().concat(
       '\nspec: { tokens: { default: { directory: tokens, file: "{name}.{id}.token" } } }\n',
     );
-    const { run, listIds, folder } = await createScene({ 'm/edgewise.yaml': `${stack}${CREDENTIAL}` });
+    const { run, listIds, folder } = await createWorkspaceWithClock({ 'm/edgewise.yaml': `${stack}${CREDENTIAL}` });
     await run('apply m --yes');
     const plan = await run('plan m --rotate Credential/agent');
     expect(plan.stdout).toContain('which goes to the folder m/tokens, as {name}.{id}.token');
@@ -259,7 +261,7 @@ describe('a token folder', () => {
     'is refused with the file name %s',
     async (file) => {
       const stack = STACK.trimEnd().concat(`\nspec: { tokens: { default: { directory: tokens, file: "${file}" } } }\n`);
-      const { run } = await createScene({ 'm/edgewise.yaml': `${stack}${CREDENTIAL}` });
+      const { run } = await createWorkspaceWithClock({ 'm/edgewise.yaml': `${stack}${CREDENTIAL}` });
       expect(await run('plan m')).toMatchObject({ exitCode: 3 });
     },
   );

@@ -116,7 +116,7 @@ describe('a saved plan', () => {
 });
 
 /** Two edges in the stack `old`, the second of which the stack `test` describes too. */
-async function prepareTakeOver() {
+async function createTakeOver() {
   const old = STACK.replace('name: test', 'name: old');
   const workspace = await createWorkspace({ 'old.yaml': `${old}${toEdge('a', 20001)}${toEdge('b', 20002)}` });
   await workspace.edgewise('apply old.yaml --yes');
@@ -133,7 +133,7 @@ async function editPlan(folder: string, change: (plan: Plan) => unknown): Promis
 
 describe('a saved plan with a take-over', () => {
   it('moves only the mark, and is done the second time', async () => {
-    const { edgewise, recorder, server } = await prepareTakeOver();
+    const { edgewise, recorder, server } = await createTakeOver();
     const before = server.snapshot().resources['TCPEdge'] ?? [];
     expect(await edgewise(`${APPLY} --take-over old`)).toMatchObject({ exitCode: 0 });
     expect(recorder.take().flatMap(({ method }) => (method === 'GET' ? [] : [method]))).toEqual(['PATCH']);
@@ -146,7 +146,7 @@ describe('a saved plan with a take-over', () => {
   });
 
   it('is refused if the other stack changed the resource', async () => {
-    const { edgewise, write } = await prepareTakeOver();
+    const { edgewise, write } = await createTakeOver();
     await write({
       'old.yaml': `${STACK.replace('name: test', 'name: old')}${toEdge('a', 20007)}${toEdge('b', 20002)}`,
     });
@@ -157,7 +157,7 @@ describe('a saved plan with a take-over', () => {
   });
 
   it('is refused without --take-over, which it names', async () => {
-    const { edgewise, recorder } = await prepareTakeOver();
+    const { edgewise, recorder } = await createTakeOver();
     const { exitCode, stdout } = await edgewise(APPLY);
     expect(exitCode).toBe(6);
     expect(stdout).toContain('--take-over: approved: old; now: (none)');
@@ -169,7 +169,7 @@ describe('a saved plan with a take-over', () => {
     ['says so no more', (plan) => ({ ...plan, takeOver: [] })],
     ['names another stack', (plan) => ({ ...plan, takeOver: ['other'] })],
   ])('is refused if its file %s', async (_, change) => {
-    const { edgewise, folder, recorder } = await prepareTakeOver();
+    const { edgewise, folder, recorder } = await createTakeOver();
     await editPlan(folder, change);
     expect(await edgewise(`${APPLY} --take-over old`)).toMatchObject({ exitCode: 6 });
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);

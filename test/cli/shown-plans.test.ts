@@ -11,7 +11,7 @@ const NOTE = 'plan.json is still what would be done: ';
 const FIELD = '1.tcp.example.net:20003';
 
 /** Two edges that are live, and a plan that moves both, made and shown at a terminal. */
-async function makePlan(options: Partial<FakeOptions> = TERMINAL): Promise<Workspace> {
+async function createShownPlan(options: Partial<FakeOptions> = TERMINAL): Promise<Workspace> {
   const workspace = await createWorkspace({ 'edgewise.yaml': BEFORE });
   await workspace.edgewise('apply edgewise.yaml --yes');
   await workspace.write({ 'edgewise.yaml': AFTER });
@@ -27,7 +27,7 @@ function expectShownInFull({ stdout }: CommandResult): void {
 
 describe('apply PLAN at a terminal', () => {
   it('does not show a plan again that its user has just made, but its totals and dangers, and asks', async () => {
-    const { edgewise } = await makePlan();
+    const { edgewise } = await createShownPlan();
     const { exitCode, stdout, stderr } = await edgewise('apply plan.json', { ...TERMINAL, answers: ['yes'] });
     const [before = '', after = ''] = stdout.split('Applied:');
     expect(before).toBe(
@@ -39,14 +39,14 @@ describe('apply PLAN at a terminal', () => {
   });
 
   it('writes nothing after no', async () => {
-    const { edgewise, recorder } = await makePlan();
+    const { edgewise, recorder } = await createShownPlan();
     recorder.take();
     expect(await edgewise('apply plan.json', { ...TERMINAL, answers: ['no'] })).toMatchObject({ exitCode: 130 });
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('does not show it again with --yes and with --approved either', async () => {
-    const [short, long] = [await makePlan(), await makePlan()];
+    const [short, long] = [await createShownPlan(), await createShownPlan()];
     for (const { stdout } of [
       await short.edgewise('apply plan.json --yes', TERMINAL),
       await long.edgewise('apply edgewise.yaml --approved plan.json --yes', TERMINAL),
@@ -68,14 +68,14 @@ describe('apply PLAN shows the plan in full', () => {
     ['its file belongs to another user', TERMINAL, { ...TERMINAL, uid: 12_345 }, ''],
     ['details are asked for', TERMINAL, TERMINAL, ' --verbose'],
   ])('if %s', async (_when, made, applied, flags) => {
-    const { edgewise } = await makePlan(made);
+    const { edgewise } = await createShownPlan(made);
     const result = await edgewise(`apply plan.json --yes${flags}`, applied);
     expect(result.exitCode).toBe(0);
     expectShownInFull(result);
   });
 
   it('if a part of it is done already', async () => {
-    const { edgewise } = await makePlan();
+    const { edgewise } = await createShownPlan();
     await edgewise('apply edgewise.yaml --target TCPEdge/b --yes');
     const result = await edgewise('apply plan.json --yes', TERMINAL);
     expect(result.stdout).toContain('Approved, and done already:');
@@ -83,7 +83,7 @@ describe('apply PLAN shows the plan in full', () => {
   });
 
   it('if the file has a warning that the new plan does not have, and never what only the file has', async () => {
-    const { edgewise, folder } = await makePlan();
+    const { edgewise, folder } = await createShownPlan();
     const file = join(folder, 'plan.json');
     const plan = JSON.parse(await readFile(file, 'utf8'));
     const warning = { code: 'not-shown', severity: 'warning', message: 'forged' };
@@ -96,7 +96,7 @@ describe('apply PLAN shows the plan in full', () => {
 });
 
 it('apply PLAN shows what differs if the plan is not as the file shows it', async () => {
-  const { edgewise, write } = await makePlan();
+  const { edgewise, write } = await createShownPlan();
   await write({ 'edgewise.yaml': AFTER.replace('20003', '20005') });
   const { exitCode, stdout } = await edgewise('apply plan.json --yes', TERMINAL);
   expect(exitCode).toBe(6);

@@ -19,7 +19,7 @@ spec:
 `;
 
 /** Time that stands still until a test moves it on. */
-function createTime() {
+function createManualClock() {
   let time = NOW.getTime();
   const timers = new Set<{ readonly at: number; readonly act: () => void }>();
   const after: Context['after'] = (ms, act) => {
@@ -48,11 +48,14 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 }
 
 /** Runs a command against a service that answers the first requests at once, and the others when it is told to. */
-async function runSlowly(line: string, { prompt, terminal }: { readonly prompt: number; readonly terminal?: number }) {
+async function runAgainstSlowService(
+  line: string,
+  { prompt, terminal }: { readonly prompt: number; readonly terminal?: number },
+) {
   const { edgewise, server } = await createWorkspace({ 'stack.yaml': `${STACK}${POOL}` });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: stuck, resolve: setStuck } = Promise.withResolvers<void>();
-  const time = createTime();
+  const time = createManualClock();
   let count = 0;
   const transport: Transport = async (request) => {
     count += 1;
@@ -86,7 +89,7 @@ async function runSlowly(line: string, { prompt, terminal }: { readonly prompt: 
 
 describe('a slow service', () => {
   it('causes a log line after 1.5 s, and then ever fewer', async () => {
-    const { time, release, result, shown } = await runSlowly('plan', { prompt: 2 });
+    const { time, release, result, shown } = await runAgainstSlowService('plan', { prompt: 2 });
     time.pass(1_400);
     expect(shown()).toBe('');
     time.pass(100);
@@ -102,7 +105,7 @@ describe('a slow service', () => {
   });
 
   it('causes one counting line on a terminal, which disappears before the result', async () => {
-    const { time, release, result, shown } = await runSlowly('plan', { prompt: 0, terminal: 80 });
+    const { time, release, result, shown } = await runAgainstSlowService('plan', { prompt: 0, terminal: 80 });
     time.pass(3_500);
     const [first, second, third] = ['2', '3', '4'].map(
       (seconds) => `\r\u001b[KReading from https://api.test: 0 of ${READS} done after ${seconds} s`,
@@ -115,7 +118,7 @@ describe('a slow service', () => {
   });
 
   it('causes no line while an apply shows its progress', async () => {
-    const { time, release, result, shown } = await runSlowly('apply --yes', { prompt: 7 });
+    const { time, release, result, shown } = await runAgainstSlowService('apply --yes', { prompt: 7 });
     time.pass(60_000);
     release();
     expect(await result).toMatchObject({ exitCode: 0 });
@@ -123,7 +126,7 @@ describe('a slow service', () => {
   });
 
   it('shows an interrupt on a line of its own', async () => {
-    const { time, result, shown, interrupt } = await runSlowly('plan', { prompt: 0, terminal: 80 });
+    const { time, result, shown, interrupt } = await runAgainstSlowService('plan', { prompt: 0, terminal: 80 });
     time.pass(1_500);
     interrupt();
     expect((await result).exitCode).toBe(130);
@@ -132,7 +135,7 @@ describe('a slow service', () => {
 
   it('causes a line in every command that reads', async () => {
     for (const line of ['drift', 'export', 'destroy --yes', 'abuse-report get abrp_1']) {
-      const { time, release, result, shown } = await runSlowly(line, { prompt: 0 });
+      const { time, release, result, shown } = await runAgainstSlowService(line, { prompt: 0 });
       time.pass(2_000);
       expect(shown(), line).toContain('Reading from https://api.test: 0 of ');
       release();
@@ -143,7 +146,7 @@ describe('a slow service', () => {
 
 it('shows nothing for a fast service', async () => {
   const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
-  const time = createTime();
+  const time = createManualClock();
   const { stderr } = await edgewise('plan', { now: time.now, after: time.after });
   expect(stderr).toBe('');
   expect(time.open()).toBe(0);

@@ -16,16 +16,16 @@ function toRoute(modules: object): string {
 type Habit<Name extends FaultRule['fault']> = Omit<Extract<FaultRule, { fault: Name }>, 'on' | 'fault'>;
 
 /** Runs command lines against the workspace's service, which leaves out fields. */
-function withHabit(workspace: Workspace, habit: Habit<'left_out'>) {
-  return withRule(workspace, { on: '*', fault: 'left_out', ...habit });
+function withLeftOutFields(workspace: Workspace, habit: Habit<'left_out'>) {
+  return withFaultRule(workspace, { on: '*', fault: 'left_out', ...habit });
 }
 
 /** Runs command lines against the workspace's service, which stores values in forms of its own. */
-function withForms(workspace: Workspace, ...forms: readonly StoredForm[]) {
-  return withRule(workspace, { on: '*', fault: 'normalise', forms });
+function withStoredForms(workspace: Workspace, ...forms: readonly StoredForm[]) {
+  return withFaultRule(workspace, { on: '*', fault: 'normalise', forms });
 }
 
-function withRule({ edgewise, recorder, server }: Workspace, rule: FaultRule) {
+function withFaultRule({ edgewise, recorder, server }: Workspace, rule: FaultRule) {
   const { handle: transport } = withFaults(
     server.behind(() => toSend(recorder.transport)),
     { rules: [rule] },
@@ -36,7 +36,7 @@ function withRule({ edgewise, recorder, server }: Workspace, rule: FaultRule) {
 describe('a part of a module that the service leaves out', () => {
   it('is written once the manifest sets it, and matches after that', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toRoute({ user_agent_filter: { allow: ['curl'] } }) });
-    const edgewise = withHabit(workspace, {});
+    const edgewise = withLeftOutFields(workspace, {});
     expect((await edgewise('apply --yes --no-rehearsal')).exitCode).toBe(0);
     await workspace.write({ 'edgewise.yaml': toRoute({ user_agent_filter: { allow: ['curl'], deny: ['^bad'] } }) });
     const plan = await edgewise('plan');
@@ -56,7 +56,7 @@ describe('a part of a module that the service leaves out', () => {
   it('is written by each apply if it is never shown, and is neither a change nor drift', async () => {
     const filter = { user_agent_filter: { allow: ['curl'], deny: ['^bad'] } };
     const workspace = await createWorkspace({ 'edgewise.yaml': toRoute(filter) });
-    const edgewise = withHabit(workspace, { fields: ['deny'] });
+    const edgewise = withLeftOutFields(workspace, { fields: ['deny'] });
     await edgewise('apply --yes');
     for (let times = 0; times < 2; times += 1)
       expect((await edgewise('apply --yes')).stdout).toContain('1 write applied');
@@ -73,7 +73,7 @@ describe('a part of a module that the service leaves out', () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toRoute({ user_agent_filter: { allow: ['curl'], deny: [] } }),
     });
-    const edgewise = withHabit(workspace, { fields: ['deny'] });
+    const edgewise = withLeftOutFields(workspace, { fields: ['deny'] });
     await edgewise('apply --yes');
     expect((await edgewise('apply --yes')).stdout).toContain('Nothing to do');
   });
@@ -81,7 +81,7 @@ describe('a part of a module that the service leaves out', () => {
   it('counts as a change beside a part that can be compared', async () => {
     const filter = { user_agent_filter: { allow: ['curl'], deny: ['^bad'] } };
     const workspace = await createWorkspace({ 'edgewise.yaml': toRoute(filter) });
-    const edgewise = withHabit(workspace, { fields: ['deny'] });
+    const edgewise = withLeftOutFields(workspace, { fields: ['deny'] });
     await edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': toRoute({ user_agent_filter: { allow: [], deny: ['^bad'] } }) });
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(2);
@@ -95,7 +95,7 @@ describe('restriction rules that the service shows without their empty parts', (
 
   it('are equal in the dangers of an update and of an adoption', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toEdge('one') });
-    const edgewise = withHabit(workspace, { fields: ['config', 'expressions', 'name', 'outbound'] });
+    const edgewise = withLeftOutFields(workspace, { fields: ['config', 'expressions', 'name', 'outbound'] });
     await edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': toEdge('two') });
     const update = await edgewise('plan');
@@ -115,7 +115,7 @@ describe('a circuit breaker whose numbers the service chooses', () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toRoute({ circuit_breaker: { error_threshold_percentage: 0.25 } }),
     });
-    const edgewise = withForms(workspace, 'defaults', 'float32');
+    const edgewise = withStoredForms(workspace, 'defaults', 'float32');
     expect((await edgewise('apply --yes')).exitCode).toBe(0);
     const plan = await edgewise('plan --detailed-exitcode');
     expect(plan.exitCode, plan.stdout).toBe(0);
@@ -128,7 +128,7 @@ describe('a circuit breaker whose numbers the service chooses', () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toRoute({ circuit_breaker: { tripped_duration: 30, error_threshold_percentage: 0.25 } }),
     });
-    const edgewise = withForms(workspace, 'defaults');
+    const edgewise = withStoredForms(workspace, 'defaults');
     await edgewise('apply --yes');
     await workspace.write({
       'edgewise.yaml': toRoute({ circuit_breaker: { num_buckets: 5, error_threshold_percentage: 0.5 } }),
@@ -161,7 +161,7 @@ describe('a certificate that the service backdates', () => {
     ['without times', {}, {}],
   ])('is created once, %s', async (_, spec, lifecycle) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toCertificate(spec, lifecycle) });
-    const edgewise = withForms(workspace, 'backdated', 'times');
+    const edgewise = withStoredForms(workspace, 'backdated', 'times');
     for (const expected of ['1 write applied', 'Nothing to do'])
       expect((await edgewise('apply --yes')).stdout).toContain(expected);
     expect((await edgewise('drift')).exitCode).toBe(0);
@@ -171,7 +171,7 @@ describe('a certificate that the service backdates', () => {
   it('shows no longer validity if something else replaces it', async () => {
     const times = { valid_after: '2026-03-01T00:00:00Z', valid_until: '2027-01-01T00:00:00Z' };
     const workspace = await createWorkspace({ 'edgewise.yaml': toCertificate(times) });
-    const edgewise = withForms(workspace, 'backdated');
+    const edgewise = withStoredForms(workspace, 'backdated');
     await edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': toCertificate({ ...times, principals: ['bob'] }) });
     const { stdout } = await edgewise('plan');
@@ -219,7 +219,7 @@ describe('a description or metadata that the service stores in another form', ()
     const workspace = await createWorkspace({
       'edgewise.yaml': toPool(' Blue pool', { metadata: { team: ' data ' } }),
     });
-    const edgewise = withForms(workspace, 'trimmed', 'lower_case');
+    const edgewise = withStoredForms(workspace, 'trimmed', 'lower_case');
     const first = await edgewise('apply --yes');
     expect(first.exitCode, first.stdout).toBe(0);
     expect(first.stdout + first.stderr).toContain(
@@ -241,7 +241,7 @@ describe('a description or metadata that the service stores in another form', ()
 
   it('stays so if another field changes, without another request', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
-    const edgewise = withForms(workspace, 'lower_case');
+    const edgewise = withStoredForms(workspace, 'lower_case');
     await edgewise('apply --yes');
     toWrites(workspace);
     await workspace.write({ 'edgewise.yaml': toPool('Blue', { backends: { bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA: 2 } }) });
@@ -253,7 +253,7 @@ describe('a description or metadata that the service stores in another form', ()
 
   it('differs again after a change of the manifest, and after a change at the service', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
-    const edgewise = withForms(workspace, 'lower_case');
+    const edgewise = withStoredForms(workspace, 'lower_case');
     await edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': toPool('Green') });
     expect((await edgewise('plan')).stdout).toMatch(/description: +"?blue"? → "?Green"?$/m);
@@ -269,7 +269,7 @@ describe('a description or metadata that the service stores in another form', ()
 
   it('is recorded by the next apply if the first one ended before it could', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
-    const edgewise = withForms(workspace, 'lower_case');
+    const edgewise = withStoredForms(workspace, 'lower_case');
     const dying: Transport = async (request) =>
       request.method === 'PATCH' ? Promise.reject(new TypeError('killed')) : forms(request);
     const { handle: forms } = withFaults(workspace.server, {
@@ -304,7 +304,7 @@ describe('a description or metadata that the service stores in another form', ()
     const metadata = { text: 'x'.repeat(3919) };
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue', { metadata }) });
     expect((await workspace.edgewise('validate')).exitCode).toBe(0);
-    const { exitCode, stdout } = await withForms(workspace, 'lower_case')('apply --yes');
+    const { exitCode, stdout } = await withStoredForms(workspace, 'lower_case')('apply --yes');
     expect(exitCode).toBe(1);
     expect(stdout).toContain('the metadata has no room to record that');
   });
@@ -317,7 +317,7 @@ describe('a description or metadata that the service stores in another form', ()
     const workspace = await createWorkspace({
       'edgewise.yaml': `${STACK}${tokens}${toManifest(kind, 'a', spec, more)}`,
     });
-    const edgewise = withForms(workspace, 'lower_case');
+    const edgewise = withStoredForms(workspace, 'lower_case');
     const first = await edgewise('apply --yes');
     expect(first.exitCode, first.stdout).toBe(0);
     expect(first.stdout + first.stderr).toContain('stored-otherwise');
@@ -329,7 +329,7 @@ describe('a description or metadata that the service stores in another form', ()
 
   it('does not make a partly applied saved plan stale', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
-    const edgewise = withForms(workspace, 'lower_case');
+    const edgewise = withStoredForms(workspace, 'lower_case');
     await edgewise('plan -o plan.json');
     expect((await edgewise('apply plan.json --yes')).exitCode).toBe(0);
     const again = await edgewise('apply plan.json --yes');

@@ -6,7 +6,7 @@ const OTHER = STACK.replace('name: test', 'name: other');
 const THIRD = STACK.replace('name: test', 'name: third');
 
 /** An edge of the stack `other`, and manifests of `test` that describe it too. */
-async function createTaken(more: Readonly<Record<string, string>> = {}): Promise<Workspace> {
+async function createTakeOver(more: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const files = { 'other.yaml': `${OTHER}${EDGE}`, 'test.yaml': `${STACK}${EDGE}`, 'third.yaml': `${THIRD}${EDGE}` };
   const workspace = await createWorkspace({ ...files, ...more });
   await workspace.edgewise('apply other.yaml --yes');
@@ -16,7 +16,7 @@ async function createTaken(more: Readonly<Record<string, string>> = {}): Promise
 
 describe('--take-over', () => {
   it('warns if it takes nothing over, with the reason', async () => {
-    const { edgewise } = await createTaken({ 'empty.yaml': `${STACK}${toEdge('b', 20002)}` });
+    const { edgewise } = await createTakeOver({ 'empty.yaml': `${STACK}${toEdge('b', 20002)}` });
     const misspelt = await edgewise('plan empty.yaml --take-over ohter');
     expect(misspelt).toMatchObject({ exitCode: 0 });
     expect(misspelt.stdout).toContain('--take-over ohter takes nothing over: no resource that was read has its mark');
@@ -61,7 +61,7 @@ describe('--take-over', () => {
   });
 
   it('has no effect once everything is moved', async () => {
-    const { edgewise } = await createTaken();
+    const { edgewise } = await createTakeOver();
     expect(await edgewise('apply test.yaml --take-over other --yes')).toMatchObject({ exitCode: 0 });
     const again = await edgewise('plan test.yaml --take-over other --detailed-exitcode');
     expect(again).toMatchObject({ exitCode: 0 });
@@ -69,7 +69,7 @@ describe('--take-over', () => {
   });
 
   it('is part of an approved plan, which becomes stale if another stack takes the resource', async () => {
-    const workspace = await createTaken();
+    const workspace = await createTakeOver();
     const { edgewise, recorder } = workspace;
     await edgewise('plan test.yaml --take-over other -o plan.json');
     await edgewise('apply third.yaml --take-over other --yes');

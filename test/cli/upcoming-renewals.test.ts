@@ -13,7 +13,7 @@ lifecycle: { ${more} }
 `;
 
 /** An account to which a manifest was applied; `days` later, each command line is run. */
-async function runLater(manifest: string, days: number, lines: readonly string[]): Promise<readonly string[]> {
+async function runDaysLater(manifest: string, days: number, lines: readonly string[]): Promise<readonly string[]> {
   let ms = START;
   const now = (): Date => new Date(ms);
   const stack = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n`;
@@ -31,7 +31,7 @@ async function runLater(manifest: string, days: number, lines: readonly string[]
 describe('what is unchanged', () => {
   it('is one line, however many credentials rotate later', async () => {
     const many = Array.from({ length: 60 }, (_, index) => toCredential(`c${index}`, 'rotate_after: 30d')).join('');
-    const shown = await runLater(many, 1, ['drift edgewise.yaml', 'drift edgewise.yaml --compact']);
+    const shown = await runDaysLater(many, 1, ['drift edgewise.yaml', 'drift edgewise.yaml --compact']);
     for (const text of shown) {
       expect(text).toContain('No drift: 60 resources are as they should be.');
       expect(text).not.toMatch(/rotates|c59/);
@@ -44,7 +44,7 @@ describe('what is unchanged', () => {
       toCredential('soon', 'rotate_after: 20d'),
       toCredential('next', 'rotate_after: 12d'),
     ].join('');
-    const [text = '', compact = '', plan = '', json = ''] = await runLater(manifest, 10, [
+    const [text = '', compact = '', plan = '', json = ''] = await runDaysLater(manifest, 10, [
       'drift edgewise.yaml',
       'drift edgewise.yaml --compact',
       'plan edgewise.yaml',
@@ -63,7 +63,7 @@ describe('what is unchanged', () => {
   });
 
   it('has notes that --compact counts, and that are listed without it', async () => {
-    const [text = '', compact = ''] = await runLater(toCredential('a', 'ignore: [description]'), 0, [
+    const [text = '', compact = ''] = await runDaysLater(toCredential('a', 'ignore: [description]'), 0, [
       'drift edgewise.yaml',
       'drift edgewise.yaml --compact',
     ]);

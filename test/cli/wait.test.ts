@@ -12,7 +12,7 @@ function toIngress(name: string, domain: string): string {
 }
 
 /** A workspace in which commands and server have one clock, which moves on while a command sleeps. */
-async function createClocked(manifests: string): Promise<Workspace & { readonly slept: readonly number[] }> {
+async function createClockedWorkspace(manifests: string): Promise<Workspace & { readonly slept: readonly number[] }> {
   let time = NOW.getTime();
   const now = (): Date => new Date(time);
   const slept: number[] = [];
@@ -33,7 +33,7 @@ async function readReport({
 
 describe('apply --wait', () => {
   it('ends when the certificate is provisioned, and shows what is left to do', async () => {
-    const workspace = await createClocked(toIngress('a', 'agents.example.com') + toEdge('e', 20_001));
+    const workspace = await createClockedWorkspace(toIngress('a', 'agents.example.com') + toEdge('e', 20_001));
     const { exitCode, stdout, stderr } = await workspace.edgewise(
       'apply --wait edgewise.yaml --yes --report json=a.json',
     );
@@ -51,7 +51,7 @@ describe('apply --wait', () => {
   });
 
   it('fails with the message of the service if its job failed', async () => {
-    const workspace = await createClocked(toIngress('a', 'agents.invalid'));
+    const workspace = await createClockedWorkspace(toIngress('a', 'agents.invalid'));
     const { exitCode, stdout } = await workspace.edgewise('apply edgewise.yaml --yes --wait=5m --report json=a.json');
     expect(exitCode).toBe(1);
     const said = stdout.replaceAll(/\s+/g, ' ');
@@ -64,7 +64,7 @@ describe('apply --wait', () => {
   });
 
   it('continues while the service shows no state of the certificate yet', async () => {
-    const workspace = await createClocked(toIngress('a', 'agents.example.com'));
+    const workspace = await createClockedWorkspace(toIngress('a', 'agents.example.com'));
     let shown = 0;
     const hideFirstStates = (key: string, value: unknown) =>
       key === 'certificate_management_status' && ++shown <= 3 ? null : value;
@@ -78,14 +78,14 @@ describe('apply --wait', () => {
   });
 
   it('continues over a temporary failure', async () => {
-    const workspace = await createClocked(toIngress('a', 'retried.example.com'));
+    const workspace = await createClockedWorkspace(toIngress('a', 'retried.example.com'));
     const { exitCode, stderr } = await workspace.edgewise('apply edgewise.yaml --yes --wait');
     expect(stderr).toContain('its certificate fails with INTERNAL_ERROR: The certificate authority did not answer');
     expect(exitCode).toBe(0);
   });
 
   it('ends at its time limit', async () => {
-    const workspace = await createClocked(toIngress('a', 'agents.example.com'));
+    const workspace = await createClockedWorkspace(toIngress('a', 'agents.example.com'));
     const { exitCode, stdout } = await workspace.edgewise('apply edgewise.yaml --yes --wait=20s');
     expect(exitCode).toBe(1);
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('To wait again: edgewise get --wait AgentIngress/a');
@@ -93,7 +93,7 @@ describe('apply --wait', () => {
   });
 
   it('reads nothing if the service has nothing left to do', async () => {
-    const workspace = await createClocked(toEdge('e', 20_001));
+    const workspace = await createClockedWorkspace(toEdge('e', 20_001));
     const plain = await workspace.edgewise('apply edgewise.yaml --yes --wait');
     expect(plain.exitCode).toBe(0);
     expect(workspace.slept).toEqual([]);
@@ -101,7 +101,7 @@ describe('apply --wait', () => {
   });
 
   it('waits for every stack of a run, each with its own end', async () => {
-    const workspace = await createClocked('');
+    const workspace = await createClockedWorkspace('');
     const files = {
       'live/a/edgewise.yaml': `${STACK.replace('test', 'a')}${toIngress('x', 'one.example.com')}`,
       'live/b/edgewise.yaml': `${STACK.replace('test', 'b')}${toIngress('x', 'two.invalid')}`,
@@ -120,7 +120,7 @@ describe('apply --wait', () => {
   });
 
   it('is for one stack with get', async () => {
-    const workspace = await createClocked(toEdge('e', 20_001));
+    const workspace = await createClockedWorkspace(toEdge('e', 20_001));
     const { exitCode, stderr } = await workspace.edgewise('get -R . --wait');
     expect(exitCode).toBe(3);
     expect(stderr).toContain('edgewise apply -R --wait');
@@ -129,7 +129,7 @@ describe('apply --wait', () => {
 
 describe('get --wait', () => {
   it('shows the resource when it is ready', async () => {
-    const workspace = await createClocked(toIngress('a', 'agents.example.com'));
+    const workspace = await createClockedWorkspace(toIngress('a', 'agents.example.com'));
     await workspace.edgewise('apply edgewise.yaml --yes');
     const { exitCode, stdout, stderr } = await workspace.edgewise('get --wait AgentIngress/a edgewise.yaml');
     expect(exitCode).toBe(0);
@@ -138,7 +138,7 @@ describe('get --wait', () => {
   });
 
   it('fails with the message of the service, and shows the resource', async () => {
-    const workspace = await createClocked(toIngress('a', 'agents.invalid'));
+    const workspace = await createClockedWorkspace(toIngress('a', 'agents.invalid'));
     await workspace.edgewise('apply edgewise.yaml --yes');
     const { exitCode, stdout, stderr } = await workspace.edgewise('get AgentIngress/a edgewise.yaml --wait=1m');
     expect(exitCode).toBe(1);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/index.ts';
-import { FOREIGN_IDS } from '../external-ids.ts';
+import { EXTERNAL_IDS } from '../external-ids.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from './fake-context.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 
@@ -43,7 +43,7 @@ export async function openWorkspace(
     idSeed: 'test',
     apiKeys: [parseApiKey('dev:admin')],
     ...options,
-    seed: { externals: FOREIGN_IDS, ...options.seed },
+    seed: { externals: EXTERNAL_IDS, ...options.seed },
   });
   const recorder = createRecorder(server.handle);
   const write: Workspace['write'] = async (more) => {

@@ -7,7 +7,7 @@ describe('documents', () => {
   it.each([...DOCUMENTS])('%s links to existing pages', (file, document) => {
     const links = Array.from(document.matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link);
     const local = links.filter((link) => !/^https?:/.test(link));
-    expect(local.filter((link) => !isThere(file, link))).toEqual([]);
+    expect(local.filter((link) => !linkExists(file, link))).toEqual([]);
   });
 
   it.each([...DOCUMENTS])('%s names existing files', (_, document) => {
@@ -41,7 +41,7 @@ describe('src/README.md', () => {
   });
 });
 
-function isThere(file: string, link: string): boolean {
+function linkExists(file: string, link: string): boolean {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? file : join(dirname(file), path);
   return existsSync(target) && (anchor === undefined || listAnchors(target).includes(anchor));

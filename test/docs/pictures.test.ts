@@ -1,14 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makePictures, PICTURES, toPageDigest } from '../../.ci/picture-files.ts';
+import { createPictures, PICTURES, toPageDigest } from '../../.ci/picture-files.ts';
 import { renderTerminalSvg } from '../../.ci/terminal-svg.ts';
 
 const README = readFileSync('README.md', 'utf8');
 
 describe('the pictures of the README', () => {
   it('show what the demo prints; `npm run pictures` makes them again', async () => {
-    const pictures = await makePictures();
+    const pictures = await createPictures();
     expect(readFileSync(join(PICTURES, 'plan.svg'), 'utf8')).toBe(pictures.plan);
     expect(readFileSync(join(PICTURES, 'review.sha256'), 'utf8')).toBe(toPageDigest(pictures));
   });

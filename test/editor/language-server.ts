@@ -45,7 +45,7 @@ export async function startLanguageServer(folder: string): Promise<LanguageServe
     connection.ask(method, { textDocument: { uri: open(text) }, position: { ...position } });
   return {
     diagnose: async (text, file) => toProblems(await connection.diagnosticsOf(open(text, file))),
-    complete: async (text, place) => toOffers(await askAt('textDocument/completion', text, place)),
+    complete: async (text, place) => toCompletions(await askAt('textDocument/completion', text, place)),
     hover: async (text, place) => toMarkdown(await askAt('textDocument/hover', text, place)),
     close: async () => {
       await connection.ask('shutdown', null);
@@ -61,7 +61,7 @@ function toProblems(diagnostics: readonly JsonObject[]): readonly string[] {
   });
 }
 
-function toOffers(answer: Json): ReadonlyMap<string, string> {
+function toCompletions(answer: Json): ReadonlyMap<string, string> {
   const { items } = toObject(answer);
   const offers = isJsonArray(items) ? items.map(toObject) : [];
   return new Map(

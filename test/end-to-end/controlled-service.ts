@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { HttpResponse } from '../../src/model/http.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { listen } from '../../src/server/listen.ts';
-import { FOREIGN_IDS } from '../external-ids.ts';
+import { EXTERNAL_IDS } from '../external-ids.ts';
 
 /** The bundled server on a socket, whose answers are in the hands of a test. */
 export interface ControlledService {
@@ -20,7 +20,7 @@ export type Intercept = (arrived: {
 
 /** Starts a service for one test. `count` says how often the route was asked for, this time included. */
 export async function startControlledService(intercept: Intercept): Promise<ControlledService> {
-  const server = createServer({ apiKeys: [parseApiKey('dev:admin')], seed: { externals: FOREIGN_IDS } });
+  const server = createServer({ apiKeys: [parseApiKey('dev:admin')], seed: { externals: EXTERNAL_IDS } });
   const log: string[] = [];
   const controlled = server.behind((send) => async (request) => {
     const route = `${request.method} ${new URL(request.url).pathname}`;
@@ -34,7 +34,7 @@ export async function startControlledService(intercept: Intercept): Promise<Cont
 }
 
 /** A refusal of the service. */
-export function refuse(status: number, headers: HttpResponse['headers'] = {}): HttpResponse {
+export function createErrorResponse(status: number, headers: HttpResponse['headers'] = {}): HttpResponse {
   const body = JSON.stringify({ error_code: 'busy', status_code: status, msg: 'busy', details: {} });
   return { status, headers: { ...headers, 'content-type': 'application/json' }, body };
 }

@@ -11,11 +11,11 @@ import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
-import { FOREIGN_IDS } from '../external-ids.ts';
+import { EXTERNAL_IDS } from '../external-ids.ts';
 import { selectEvenly } from '../laws/properties.ts';
-import { listOwned, listWanted, mapForeignResources, THEIR_CALLS } from '../walks/account.ts';
+import { listOwned, listWanted, mapForeignResources, OTHER_USER_REQUESTS } from '../walks/account.ts';
 import { startEdgewise } from './processes.ts';
-import { listenWith } from './socket-server.ts';
+import { startSocketServer } from './socket-server.ts';
 
 const API_KEY = 'killed';
 const STACK = 'everything';
@@ -31,12 +31,12 @@ interface Kill {
 }
 
 /** Of two kills at a request of a plan file one is enough: what is applied again is known from the applies of manifests. */
-function isTurnOf({ request, when }: Kill): boolean {
+function isSelected({ request, when }: Kill): boolean {
   return request % WHEN.length === WHEN.indexOf(when);
 }
 
 /** Whether a process may be killed at a request. Reads change nothing, but an approval is compared with what they show. */
-function isCounted({ method }: Request, how: How): boolean {
+function canKillAt({ method }: Request, how: How): boolean {
   return how === 'of a plan file' || method !== 'GET';
 }
 
@@ -66,7 +66,7 @@ describe('a process that is killed', () => {
 
   async function createNothing(): Promise<Scene> {
     const server = openServer({});
-    for (const [path, body] of THEIR_CALLS) await post(server, path, JSON.stringify(body));
+    for (const [path, body] of OTHER_USER_REQUESTS) await post(server, path, JSON.stringify(body));
     return { seed: server.snapshot(), tokens: join(folder, 'no-tokens') };
   }
 
@@ -112,15 +112,15 @@ describe('a process that is killed', () => {
     const requests = await countRequests(scene, manifests, how);
     expect(requests).toBeGreaterThan(10);
     const all = Array.from({ length: requests }, (_, request): Kill => ({ request, when }));
-    const kills = selectEvenly(how === 'of a plan file' ? all.filter(isTurnOf) : all);
-    await inParallel(kills, 3, (kill) => expectRecoveryFrom({ kill, how }, scene, manifests));
+    const kills = selectEvenly(how === 'of a plan file' ? all.filter(isSelected) : all);
+    await runInParallel(kills, 3, (kill) => expectRecoveryFrom({ kill, how }, scene, manifests));
   }
 
   async function countRequests(scene: Scene, manifests: string, how: How): Promise<number> {
     let requests = 0;
     const server = openServer(scene.seed);
     const count: Transport = async (request) => {
-      if (isCounted(request, how)) requests += 1;
+      if (canKillAt(request, how)) requests += 1;
       return server.handle(request);
     };
     const { exitCode, stderr } = await edgewise(count, ['apply', manifests, ...toFlags(copyTokens(scene))]);
@@ -154,7 +154,7 @@ describe('a process that is killed', () => {
     const { resources } = server.snapshot();
     expect(mapForeignResources(resources), about).toEqual(mapForeignResources(scene.seed.resources ?? {}));
     const owned = listOwned(resources, STACK);
-    expect(owned.map(({ address }) => address).sort(), about).toEqual(await listAsked(manifests));
+    expect(owned.map(({ address }) => address).sort(), about).toEqual(await listDesiredAddresses(manifests));
     const credentials = owned.filter(({ kind }) => kind === CREDENTIAL.name);
     expect(readdirSync(tokens).sort(), about).toEqual(credentials.map(({ address }) => toTokenFile(address)).sort());
     for (const { address, id } of credentials) {
@@ -191,14 +191,14 @@ async function applyUntilKilled(victim: Victim) {
   let last: Request | undefined;
   const die = (): void => void child.kill('SIGKILL');
   const deadly: Transport = async (request) => {
-    if (!isCounted(request, how) || requests++ !== kill.request) return transport(request);
+    if (!canKillAt(request, how) || requests++ !== kill.request) return transport(request);
     last = request;
     if (kill.when === 'after the answer') return transport(request);
     await transport(request);
     die();
     throw new Error('There is nobody left to answer');
   };
-  const listening = await listenWith(deadly, (request) => {
+  const listening = await startSocketServer(deadly, (request) => {
     if (request === last) die();
   });
   const env = { EDGEWISE_BASE_URL: listening.url, EDGEWISE_API_KEY: API_KEY };
@@ -210,7 +210,7 @@ async function applyUntilKilled(victim: Victim) {
 }
 
 function openServer(seed: ServerSeed): Server {
-  return createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed: { externals: FOREIGN_IDS, ...seed } });
+  return createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed: { externals: EXTERNAL_IDS, ...seed } });
 }
 
 async function post(server: Server, path: string, body: string): Promise<void> {
@@ -250,7 +250,7 @@ function withTokensNoted(transport: Transport, issued: Map<string, string>): Tra
   };
 }
 
-async function listAsked(manifests: string): Promise<readonly string[]> {
+async function listDesiredAddresses(manifests: string): Promise<readonly string[]> {
   const { sources } = await readManifestFiles([manifests], {
     cwd: process.cwd(),
     uid: process.getuid?.(),
@@ -261,7 +261,7 @@ async function listAsked(manifests: string): Promise<readonly string[]> {
 }
 
 /** Does a task for each value, so many at once. */
-async function inParallel<T>(values: readonly T[], width: number, task: (value: T) => Promise<void>): Promise<void> {
+async function runInParallel<T>(values: readonly T[], width: number, task: (value: T) => Promise<void>): Promise<void> {
   const left = values.values();
   const work = async (): Promise<void> => {
     for (const value of left) await task(value);

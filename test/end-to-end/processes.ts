@@ -107,7 +107,7 @@ function throwProcessFailure(message: string): never {
 }
 
 /** Resolves once a stream has shown a text. */
-export function shows(stream: Readable | null, text: string): Promise<void> {
+export function waitForOutput(stream: Readable | null, text: string): Promise<void> {
   let seen = '';
   return new Promise((done) => {
     stream?.on('data', (part: Buffer) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { makeCheckout } from '../hostile/listener.ts';
+import { createCheckout } from '../hostile/listener.ts';
 import { STACK } from '../hostile/secret-values.ts';
 import { runEdgewise } from './processes.ts';
 
@@ -22,7 +22,7 @@ it('reaches a service with HTTPS through a tunnel of the proxy, which does not s
   });
   const address = proxy.address();
   if (address === null || typeof address === 'string') throw new Error('It listens on no port');
-  const folder = await makeCheckout({ 'a.yaml': STACK });
+  const folder = await createCheckout({ 'a.yaml': STACK });
   const key = 'k3y-of-the-pipeline-4711';
   const { exitCode, stderr } = await runEdgewise(['plan', folder], {
     EDGEWISE_BASE_URL: 'https://service.invalid',

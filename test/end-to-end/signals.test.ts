@@ -5,8 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { STACK, toEdge } from '../cli/workspace.ts';
-import { type ControlledService, type Intercept, refuse, startControlledService } from './controlled-service.ts';
-import { type Ended, PROGRAM, type Run, shows, startEdgewise } from './processes.ts';
+import {
+  type ControlledService,
+  createErrorResponse,
+  type Intercept,
+  startControlledService,
+} from './controlled-service.ts';
+import { type Ended, PROGRAM, type Run, startEdgewise, waitForOutput } from './processes.ts';
 
 const LIST = 'GET /edges/tcp';
 const CREATE = 'POST /edges/tcp';
@@ -16,7 +21,7 @@ const LONG = { 'retry-after': '110' };
 const ONE_WRITE_IN_TIME = ['--rate-limit', '7/100s'];
 
 /** Manifests of two edges, and a service in the hands of the test. */
-async function prepare(intercept: Intercept) {
+async function createTwoEdges(intercept: Intercept) {
   const service = await startControlledService(intercept);
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-signals-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -34,7 +39,7 @@ async function prepare(intercept: Intercept) {
 }
 
 /** Holds the first request of a route back until it is released. */
-function createHold(wanted: string) {
+function createHeldRequest(wanted: string) {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   onTestFinished(() => released.resolve());
@@ -58,10 +63,10 @@ function listWrites({ log }: ControlledService): readonly string[] {
 
 describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   it.each(['text', 'json'])('finishes a running write, starts no other, and reports %s', async (format) => {
-    const hold = createHold(CREATE);
-    const { service, apply } = await prepare(hold.intercept);
+    const hold = createHeldRequest(CREATE);
+    const { service, apply } = await createTwoEdges(hold.intercept);
     const { child, ended } = apply('--format', format);
-    const stopping = shows(child.stderr, 'Stopping: no new writes');
+    const stopping = waitForOutput(child.stderr, 'Stopping: no new writes');
     await hold.arrived;
     child.kill(signal);
     await stopping;
@@ -74,10 +79,10 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   });
 
   it('ends at once the second time', async () => {
-    const hold = createHold(CREATE);
-    const { apply } = await prepare(hold.intercept);
+    const hold = createHeldRequest(CREATE);
+    const { apply } = await createTwoEdges(hold.intercept);
     const { child, ended } = apply();
-    const stopping = shows(child.stderr, 'Stopping: no new writes');
+    const stopping = waitForOutput(child.stderr, 'Stopping: no new writes');
     await hold.arrived;
     child.kill(signal);
     await stopping;
@@ -92,8 +97,8 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     ['drift', 'json'],
     ['export', 'text'],
   ])('ends at once while %s reads, and reports %s', async (command, format) => {
-    const hold = createHold(LIST);
-    const { start, env } = await prepare(hold.intercept);
+    const hold = createHeldRequest(LIST);
+    const { start, env } = await createTwoEdges(hold.intercept);
     const { child, ended } = command === 'export' ? startEdgewise([command], env) : start(command, '--format', format);
     await hold.arrived;
     child.kill(signal);
@@ -108,9 +113,9 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 
 describe('an interrupt does not wait', () => {
   it('ends a wait for the rate limit during a read', async () => {
-    const { start, service } = await prepare(async () => undefined);
+    const { start, service } = await createTwoEdges(async () => undefined);
     const { child, ended } = start('plan', '--rate-limit', '2/100s');
-    await shows(child.stderr, 'Waiting 100 s');
+    await waitForOutput(child.stderr, 'Waiting 100 s');
     child.kill('SIGINT');
     const { exitCode, stderr } = await ended;
     expect(stderr).toContain('Nothing was written.');
@@ -119,17 +124,19 @@ describe('an interrupt does not wait', () => {
   });
 
   it('ends a wait for a retry during a read', async () => {
-    const { start } = await prepare(async ({ route }) => (route === LIST ? refuse(503, LONG) : undefined));
+    const { start } = await createTwoEdges(async ({ route }) =>
+      route === LIST ? createErrorResponse(503, LONG) : undefined,
+    );
     const { child, ended } = start('plan');
-    await shows(child.stderr, 'Reading continues in ');
+    await waitForOutput(child.stderr, 'Reading continues in ');
     child.kill('SIGTERM');
     expect(await ended).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Nothing was written.') });
   });
 
   it('ends a wait for the rate limit between two writes, and reports what was written', async () => {
-    const { apply, service } = await prepare(async () => undefined);
+    const { apply, service } = await createTwoEdges(async () => undefined);
     const { child, ended } = apply('--format', 'json', ...ONE_WRITE_IN_TIME);
-    await shows(child.stderr, 'Waiting');
+    await waitForOutput(child.stderr, 'Waiting');
     child.kill('SIGINT');
     const end = await ended;
     expect(readOutcomes(end)).toEqual(['applied', 'skipped: interrupted']);
@@ -138,9 +145,11 @@ describe('an interrupt does not wait', () => {
   });
 
   it('ends a wait that the service asked for, if the request certainly took no effect', async () => {
-    const { apply } = await prepare(async ({ route }) => (route === CREATE ? refuse(429, LONG) : undefined));
+    const { apply } = await createTwoEdges(async ({ route }) =>
+      route === CREATE ? createErrorResponse(429, LONG) : undefined,
+    );
     const { child, ended } = apply('--format', 'json');
-    await shows(child.stderr, 'Writing continues in ');
+    await waitForOutput(child.stderr, 'Writing continues in ');
     child.kill('SIGINT');
     const end = await ended;
     expect(readOutcomes(end)).toEqual(['skipped: interrupted', 'skipped: interrupted']);
@@ -148,12 +157,12 @@ describe('an interrupt does not wait', () => {
   });
 
   it('ends a wait for a retry of a write that may have taken effect, with its error', async () => {
-    const { apply, start } = await prepare(async ({ route }) =>
-      route.startsWith('DELETE') ? refuse(503, LONG) : undefined,
+    const { apply, start } = await createTwoEdges(async ({ route }) =>
+      route.startsWith('DELETE') ? createErrorResponse(503, LONG) : undefined,
     );
     await apply().ended;
     const { child, ended } = start('destroy', '--yes', '--format', 'json');
-    await shows(child.stderr, 'Writing continues in ');
+    await waitForOutput(child.stderr, 'Writing continues in ');
     child.kill('SIGINT');
     const end = await ended;
     expect(readOutcomes(end)).toEqual([expect.stringMatching(/^failed: .*busy/), 'skipped: interrupted']);
@@ -161,9 +170,11 @@ describe('an interrupt does not wait', () => {
   });
 
   it('ends the look-up of a creation', async () => {
-    const { apply, service } = await prepare(async ({ route }) => (route === CREATE ? refuse(500) : undefined));
+    const { apply, service } = await createTwoEdges(async ({ route }) =>
+      route === CREATE ? createErrorResponse(500) : undefined,
+    );
     const { child, ended } = apply('--format', 'json', ...ONE_WRITE_IN_TIME);
-    await shows(child.stderr, 'Waiting');
+    await waitForOutput(child.stderr, 'Waiting');
     child.kill('SIGINT');
     const end = await ended;
     expect(readOutcomes(end)).toEqual([expect.stringMatching(/^failed: .*busy/), 'skipped: interrupted']);
@@ -175,8 +186,8 @@ describe('an interrupt does not wait', () => {
 
 describe('an output that nobody reads', () => {
   it.each(['text', 'json'])('does not end an apply: %s', async (format) => {
-    const hold = createHold(CREATE);
-    const { apply, service, start } = await prepare(hold.intercept);
+    const hold = createHeldRequest(CREATE);
+    const { apply, service, start } = await createTwoEdges(hold.intercept);
     const { child, ended } = apply('--format', format);
     // What it would have shown cannot be read.
     ended.catch(() => undefined);
@@ -194,7 +205,7 @@ describe('an output that nobody reads', () => {
     ['outputs that both go to head', '2>&1 | head -n 1'],
     ['outputs that are closed from the start', '>&- 2>&-'],
   ])('is accepted: %s', async (_, end) => {
-    const { env, file, service } = await prepare(async () => undefined);
+    const { env, file, service } = await createTwoEdges(async () => undefined);
     const line = `"$0" "$1" apply "$2" --yes --verbose ${end}; exit "\${PIPESTATUS[0]}"`;
     const child = spawn('bash', ['-c', line, process.execPath, PROGRAM, file], { env, stdio: 'ignore' });
     const [exitCode] = await once(child, 'close');
@@ -204,8 +215,8 @@ describe('an output that nobody reads', () => {
 });
 
 it('a process that is killed leaves a journal that says what was under way, and the next run goes on in it', async () => {
-  const hold = createHold(CREATE);
-  const { apply, file } = await prepare(hold.intercept);
+  const hold = createHeldRequest(CREATE);
+  const { apply, file } = await createTwoEdges(hold.intercept);
   const journal = join(dirname(file), 'journal.ndjson');
   const { child, ended } = apply('--journal', journal);
   await hold.arrived;

@@ -3,7 +3,7 @@ import type { Transport } from '../../src/model/transport.ts';
 import { startRawServer } from '../client/raw-server.ts';
 
 /** A transport behind a socket, for a process to reach. */
-export interface Listening {
+export interface SocketServer {
   readonly url: string;
   /** Lets no more requests in, and resolves when those that came are dealt with. */
   readonly close: () => Promise<void>;
@@ -13,7 +13,10 @@ export interface Listening {
 export type OnAnswered = (request: Request) => void;
 
 /** Listens on a free port. A request on which the transport rejects gets no answer. */
-export async function listenWith(transport: Transport, onAnswered: OnAnswered = () => undefined): Promise<Listening> {
+export async function startSocketServer(
+  transport: Transport,
+  onAnswered: OnAnswered = () => undefined,
+): Promise<SocketServer> {
   const underWay = new Set<Promise<void>>();
   const { origin, close } = await startRawServer(async (incoming, outgoing) => {
     const request = await toRequest(incoming);

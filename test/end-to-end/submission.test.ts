@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { runEdgewise, shows, startEdgewise, startServerProcess } from './processes.ts';
+import { runEdgewise, startEdgewise, startServerProcess, waitForOutput } from './processes.ts';
 
 it('ends a wait for a report at an interrupt, long before the next read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-abuse-'));
@@ -15,7 +15,7 @@ it('ends a wait for a report at an interrupt, long before the next read', async 
   const submitted = await runEdgewise(['abuse-report', 'submit', 'https://phishing.example.com/'], env);
   const id = /abrp_\w+/.exec(submitted.stdout)?.[0] ?? '';
   const { child, ended } = startEdgewise(['abuse-report', 'get', id, '--wait'], env);
-  await shows(child.stderr, `${id}: PENDING`);
+  await waitForOutput(child.stderr, `${id}: PENDING`);
   child.kill('SIGINT');
   const { exitCode, stdout, stderr } = await ended;
   expect(exitCode, stderr).toBe(130);

@@ -1,18 +1,18 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createPlace, type Ended, listFiles, runLine } from '../installed/sandbox.ts';
+import { createSandbox, type Ended, listFiles, runLine } from '../installed/sandbox.ts';
 
 /** The installed program on the way from Terraform: an account and a state that the public provider made, with other values. */
 
 async function createProject(): Promise<(line: string) => Promise<Ended>> {
-  const place = createPlace({}, { EDGEWISE_BASE_URL: 'embedded:account.json' });
-  cpSync('test/terraform', place.work, { recursive: true });
-  const before = listFiles(join(place.work, 'infra'));
+  const sandbox = createSandbox({}, { EDGEWISE_BASE_URL: 'embedded:account.json' });
+  cpSync('test/terraform', sandbox.work, { recursive: true });
+  const before = listFiles(join(sandbox.work, 'infra'));
   return async (line) => {
-    const ended = await runLine(place, line);
+    const ended = await runLine(sandbox, line);
     expect(ended.stderr).not.toMatch(/bug in edgewise|^ +at /m);
-    expect(listFiles(join(place.work, 'infra')), 'the files of Terraform').toEqual(before);
+    expect(listFiles(join(sandbox.work, 'infra')), 'the files of Terraform').toEqual(before);
     return ended;
   };
 }

@@ -8,15 +8,15 @@ import { describeAtTerminal, selectPossible } from '../installed/requirements.ts
 import {
   asOwner,
   copyProgram,
-  createPlace,
+  createSandbox,
   IS_ROOT,
   listChanged,
   listFiles,
   NOBODY,
-  type Place,
   ROOT,
   runAtTerminal,
   runLine,
+  type Sandbox,
   type StartOptions,
   type Step,
 } from '../installed/sandbox.ts';
@@ -32,12 +32,12 @@ interface Start extends StartOptions {
 }
 
 /** Changes a place, and says how a run starts there. */
-type Surround = (place: Place) => Start;
+type Environment = (sandbox: Sandbox) => Start;
 
-function withHome(mode: number): Surround {
-  return (place) => {
-    chmodSync(place.home, mode);
-    return asOwner(place);
+function withHome(mode: number): Environment {
+  return (sandbox) => {
+    chmodSync(sandbox.home, mode);
+    return asOwner(sandbox);
   };
 }
 
@@ -48,24 +48,24 @@ function toXdg(folder: string): NodeJS.ProcessEnv {
 }
 
 /** With `plan` and with the question of `apply`. */
-const HOMES: Readonly<Record<string, Surround>> = {
+const HOMES: Readonly<Record<string, Environment>> = {
   'an ordinary home with .cache': () => ({}),
   'no HOME': () => ({ env: { HOME: undefined } }),
   'an empty HOME': () => ({ env: { HOME: '' } }),
   'a HOME that does not exist': () => ({ env: { HOME: '/does/not/exist' } }),
   'a HOME that cannot be read': withHome(0o000),
   'a HOME that cannot be written to': withHome(0o555),
-  'XDG folders of their own': (place) => {
-    const env = toXdg(join(place.root, 'xdg'));
+  'XDG folders of their own': (sandbox) => {
+    const env = toXdg(join(sandbox.root, 'xdg'));
     for (const folder of Object.values(env)) mkdirSync(String(folder), { recursive: true });
     return { env };
   },
   'XDG folders that do not exist': () => ({ env: toXdg('/does/not/exist') }),
   'XDG folders that are relative': () => ({ env: toXdg('relative') }),
-  'XDG folders that cannot be read': (place) => {
-    const folder = join(place.root, 'xdg');
+  'XDG folders that cannot be read': (sandbox) => {
+    const folder = join(sandbox.root, 'xdg');
     mkdirSync(folder, { mode: 0o000 });
-    return { ...asOwner(place), env: toXdg(folder) };
+    return { ...asOwner(sandbox), env: toXdg(folder) };
   },
 };
 
@@ -75,7 +75,7 @@ const unshare = (line: string) =>
   `unshare --mount ${IS_ROOT ? '' : '--map-root-user'} bash -c '${READ_ONLY} && ${line}'`;
 
 /** With `plan`. */
-const OTHERS: Readonly<Record<string, Surround>> = {
+const OTHERS: Readonly<Record<string, Environment>> = {
   'a read-only file system': () => ({ wrap: unshare }),
   'stdin that is closed': () => ({ wrap: (line) => `${line} <&-` }),
   'stdin from a pipe': () => ({ wrap: (line) => `echo text | ${line}` }),
@@ -88,15 +88,15 @@ const OTHERS: Readonly<Record<string, Surround>> = {
   'the locale C': () => ({ env: { LC_ALL: 'C' } }),
   'a locale that is not UTF-8': () => ({ wrap: (line) => `env LC_ALL=de_DE.ISO-8859-1 ${line}` }),
   'another user than the owner of the files': () => ({ user: NOBODY }),
-  'files of another user, as root': (place) => {
-    asOwner(place);
+  'files of another user, as root': (sandbox) => {
+    asOwner(sandbox);
     return {};
   },
-  'an installed folder that is read-only': (place) => {
-    const program = copyProgram(place);
+  'an installed folder that is read-only': (sandbox) => {
+    const program = copyProgram(sandbox);
     for (const path of ['', ...readdirSync(program, { recursive: true, encoding: 'utf8' })])
       chmodSync(join(program, path), 0o555);
-    return { ...asOwner(place), wrap: (line) => line.replace('edgewise', join(program, 'dist/cli.js')) };
+    return { ...asOwner(sandbox), wrap: (line) => line.replace('edgewise', join(program, 'dist/cli.js')) };
   },
 };
 
@@ -117,12 +117,12 @@ const NOTICE = 'Using the embedded server, which forgets everything at the end o
 const VERSION = { exitCode: 0, stdout: `${packageJson.version}\n`, stderr: '' };
 
 /** Runs a line in a new place, and checks that it creates, changes and removes nothing. */
-async function runIn(surround: Surround, line: string) {
-  const place = createPlace(FILES, ENV);
-  const { wrap = (same) => same, ...start } = surround(place);
-  const before = listFiles(place.root);
-  const ended = await runLine(place, wrap(line), start);
-  expect(listChanged(before, listFiles(place.root))).toEqual([]);
+async function runInEnvironment(surround: Environment, line: string) {
+  const sandbox = createSandbox(FILES, ENV);
+  const { wrap = (same) => same, ...start } = surround(sandbox);
+  const before = listFiles(sandbox.root);
+  const ended = await runLine(sandbox, wrap(line), start);
+  expect(listChanged(before, listFiles(sandbox.root))).toEqual([]);
   return ended;
 }
 
@@ -130,8 +130,8 @@ describe('in', () => {
   it.each(selectPossible({ ...HOMES, ...OTHERS }, PROBLEMS))(
     '%s, the version and a plan are the same',
     async (_, surround) => {
-      expect(await runIn(surround, 'edgewise --version')).toEqual(VERSION);
-      const planned = await runIn(surround, 'edgewise plan');
+      expect(await runInEnvironment(surround, 'edgewise --version')).toEqual(VERSION);
+      const planned = await runInEnvironment(surround, 'edgewise plan');
       expect(planned).toEqual({
         exitCode: 0,
         stdout: expect.stringMatching(/^\+ TCPEdge\/door .*^0 to delete, .*, 1 to create; 0 unchanged[.]$/ms),
@@ -167,13 +167,13 @@ const TERMINALS: Readonly<Record<string, Terminal>> = {
 };
 
 /** Runs a line at a terminal in a new place. Says yes to a question. */
-async function runAtTerminalIn(surround: Surround, line: string) {
-  const place = createPlace(FILES, ENV);
-  const start = surround(place);
-  const before = listFiles(place.root);
+async function runAtTerminalInEnvironment(surround: Environment, line: string) {
+  const sandbox = createSandbox(FILES, ENV);
+  const start = surround(sandbox);
+  const before = listFiles(sandbox.root);
   const steps: Step[] = line === 'edgewise apply' ? [['Only "yes" is accepted: ', 'type', 'yes\r']] : [];
-  const seen = await runAtTerminal(place, line, { ...start, steps });
-  expect(listChanged(before, listFiles(place.root))).toEqual([]);
+  const seen = await runAtTerminal(sandbox, line, { ...start, steps });
+  expect(listChanged(before, listFiles(sandbox.root))).toEqual([]);
   return seen;
 }
 
@@ -181,7 +181,7 @@ describeAtTerminal('at a terminal with', () => {
   it.each(Object.entries(TERMINALS))('%s, everything is readable', async (_, terminal) => {
     const { lines = PLAIN, refuses, columns = 80 } = terminal;
     for (const line of lines) {
-      const { exitCode, shown } = await runAtTerminalIn(() => terminal, line);
+      const { exitCode, shown } = await runAtTerminalInEnvironment(() => terminal, line);
       expect({ exitCode, shown }).toMatchObject({ exitCode: 0, shown: expect.stringMatching(/1 to create|^\d+[.]/) });
       if (refuses !== undefined) expect(shown).not.toMatch(refuses);
       if (line !== 'edgewise plan') continue;
@@ -193,7 +193,7 @@ describeAtTerminal('at a terminal with', () => {
 
 describeAtTerminal('an apply asks, and writes after yes, in', () => {
   it.each(Object.entries(HOMES))('%s', async (_, surround) => {
-    const { exitCode, shown } = await runAtTerminalIn(surround, 'edgewise apply');
+    const { exitCode, shown } = await runAtTerminalInEnvironment(surround, 'edgewise apply');
     expect({ exitCode, shown }).toEqual({ exitCode: 0, shown: expect.stringContaining('1 write applied') });
   });
 });
@@ -206,7 +206,7 @@ function listWide(shown: string, columns: number): readonly string[] {
 
 describe('an output that is closed early', () => {
   it.each(['edgewise --version', 'edgewise plan', 'edgewise schema'])('causes no failure: %s', async (line) => {
-    const { stdout, ...rest } = await runIn(() => ({}), `${line} | head -n 1`);
+    const { stdout, ...rest } = await runInEnvironment(() => ({}), `${line} | head -n 1`);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
     expect(rest).toMatchObject({ exitCode: 0, stderr: expect.not.stringMatching(/EPIPE|edgewise:/) });
   });

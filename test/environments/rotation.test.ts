@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { toManifest } from '../cli/workspace.ts';
 import { ENV } from '../installed/questions.ts';
-import { createPlace, type Ended, runLine } from '../installed/sandbox.ts';
+import { createSandbox, type Ended, runLine } from '../installed/sandbox.ts';
 import { toStack } from '../repository/tree.ts';
 
 const CREDENTIAL = toManifest(
@@ -19,11 +19,11 @@ const TOKENS = { tokens: { default: { directory: 'tokens', file: '{name}-{id}.to
 
 describe('a rotation without a gap, with the installed program', () => {
   it('keeps the old credential until its time is over, then deletes it, and has nothing left to do', async () => {
-    const place = createPlace({ 'm/edgewise.yaml': `${toStack('one', TOKENS)}${CREDENTIAL}` }, ENV);
-    const run = async (line: string): Promise<Ended> => runLine(place, `edgewise ${line}`);
-    const listTokens = (): readonly string[] => readdirSync(join(place.work, 'm/tokens')).sort();
+    const sandbox = createSandbox({ 'm/edgewise.yaml': `${toStack('one', TOKENS)}${CREDENTIAL}` }, ENV);
+    const run = async (line: string): Promise<Ended> => runLine(sandbox, `edgewise ${line}`);
+    const listTokens = (): readonly string[] => readdirSync(join(sandbox.work, 'm/tokens')).sort();
     const listLive = (): readonly string[] =>
-      readFileSync(join(place.work, 'account.json'), 'utf8').match(/"id": ?"cr_\w+"/g) ?? [];
+      readFileSync(join(sandbox.work, 'account.json'), 'utf8').match(/"id": ?"cr_\w+"/g) ?? [];
 
     expect(await run('apply m --yes')).toMatchObject({ exitCode: 0 });
     const rotated = await run('apply m --yes --rotate Credential/agent');

@@ -3,7 +3,7 @@ import { findPreventDestroy } from '../../src/export/prevent-destroy.ts';
 
 const LIFECYCLE = 'lifecycle {\n    prevent_destroy = true\n  }';
 
-function find(text: string, name = 'main.tf') {
+function findPreventDestroyIn(text: string, name = 'main.tf') {
   const { resources, unreadable } = findPreventDestroy([{ name, text }]);
   return unreadable.length > 0 ? unreadable : [...resources];
 }
@@ -27,7 +27,7 @@ describe('prevent_destroy', () => {
     ['after comments', `# {\n// {\n/* { \n " */ resource "a_b" "c" {\n  ${LIFECYCLE}\n}`],
     ['as an expression', 'resource "a_b" "c" {\n  lifecycle {\n    prevent_destroy = var.protect\n  }\n}'],
   ])('is found %s', (_, text) => {
-    expect(find(text)).toEqual(['a_b.c']);
+    expect(findPreventDestroyIn(text)).toEqual(['a_b.c']);
   });
 
   it.each<readonly [string, string]>([
@@ -40,7 +40,7 @@ describe('prevent_destroy', () => {
     ['in a map', 'resource "a_b" "c" {\n  lifecycle = {\n    prevent_destroy = true\n  }\n}'],
     ['deeper', `resource "a_b" "c" {\n  backend {\n    ${LIFECYCLE}\n  }\n}`],
   ])('is not found if it is %s', (_, text) => {
-    expect(find(text)).toEqual([]);
+    expect(findPreventDestroyIn(text)).toEqual([]);
   });
 
   it.each([
@@ -50,17 +50,21 @@ describe('prevent_destroy', () => {
     ['a comment without an end', '/* resource'],
     ['a heredoc without an end', 'x = <<EOT\nEO\n'],
   ])('is uncertain in a file with %s', (_, text) => {
-    expect(find(text)).toEqual(['main.tf']);
+    expect(findPreventDestroyIn(text)).toEqual(['main.tf']);
   });
 
   it('is found in the JSON syntax', () => {
     const lifecycle = { prevent_destroy: true };
-    expect(find(JSON.stringify({ resource: { a_b: { c: { lifecycle } } } }), 'main.tf.json')).toEqual(['a_b.c']);
-    expect(find(JSON.stringify({ resource: [{ a_b: [{ c: [{ lifecycle: [lifecycle] }] }] }] }), 'x.tf.json')).toEqual([
+    expect(findPreventDestroyIn(JSON.stringify({ resource: { a_b: { c: { lifecycle } } } }), 'main.tf.json')).toEqual([
       'a_b.c',
     ]);
-    expect(find(JSON.stringify({ resource: { a_b: { c: { lifecycle: {} } } } }), 'main.tf.json')).toEqual([]);
-    expect(find('{', 'main.tf.json')).toEqual(['main.tf.json']);
+    expect(
+      findPreventDestroyIn(JSON.stringify({ resource: [{ a_b: [{ c: [{ lifecycle: [lifecycle] }] }] }] }), 'x.tf.json'),
+    ).toEqual(['a_b.c']);
+    expect(
+      findPreventDestroyIn(JSON.stringify({ resource: { a_b: { c: { lifecycle: {} } } } }), 'main.tf.json'),
+    ).toEqual([]);
+    expect(findPreventDestroyIn('{', 'main.tf.json')).toEqual(['main.tf.json']);
   });
 
   it('has the value of an override file', () => {
@@ -75,6 +79,6 @@ describe('prevent_destroy', () => {
 
   it('is found in time that grows with the size of the file', () => {
     for (const part of ['/*', '"', '${', '<<A\n', '{', 'resource "a" "b" {\n'])
-      expect(find(part.repeat(100_001)), part).toEqual(['main.tf']);
+      expect(findPreventDestroyIn(part.repeat(100_001)), part).toEqual(['main.tf']);
   });
 });

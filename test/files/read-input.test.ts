@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeFileError, InputError, readInput, readStream } from '../../src/files/read-input.ts';
-import { needs } from '../needs.ts';
+import { requireOrSkip } from '../needs.ts';
 
 let folder: string;
 
@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function faultOf(path: string, limit = {}): string {
+function catchReadError(path: string, limit = {}): string {
   try {
     readInput(path, limit);
     return 'nothing';
@@ -32,14 +32,14 @@ describe('a file', () => {
     const file = join(folder, 'file');
     writeFileSync(file, 'x'.repeat(100_000));
     expect(readInput(file, { maxBytes: 100_000 })).toHaveLength(100_000);
-    expect(faultOf(file, { maxBytes: 99_999 })).toBe('is larger than 99999 bytes');
-    expect(faultOf(file, { maxBytes: 0 })).toBe('is larger than 0 MiB');
+    expect(catchReadError(file, { maxBytes: 99_999 })).toBe('is larger than 99999 bytes');
+    expect(catchReadError(file, { maxBytes: 0 })).toBe('is larger than 0 MiB');
   });
 
   it('of the system that claims to be empty is read', () => {
-    needs('Linux', process.platform === 'linux');
+    requireOrSkip('Linux', process.platform === 'linux');
     expect(readInput('/proc/self/status').toString('utf8')).toContain('VmPeak');
-    expect(faultOf('/proc/self/status', { maxBytes: 10 })).toBe('is larger than 10 bytes');
+    expect(catchReadError('/proc/self/status', { maxBytes: 10 })).toBe('is larger than 10 bytes');
   });
 
   it('is read through a link, but not through a loop', () => {
@@ -47,24 +47,24 @@ describe('a file', () => {
     symlinkSync(join(folder, 'file'), join(folder, 'link'));
     symlinkSync(join(folder, 'loop'), join(folder, 'loop'));
     expect(readInput(join(folder, 'link')).toString('utf8')).toBe('text');
-    expect(faultOf(join(folder, 'loop'))).toBe('is a symbolic link to itself');
+    expect(catchReadError(join(folder, 'loop'))).toBe('is a symbolic link to itself');
   });
 
   it('is reported if it does not exist', () => {
-    expect(faultOf(join(folder, 'nothing'))).toBe('does not exist');
+    expect(catchReadError(join(folder, 'nothing'))).toBe('does not exist');
   });
 });
 
 describe('a path that is no file', () => {
   it.each(['/dev/zero', '/dev/null', '/dev/random'])('refuses the plan at once: %s', (path) => {
-    expect(faultOf(path)).toBe('is a device, not a file');
+    expect(catchReadError(path)).toBe('is a device, not a file');
   });
 
   it('is refused at once: a folder, a socket', async () => {
-    expect(faultOf(folder)).toBe('is a folder, not a file');
+    expect(catchReadError(folder)).toBe('is a folder, not a file');
     const server = createServer();
     await new Promise<void>((done) => server.listen(join(folder, 'socket'), done));
-    expect(faultOf(join(folder, 'socket'))).toBe('is a socket, not a file');
+    expect(catchReadError(join(folder, 'socket'))).toBe('is a socket, not a file');
     server.close();
   });
 });
@@ -82,13 +82,13 @@ describe('a pipe', () => {
   });
 
   it('is read up to the limit if it has no end', () => {
-    expect(faultOf(feed(1_000_000_000), { maxBytes: 1_048_576 })).toBe('is larger than 1 MiB');
+    expect(catchReadError(feed(1_000_000_000), { maxBytes: 1_048_576 })).toBe('is larger than 1 MiB');
   });
 
   it('is not waited for if only a file is accepted', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    expect(faultOf(pipe, { onlyFiles: true })).toBe('is a pipe, not a file');
+    expect(catchReadError(pipe, { onlyFiles: true })).toBe('is a pipe, not a file');
   });
 });
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../src/model/json.ts';
 
 /** A comment or an issue as the stand-in keeps it. */
-export interface Kept {
+export interface StoredPost {
   readonly id: number;
   body: string;
   readonly author: string;
@@ -15,10 +15,10 @@ export interface Kept {
  * Stands in for GitHub and GitLab on a real port: keeps comments and issues, in pages of two, and refuses what the forges refuse: a
  * wrong token, a body that is too long, a pull request that there is not, and asking who one is with a workflow's token.
  */
-export interface StandIn {
+export interface FakeForge {
   readonly url: string;
-  readonly comments: Kept[];
-  readonly issues: Kept[];
+  readonly comments: StoredPost[];
+  readonly issues: StoredPost[];
   readonly requests: string[];
   /** What GraphQL says of the one who asks; absent: nothing. */
   viewer?: { readonly login: string };
@@ -36,13 +36,13 @@ const MAX_BODY = 65_536;
 const PAGE = 2;
 
 /** Starts it. Pull request 7 exists, and commit `abc` brought it. */
-export async function startStandIn(): Promise<StandIn> {
+export async function startFakeForge(): Promise<FakeForge> {
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   // A server that listens on a port has an address of this type.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let ids = 100;
-  const standIn: StandIn = {
+  const standIn: FakeForge = {
     url,
     comments: [],
     issues: [],
@@ -68,7 +68,7 @@ export async function startStandIn(): Promise<StandIn> {
     const text = typeof body['body'] === 'string' ? body['body'] : body['description'];
     if (typeof text === 'string' && text.length > MAX_BODY)
       return send(422, { message: `body is too long (maximum is ${MAX_BODY} characters)` });
-    const list = (oldestFirst: readonly Kept[], { isNewestFirst }: { readonly isNewestFirst: boolean }) => {
+    const list = (oldestFirst: readonly StoredPost[], { isNewestFirst }: { readonly isNewestFirst: boolean }) => {
       const page = Number(searchParams.get('page') ?? '1');
       const all = isNewestFirst ? oldestFirst.toReversed() : oldestFirst;
       const members = all.slice((page - 1) * PAGE, page * PAGE).map(toWire);
@@ -81,13 +81,13 @@ export async function startStandIn(): Promise<StandIn> {
         isMore ? { link: `<${next}>; rel="next"`, 'x-next-page': String(page + 1) } : { 'x-next-page': '' },
       );
     };
-    const add = (all: Kept[]) => {
-      const kept: Kept = { id: ++ids, body: String(text), author, state: 'open' };
+    const add = (all: StoredPost[]) => {
+      const kept: StoredPost = { id: ++ids, body: String(text), author, state: 'open' };
       if (typeof body['title'] === 'string') kept.title = body['title'];
       all.push(kept);
       send(201, toWire(kept));
     };
-    const change = (all: readonly Kept[], id: string | undefined) => {
+    const change = (all: readonly StoredPost[], id: string | undefined) => {
       const kept = all.find((one) => one.id === Number(id));
       if (kept === undefined) return send(404, { message: 'Not Found' });
       if (typeof text === 'string') kept.body = text;
@@ -135,7 +135,7 @@ function toAuthor({ headers }: IncomingMessage): string | undefined {
   return token === PERSONAL_TOKEN ? 'ada' : undefined;
 }
 
-function toWire({ id, body, author, title = '', state }: Kept) {
+function toWire({ id, body, author, title = '', state }: StoredPost) {
   const url = `https://forge.test/${id}`;
   const user = { login: author, type: author.endsWith('[bot]') ? 'Bot' : 'User', id: author.length };
   return {

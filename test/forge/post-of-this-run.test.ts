@@ -4,11 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
 import { git } from '../repository/tree.ts';
-import { type StandIn, startStandIn, WORKFLOW_TOKEN } from './fake-forge.ts';
+import { type FakeForge, startFakeForge, WORKFLOW_TOKEN } from './fake-forge.ts';
 
-let forge: StandIn;
+let forge: FakeForge;
 beforeEach(async () => {
-  forge = await startStandIn();
+  forge = await startFakeForge();
 });
 afterEach(() => forge.close());
 
@@ -16,7 +16,7 @@ type Environment = Readonly<Record<string, string>>;
 
 const RUN: Environment = { GITHUB_RUN_ID: '42', GITHUB_RUN_ATTEMPT: '1' };
 
-function inJob(run: Environment): Environment {
+function createJobEnvironment(run: Environment): Environment {
   return {
     ...{ GITHUB_API_URL: forge.url, GITHUB_REPOSITORY: 'o/r', GITHUB_SHA: 'abc', GITHUB_TOKEN: WORKFLOW_TOKEN },
     ...run,
@@ -28,7 +28,7 @@ function createStack(): Promise<Workspace> {
 }
 
 async function expectNotPosted({ edgewise }: Workspace, file: string, run: Environment, why: string): Promise<void> {
-  const { exitCode, stderr } = await edgewise(`post ${file}`, { env: inJob(run) });
+  const { exitCode, stderr } = await edgewise(`post ${file}`, { env: createJobEnvironment(run) });
   expect(stderr).toContain(`${file} ${why}, and is not posted.`);
   expect(exitCode).toBe(3);
   expect(forge.requests).toEqual([]);
@@ -38,13 +38,13 @@ describe('post in a job accepts', () => {
   it('a report of its run, without the line of the run', async () => {
     const { edgewise, folder } = await createStack();
     for (const line of ['plan', 'plan -R .', 'plan nowhere', 'drift']) {
-      await edgewise(`${line} --report markdown=plan.md`, { env: inJob(RUN) });
+      await edgewise(`${line} --report markdown=plan.md`, { env: createJobEnvironment(RUN) });
       const [first, second] = (await readFile(join(folder, 'plan.md'), 'utf8')).split('\n');
       expect(first).toMatch(/^<!-- edgewise:(plan|drift)/);
       expect(second).toBe(`<!-- edgewise:run GITHUB_RUN_ID=42/1 ${NOW.toISOString()} -->`);
-      expect(await edgewise('post plan.md', { env: inJob(RUN) })).toMatchObject({ exitCode: 0 });
+      expect(await edgewise('post plan.md', { env: createJobEnvironment(RUN) })).toMatchObject({ exitCode: 0 });
       expect(forge.comments.at(-1)?.body).not.toContain('edgewise:run');
-      expect(await edgewise('post plan.md', { env: inJob(RUN) })).toMatchObject({
+      expect(await edgewise('post plan.md', { env: createJobEnvironment(RUN) })).toMatchObject({
         stdout: expect.stringContaining('is already up to date'),
       });
     }
@@ -54,7 +54,7 @@ describe('post in a job accepts', () => {
     const { edgewise } = await createStack();
     const started = { CI_PIPELINE_CREATED_AT: '2026-03-01T11:59:00Z' };
     await edgewise('plan --report markdown=plan.md', { env: { CI_PIPELINE_ID: '7', CI_JOB_ID: '1', ...started } });
-    const env = { ...inJob({}), CI_PIPELINE_ID: '7', CI_JOB_ID: '2', ...started };
+    const env = { ...createJobEnvironment({}), CI_PIPELINE_ID: '7', CI_JOB_ID: '2', ...started };
     expect(await edgewise('post plan.md', { env })).toMatchObject({ exitCode: 0 });
   });
 });
@@ -117,6 +117,6 @@ describe('post outside of a job', () => {
   it('accepts any report', async () => {
     const { edgewise } = await createStack();
     await edgewise('plan --report markdown=plan.md', { env: RUN });
-    expect(await edgewise('post plan.md', { env: inJob({}) })).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('post plan.md', { env: createJobEnvironment({}) })).toMatchObject({ exitCode: 0 });
   });
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
-import { PERSONAL_TOKEN, type StandIn, startStandIn, WORKFLOW_TOKEN } from './fake-forge.ts';
+import { type FakeForge, PERSONAL_TOKEN, startFakeForge, WORKFLOW_TOKEN } from './fake-forge.ts';
 
-let forge: StandIn;
+let forge: FakeForge;
 beforeEach(async () => {
-  forge = await startStandIn();
+  forge = await startFakeForge();
 });
 afterEach(() => forge.close());
 
@@ -17,11 +17,11 @@ spec:
 `;
 const MANIFESTS = { 'edgewise.yaml': STACK, 'backend.yaml': BACKEND };
 
-function atGitHub(token: string): Record<string, string> {
+function createGitHubEnvironment(token: string): Record<string, string> {
   return { GITHUB_API_URL: forge.url, GITHUB_REPOSITORY: 'o/r', GITHUB_SHA: 'abc', GITHUB_TOKEN: token };
 }
 
-function atGitLab(): Record<string, string> {
+function createGitLabEnvironment(): Record<string, string> {
   return {
     ...{ CI_SERVER_URL: forge.url, CI_PROJECT_ID: '3', CI_COMMIT_SHA: 'abc', CI_MERGE_REQUEST_IID: '7' },
     EDGEWISE_GITLAB_TOKEN: PERSONAL_TOKEN,
@@ -29,9 +29,9 @@ function atGitLab(): Record<string, string> {
 }
 
 const FORGES = [
-  ['GitHub, with the token of a workflow', () => atGitHub(WORKFLOW_TOKEN), 'github-actions[bot]'],
-  ['GitHub, with the token of a person', () => atGitHub(PERSONAL_TOKEN), 'ada'],
-  ['GitLab', atGitLab, 'ada'],
+  ['GitHub, with the token of a workflow', () => createGitHubEnvironment(WORKFLOW_TOKEN), 'github-actions[bot]'],
+  ['GitHub, with the token of a person', () => createGitHubEnvironment(PERSONAL_TOKEN), 'ada'],
+  ['GitLab', createGitLabEnvironment, 'ada'],
 ] as const;
 
 async function createReports(): Promise<Workspace> {
@@ -131,7 +131,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
 describe('a report that cannot be posted', () => {
   it('names the token that is wrong, and exits with 1, without the token', async () => {
     const { edgewise } = await createReports();
-    const result = await edgewise('post plan.md --number 7', { env: atGitHub('secret-that-is-wrong') });
+    const result = await edgewise('post plan.md --number 7', { env: createGitHubEnvironment('secret-that-is-wrong') });
     expect(result).toMatchObject({ exitCode: 1 });
     expect(result.stderr).toMatch(/could not be posted to pull request 7 of o\/r: .*Bad credentials/s);
     expect(result.stderr).not.toContain('secret-that-is-wrong');
@@ -140,7 +140,9 @@ describe('a report that cannot be posted', () => {
   it('is retried if the forge fails for a moment', async () => {
     const { edgewise } = await createReports();
     forge.failures = 1;
-    expect(await edgewise('post plan.md', { env: atGitHub(WORKFLOW_TOKEN) })).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('post plan.md', { env: createGitHubEnvironment(WORKFLOW_TOKEN) })).toMatchObject({
+      exitCode: 0,
+    });
     expect(forge.comments).toHaveLength(1);
   });
 
@@ -155,7 +157,7 @@ describe('a report that cannot be posted', () => {
 
   it('says that the commit has no pull request', async () => {
     const { edgewise } = await createReports();
-    const env = { ...atGitHub(WORKFLOW_TOKEN), GITHUB_SHA: 'def' };
+    const env = { ...createGitHubEnvironment(WORKFLOW_TOKEN), GITHUB_SHA: 'def' };
     const result = await edgewise('post plan.md', { env });
     expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/belongs to no pull or merge request/) });
     expect(forge.comments).toEqual([]);
@@ -164,7 +166,7 @@ describe('a report that cannot be posted', () => {
   it('is refused if it is no report of edgewise', async () => {
     const { edgewise, write } = await createReports();
     await write({ 'notes.md': '# Notes\n' });
-    const result = await edgewise('post notes.md', { env: atGitHub(WORKFLOW_TOKEN) });
+    const result = await edgewise('post notes.md', { env: createGitHubEnvironment(WORKFLOW_TOKEN) });
     expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/notes\.md is not a report/) });
     expect(forge.requests).toEqual([]);
   });

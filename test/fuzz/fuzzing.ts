@@ -5,7 +5,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from '../cli/fake-context.ts';
-import { FOREIGN_IDS } from '../external-ids.ts';
+import { EXTERNAL_IDS } from '../external-ids.ts';
 import { withWatchdog } from './watchdog.ts';
 
 const EVERYTHING = 'examples/everything';
@@ -47,7 +47,7 @@ export function openServer(seed: ServerSeed = {}): Server {
     now: () => NOW,
     idSeed: 'fuzz',
     apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-    seed: { externals: FOREIGN_IDS, ...seed },
+    seed: { externals: EXTERNAL_IDS, ...seed },
   });
 }
 
@@ -70,7 +70,7 @@ export interface FuzzResult extends CommandResult {
 }
 
 /** What a command is fed besides what stands in its folder. */
-export interface Feed extends Partial<FakeOptions> {
+export interface FuzzInput extends Partial<FakeOptions> {
   readonly folder: string;
   /** What to show when it hangs. */
   readonly fed: unknown;
@@ -82,7 +82,7 @@ export interface Feed extends Partial<FakeOptions> {
  */
 export async function runWithInput(
   argv: readonly string[],
-  { folder, fed, transport, ...options }: Feed,
+  { folder, fed, transport, ...options }: FuzzInput,
 ): Promise<FuzzResult> {
   const inner = transport ?? openServer().handle;
   let writes = 0;

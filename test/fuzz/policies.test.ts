@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { holds, LONG } from '../laws/properties.ts';
 import { BOMBS, FAILURES, UNREADABLE } from '../policy/expensive-rules.ts';
-import { AFTER, ask, BEFORE, LABELS, NOW } from '../policy/sample-policies.ts';
+import { AFTER, BEFORE, evaluateRule, LABELS, NOW } from '../policy/sample-policies.ts';
 import { mutatedText } from './mutations.ts';
 import { withWatchdog } from './watchdog.ts';
 
@@ -65,7 +65,7 @@ const { rule } = fc.letrec<{ rule: string }>((tie) => ({
 }));
 
 /** The library alone, with neither types nor bounds: what it says of a small rule. */
-function askLibrary(expression: string): unknown {
+function evaluateWithLibrary(expression: string): unknown {
   const environment = new Environment({
     unlistedVariablesAreDyn: true,
     enableOptionalTypes: true,
@@ -85,7 +85,7 @@ function askLibrary(expression: string): unknown {
 
 /** What holds of any text: it is an error at its place, or it is asked, and whatever keeps it from an answer refuses. */
 function expectVerdict(expression: string): void {
-  const { policies, diagnostics, findings } = ask(expression, { message: `\${${expression}}` });
+  const { policies, diagnostics, findings } = evaluateRule(expression, { message: `\${${expression}}` });
   if (policies.length === 0) {
     expect(diagnostics.length).toBeGreaterThan(0);
     for (const { code, severity, place } of diagnostics)
@@ -101,8 +101,8 @@ describe('a policy expression', () => {
   it('ends in any form, and never passes by accident', LONG, async () => {
     const property = fc.asyncProperty(rule, async (expression) => {
       await withWatchdog(expression, async () => expectVerdict(expression));
-      const { policies, findings } = ask(expression);
-      if (policies.length > 0 && findings.length === 0) expect(askLibrary(expression), expression).toBe(true);
+      const { policies, findings } = evaluateRule(expression);
+      if (policies.length > 0 && findings.length === 0) expect(evaluateWithLibrary(expression), expression).toBe(true);
     });
     await holds(property, 4_000);
   });

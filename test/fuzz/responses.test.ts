@@ -62,7 +62,7 @@ describe('malformed responses of a service', () => {
       fc.boolean(),
       async (corrupted, [line, exitCodes], isLive) => {
         writeFileSync(join(folder, 'manifests.yaml'), manifests);
-        const answers = corruptAnswers(openServer(isLive ? seed : {}).handle, corrupted);
+        const answers = withCorruptResponse(openServer(isLive ? seed : {}).handle, corrupted);
         const result = await runWithInput(line.split(' '), {
           folder,
           fed: [corrupted, line],
@@ -82,7 +82,7 @@ function expectNothingDone({ exitCode, writes, stdout, stderr }: FuzzResult): vo
   expect(writes, `${stdout}${stderr}`).toBe(0);
 }
 
-function corruptAnswers(inner: Transport, { nth, stays, status, contentType, corrupt: change }: Corruption) {
+function withCorruptResponse(inner: Transport, { nth, stays, status, contentType, corrupt: change }: Corruption) {
   let count = 0;
   let chosen: string | undefined;
   let isUnreadable = false;

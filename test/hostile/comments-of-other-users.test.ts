@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWorkspace, STACK } from '../cli/workspace.ts';
-import { PERSONAL_TOKEN, startStandIn, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
+import { PERSONAL_TOKEN, startFakeForge, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
 
 const MARKER = '<!-- edgewise:drift stack=test -->';
 
@@ -13,17 +13,17 @@ async function createReport() {
   return workspace;
 }
 
-const atGitHub = (url: string, token: string) => ({
+const createGitHubEnvironment = (url: string, token: string) => ({
   ...{ GITHUB_API_URL: url, GITHUB_REPOSITORY: 'o/r', GITHUB_SHA: 'abc', GITHUB_TOKEN: token },
 });
 
-const atGitLab = (url: string, token: string) => ({
+const createGitLabEnvironment = (url: string, token: string) => ({
   ...{ CI_SERVER_URL: url, CI_PROJECT_ID: '3', CI_COMMIT_SHA: 'abc', CI_MERGE_REQUEST_IID: '7' },
   EDGEWISE_GITLAB_TOKEN: token,
 });
 
 async function startForge() {
-  const forge = await startStandIn();
+  const forge = await startFakeForge();
   onTestFinished(() => forge.close());
   return forge;
 }
@@ -36,7 +36,7 @@ describe('a comment of another user with the marker of a report', () => {
       const forge = await startForge();
       forge.comments.push({ id: 1, author, body: `${MARKER}\ntheirs`, state: 'open' });
       forge.issues.push({ id: 2, author, body: `${MARKER}\ntheirs`, title: 'theirs', state: 'open' });
-      const env = atGitHub(forge.url, WORKFLOW_TOKEN);
+      const env = createGitHubEnvironment(forge.url, WORKFLOW_TOKEN);
       expect((await edgewise('post drift.md', { env })).stdout).toMatch(/^Created a new comment/);
       expect((await edgewise('post drift.md --as issue --resolved', { env })).stdout).toMatch(
         /^There is no open issue/,
@@ -55,7 +55,7 @@ describe('a comment of another user with the marker of a report', () => {
       { id: 1, author: 'github-actions[bot]', body: `${MARKER}\ntheirs`, state: 'open' },
       { id: 2, author: 'our-app[bot]', body: `${MARKER}\nours`, state: 'open' },
     );
-    const { stdout } = await edgewise('post drift.md', { env: atGitHub(forge.url, WORKFLOW_TOKEN) });
+    const { stdout } = await edgewise('post drift.md', { env: createGitHubEnvironment(forge.url, WORKFLOW_TOKEN) });
     expect(stdout).toMatch(/^Updated the comment/);
     expect(forge.comments.map(({ body }) => body.includes('No drift'))).toEqual([false, true]);
   });
@@ -64,7 +64,7 @@ describe('a comment of another user with the marker of a report', () => {
     const { edgewise } = await createReport();
     const forge = await startForge();
     forge.comments.push({ id: 1, author: 'mallory', body: `${MARKER}\ntheirs`, state: 'open' });
-    const { stdout } = await edgewise('post drift.md', { env: atGitLab(forge.url, WORKFLOW_TOKEN) });
+    const { stdout } = await edgewise('post drift.md', { env: createGitLabEnvironment(forge.url, WORKFLOW_TOKEN) });
     expect(stdout).toMatch(/^Created a new comment/);
     expect(forge.comments[0]?.body).toContain('theirs');
   });
@@ -75,7 +75,7 @@ describe('a report of another author', () => {
     const { edgewise, write } = await createReport();
     const forge = await startForge();
     await write({ 'drift.md': `${MARKER}\n/merge\r\n/approve\na /path\n` });
-    await edgewise('post drift.md', { env: atGitLab(forge.url, PERSONAL_TOKEN) });
+    await edgewise('post drift.md', { env: createGitLabEnvironment(forge.url, PERSONAL_TOKEN) });
     expect(forge.comments.map(({ body }) => body)).toEqual([`${MARKER}\n\\/merge\r\n\\/approve\na /path\n`]);
   });
 });
@@ -96,12 +96,12 @@ async function startListener(
 }
 
 const FORGES = [
-  ['GitHub', atGitHub],
-  ['GitLab', atGitLab],
+  ['GitHub', createGitHubEnvironment],
+  ['GitLab', createGitLabEnvironment],
 ] as const;
 
 /** A server that answers every request by writing a body of its own. */
-async function startWriter(write: (response: ServerResponse, url: string) => void) {
+async function startEndlessServer(write: (response: ServerResponse, url: string) => void) {
   let requests = 0;
   const server = createServer(({ url: path = '/' }, response) => {
     requests += 1;
@@ -139,7 +139,7 @@ describe('a forge with endless responses', () => {
     'ends the post with an error, at a body $body, at $forge',
     async ({ toEnv, write }) => {
       const { edgewise } = await createReport();
-      const forge = await startWriter(write);
+      const forge = await startEndlessServer(write);
       const line = 'post drift.md --number 7';
       const { exitCode, stderr } = await edgewise(line, { env: toEnv(forge.url, PERSONAL_TOKEN) });
       expect({ exitCode, requests: forge.count() }, stderr).toEqual({ exitCode: 1, requests: 2 });
@@ -150,12 +150,12 @@ describe('a forge with endless responses', () => {
   it('ends the post with an error if its pages are too large together', async () => {
     const { edgewise } = await createReport();
     const page = gzipSync(`[${' '.repeat(30 * 1024 * 1024)}]`);
-    const forge = await startWriter((response, url) => {
+    const forge = await startEndlessServer((response, url) => {
       const next = { link: `<${url}>; rel="next"`, 'x-next-page': '2' };
       response.writeHead(200, { ...JSON_TYPE, ...next, 'content-encoding': 'gzip' }).end(page);
     });
     const { exitCode, stderr } = await edgewise('post drift.md --number 7', {
-      env: atGitLab(forge.url, PERSONAL_TOKEN),
+      env: createGitLabEnvironment(forge.url, PERSONAL_TOKEN),
     });
     expect({ exitCode, requests: forge.count() }, stderr).toEqual({ exitCode: 1, requests: 10 });
     expect(stderr).toContain('or 268435456 bytes in all');
@@ -166,7 +166,7 @@ describe('a forge with endless responses', () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 300));
     onTestFinished(() => spy.mockRestore());
-    const forge = await startWriter((response, url) => {
+    const forge = await startEndlessServer((response, url) => {
       response.writeHead(200, { ...JSON_TYPE, link: `<${url}>; rel="next"`, 'x-next-page': '2' });
       setTimeout(() => response.end('[]'), 50);
     });
@@ -177,7 +177,7 @@ describe('a forge with endless responses', () => {
 
   it.each(FORGES)('shows only the start of its error: %s', async (_, toEnv) => {
     const { edgewise } = await createReport();
-    const forge = await startWriter((response) =>
+    const forge = await startEndlessServer((response) =>
       response.writeHead(422, JSON_TYPE).end(JSON.stringify({ message: `no ##vso[x] ${'x'.repeat(1_000_000)}` })),
     );
     const { exitCode, stderr } = await edgewise('post drift.md --number 7', { env: toEnv(forge.url, PERSONAL_TOKEN) });
@@ -232,7 +232,9 @@ describe('a token for a forge', () => {
     const { edgewise } = await createReport();
     const forge = await startForge();
     const front = await startListener((path) => ({ status: 307, headers: { location: `/moved${path}` } }));
-    const { stderr } = await edgewise('post drift.md --number 7', { env: atGitHub(front.url, PERSONAL_TOKEN) });
+    const { stderr } = await edgewise('post drift.md --number 7', {
+      env: createGitHubEnvironment(front.url, PERSONAL_TOKEN),
+    });
     expect(front.seen.map(({ path }) => path).slice(0, 2)).toEqual(['/user', '/moved/user']);
     expect(stderr).toContain('the forge names too many pages');
     expect(forge.requests).toEqual([]);
@@ -258,7 +260,7 @@ describe('a token for a forge', () => {
       return new Response(String(url).includes('/notes') && init?.method !== 'POST' ? notes : '{}');
     });
     onTestFinished(() => spy.mockRestore());
-    await edgewise('post drift.md --number 7', { env: atGitLab('https://gitlab.test', PERSONAL_TOKEN) });
+    await edgewise('post drift.md --number 7', { env: createGitLabEnvironment('https://gitlab.test', PERSONAL_TOKEN) });
     expect(methods).toContain('POST');
     expect(methods).not.toContain('PUT');
   });
@@ -267,7 +269,7 @@ describe('a token for a forge', () => {
     const { edgewise } = await createReport();
     const spy = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('{}', { status: 401 }));
     onTestFinished(() => spy.mockRestore());
-    const env = atGitHub('http://192.0.2.7:1', PERSONAL_TOKEN);
+    const env = createGitHubEnvironment('http://192.0.2.7:1', PERSONAL_TOKEN);
     const { stderr } = await edgewise('post drift.md --number 7', { env });
     expect(stderr).toContain('Warning: requests to http://192.0.2.7:1 are not encrypted, and each carries the token.');
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../cli/fake-context.ts';
 import { toEdge } from '../cli/workspace.ts';
-import { runEdgewise, shows, startEdgewise, startServerProcess } from '../end-to-end/processes.ts';
+import { runEdgewise, startEdgewise, startServerProcess, waitForOutput } from '../end-to-end/processes.ts';
 
 async function createFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-lock-'));
@@ -24,7 +24,7 @@ const readNames = async (file: string): Promise<readonly string[]> =>
   Array.from((await readFile(file, 'utf8')).matchAll(/\\"name\\":\\"(\w+)\\"/g), ([, name = '']) => name).sort();
 
 /** Holds the lock of a file as another process would, until it is told to let go. */
-async function takeLock(file: string, ageMs = 0): Promise<void> {
+async function createLock(file: string, ageMs = 0): Promise<void> {
   await mkdir(`${file}.lock`);
   const time = new Date(Date.now() - ageMs);
   await utimes(`${file}.lock`, time, time);
@@ -67,7 +67,7 @@ describe('several processes with one file of the embedded server', () => {
     const folder = await createFolder();
     const file = join(folder, 'account.json');
     const stack = await writeStack(folder, 'a', 20_001);
-    await takeLock(file);
+    await createLock(file);
     const env = { EDGEWISE_BASE_URL: 'embedded:account.json' };
     const { exitCode, stderr } = await runCommand(['apply', stack, '--yes'], { cwd: folder, env });
     expect(exitCode).toBe(1);
@@ -80,7 +80,7 @@ describe('several processes with one file of the embedded server', () => {
   it('read without waiting', async () => {
     const folder = await createFolder();
     const stack = await writeStack(folder, 'a', 20_001);
-    await takeLock(join(folder, 'account.json'));
+    await createLock(join(folder, 'account.json'));
     const env = { EDGEWISE_BASE_URL: 'embedded:account.json' };
     expect(await runCommand(['plan', stack], { cwd: folder, env })).toMatchObject({
       exitCode: 0,
@@ -92,7 +92,7 @@ describe('several processes with one file of the embedded server', () => {
     const folder = await createFolder();
     const file = join(folder, 'account.json');
     const stack = await writeStack(folder, 'a', 20_001);
-    await takeLock(file, 60_000);
+    await createLock(file, 60_000);
     const env = { EDGEWISE_BASE_URL: 'embedded:account.json' };
     const { exitCode, stderr } = await runCommand(['apply', stack, '--yes'], { cwd: folder, env });
     expect(exitCode, stderr).toBe(0);
@@ -126,8 +126,8 @@ describe('a snapshot of the bundled server', () => {
     const first = await startServerProcess(['--snapshot', snapshot]);
     const second = startEdgewise(['serve', '--port', '0', '--snapshot', snapshot]);
     onTestFinished(() => void second.child.kill('SIGKILL'));
-    const told = shows(second.child.stderr, 'Waiting for it, for at most 60 seconds.');
-    const listens = shows(second.child.stdout, 'edgewise server listening on');
+    const told = waitForOutput(second.child.stderr, 'Waiting for it, for at most 60 seconds.');
+    const listens = waitForOutput(second.child.stdout, 'edgewise server listening on');
     await told;
     await first.stop();
     await listens;

@@ -29,7 +29,7 @@ async function createAccount(manifests: string): Promise<Workspace> {
 }
 
 /** Creates a resource of the stranger. `change`: what they change in the mark that they copy. */
-async function copy(
+async function createCopy(
   workspace: Workspace,
   change: (mark: JsonObject, id: string) => JsonObject = (mark) => mark,
 ): Promise<{ readonly mine: string; readonly theirs: string }> {
@@ -50,7 +50,7 @@ describe('a copied mark', () => {
     for (const more of [{}, PROTECTED]) {
       const workspace = await createAccount(toCredential(more));
       const token = await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8');
-      const { mine } = await copy(workspace, change);
+      const { mine } = await createCopy(workspace, change);
       const { exitCode, stdout } = await workspace.edgewise(APPLY);
       expect(stdout).toContain('will lose its token');
       expect(exitCode).toBe(0);
@@ -65,7 +65,7 @@ describe('a copied mark', () => {
     ['hides that a token was delivered', ({ delivered: _, id: __, ...mark }: JsonObject) => mark],
   ])('refuses a plan that would delete or replace the protected original if it %s', async (_, change) => {
     const workspace = await createAccount(toCredential(PROTECTED));
-    const { mine, theirs } = await copy(workspace, change);
+    const { mine, theirs } = await createCopy(workspace, change);
     workspace.recorder.take();
     for (const command of [APPLY, 'destroy m --yes']) {
       const { exitCode, stdout, stderr } = await workspace.edgewise(command);
@@ -85,7 +85,7 @@ describe('a copied mark', () => {
 
   it('replaces the credential if it names the copy, because it is unknown which token was delivered', async () => {
     const workspace = await createAccount(toCredential());
-    const { mine, theirs } = await copy(workspace, (mark, id) => ({ ...mark, id }));
+    const { mine, theirs } = await createCopy(workspace, (mark, id) => ({ ...mark, id }));
     const { exitCode, stdout } = await workspace.edgewise(APPLY);
     expect(stdout).toContain('it is unknown which of the two tokens was delivered last');
     expect(exitCode).toBe(0);
@@ -105,7 +105,7 @@ describe('a copied mark', () => {
     for (const more of [PROTECTED, {}]) {
       const workspace = await createAccount(toCredential(more));
       const [original] = list(workspace);
-      const { mine, theirs } = await copy(workspace, forge(original?.id));
+      const { mine, theirs } = await createCopy(workspace, forge(original?.id));
       const { exitCode, stdout } = await workspace.edgewise('plan m');
       expect(stdout).toContain(`- Credential/agent  (${mine})   delete: a duplicate: ${theirs}`);
       expect(stdout).toContain('! secrets: will lose its token');
@@ -115,7 +115,7 @@ describe('a copied mark', () => {
 
   it('shows that the delivered credential is gone if it is on the only one left', async () => {
     const workspace = await createAccount(toCredential());
-    const { mine, theirs } = await copy(workspace);
+    const { mine, theirs } = await createCopy(workspace);
     await sendByHand(workspace, 'DELETE', `/credentials/${mine}`);
     const shown = await workspace.edgewise('get m');
     expect(shown.stdout).toContain(`its mark is a copy of that of ${mine}`);

@@ -22,7 +22,7 @@ spec:
 `;
 
 /** A folder of the victim, in a folder in which a stranger can write. */
-async function createBelowShared(mode = 0o1777): Promise<Workspace & { readonly shared: string }> {
+async function createWorkspaceBelowShared(mode = 0o1777): Promise<Workspace & { readonly shared: string }> {
   const workspace = await createWorkspace({ 'build/manifests/edgewise.yaml': STACK + toEdge('web', 20_001) });
   await chmod(workspace.folder, mode);
   return { ...workspace, shared: workspace.folder };
@@ -36,7 +36,7 @@ function changeOwner(uid: number, ...paths: readonly string[]): void {
 async function createForeignRepository({
   shared,
   write,
-}: Awaited<ReturnType<typeof createBelowShared>>): Promise<void> {
+}: Awaited<ReturnType<typeof createWorkspaceBelowShared>>): Promise<void> {
   await mkdir(join(shared, '.git'));
   await write({ 'defaults.yaml': DEFAULTS });
   changeOwner(STRANGER, join(shared, '.git'), join(shared, 'defaults.yaml'));
@@ -64,7 +64,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
     'init other --name other',
     'export --owner test -o other',
   ])('are refused by name, and nothing is sent or written: edgewise %s', async (line) => {
-    const workspace = await createBelowShared();
+    const workspace = await createWorkspaceBelowShared();
     await createForeignRepository(workspace);
     const cwd = join(workspace.shared, 'build');
     const { exitCode, stdout, stderr } = await workspace.edgewise(line, { cwd });
@@ -77,7 +77,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
   });
 
   it.each(['sticky', 'not sticky'])('are refused if the folder is %s', async (what) => {
-    const workspace = await createBelowShared(what === 'sticky' ? 0o1777 : 0o777);
+    const workspace = await createWorkspaceBelowShared(what === 'sticky' ? 0o1777 : 0o777);
     await createForeignRepository(workspace);
     const { exitCode, stdout } = await workspace.edgewise('validate manifests', {
       cwd: join(workspace.shared, 'build'),
@@ -87,7 +87,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
   });
 
   it('are refused if the user works in the shared folder itself', async () => {
-    const workspace = await createBelowShared();
+    const workspace = await createWorkspaceBelowShared();
     await createForeignRepository(workspace);
     const { exitCode, stdout } = await workspace.edgewise('validate build/manifests');
     expect(stdout).toContain(`${NOT_USED}it belongs to another user`);
@@ -95,7 +95,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
   });
 
   it('are not used if the user ends the search with --root', async () => {
-    const workspace = await createBelowShared();
+    const workspace = await createWorkspaceBelowShared();
     await createForeignRepository(workspace);
     const cwd = join(workspace.shared, 'build');
     const { exitCode, stdout } = await workspace.edgewise('explain settings manifests --root .', { cwd });
@@ -105,7 +105,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
   });
 
   it('are not searched where no repository ever reached', async () => {
-    const workspace = await createBelowShared();
+    const workspace = await createWorkspaceBelowShared();
     await workspace.write({ 'defaults.yaml': DEFAULTS });
     changeOwner(STRANGER, join(workspace.shared, 'defaults.yaml'));
     const { exitCode } = await workspace.edgewise('validate manifests', { cwd: join(workspace.shared, 'build') });
@@ -204,7 +204,7 @@ describe.runIf(isRoot)('Defaults above the manifests are used', () => {
 
 describe.runIf(isRoot)('a repository of another user above the manifests', () => {
   it('does not widen the folder in which manifests may name files', async () => {
-    const workspace = await createBelowShared();
+    const workspace = await createWorkspaceBelowShared();
     const { shared, write, edgewise } = workspace;
     await write({
       'build/manifests/edgewise.yaml': `${STACK}spec: { policies: [../../rules.yaml] }\n`,
@@ -221,7 +221,7 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
   });
 
   it('is not asked for the stacks beside the manifests', async () => {
-    const workspace = await createBelowShared();
+    const workspace = await createWorkspaceBelowShared();
     await mkdir(join(workspace.shared, '.git'));
     changeOwner(STRANGER, join(workspace.shared, '.git'));
     const context = { cwd: join(workspace.shared, 'build'), uid: ROOT };
@@ -230,7 +230,7 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
   });
 
   it('gives no schema to an editor, and no program to a command that is shown', async () => {
-    const workspace = await createBelowShared();
+    const workspace = await createWorkspaceBelowShared();
     const { shared, write, edgewise } = workspace;
     await write({ 'node_modules/edgewise/schemas/manifest.schema.json': '{}', 'node_modules/.bin/edgewise': '' });
     changeOwner(STRANGER, ...listAll(join(shared, 'node_modules')));

@@ -22,7 +22,7 @@ function readMark({ server }: Workspace, id: string): JsonObject {
 }
 
 /** Creates a credential of the other user, with the mark that `create` returns for its id. */
-async function forge(workspace: Workspace, create: (id: string) => JsonObject): Promise<string> {
+async function createForgery(workspace: Workspace, create: (id: string) => JsonObject): Promise<string> {
   const { id } = await sendByHand(workspace, 'POST', '/credentials', { acl: ['bind:a.example.com'] });
   const metadata = JSON.stringify({ edgewise: create(String(id)) });
   await sendByHand(workspace, 'PATCH', `/credentials/${id}`, { metadata });
@@ -74,7 +74,7 @@ describe('a forged retirement', () => {
   ])('%s deletes nothing of the stack that was in use', async (_, create) => {
     const { workspace, current } = await createAccount({ isProtected: true });
     const token = await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8');
-    await forge(workspace, (id) => create(id, current));
+    await createForgery(workspace, (id) => create(id, current));
     await workspace.edgewise(APPLY);
     expect(listIds(workspace)).toContain(current);
     expect(await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8')).toBe(token);
@@ -82,7 +82,7 @@ describe('a forged retirement', () => {
 
   it('of a resource of another stack, or of none, touches neither, in the mark of the own credential', async () => {
     const { workspace, current } = await createAccount();
-    const theirs = await forge(workspace, (id) => ({
+    const theirs = await createForgery(workspace, (id) => ({
       stack: 'theirs',
       name: 'agent',
       delivered: true,
@@ -108,7 +108,7 @@ describe('a forged retirement', () => {
     for (const isProtected of [true, false]) {
       const { workspace, current } = await createAccount({ isProtected });
       const mark = readMark(workspace, current);
-      await forge(workspace, (id) => ({ ...mark, id, retires: { id: current, at: PAST } }));
+      await createForgery(workspace, (id) => ({ ...mark, id, retires: { id: current, at: PAST } }));
       const { exitCode, stdout } = await workspace.edgewise(`plan m${TOKENS}`);
       expect(stdout).toContain(`Credential/agent@${current} will lose its token`);
       expect(exitCode).toBe(isProtected ? 5 : 0);
@@ -122,7 +122,7 @@ describe('a forged retirement', () => {
   it('does not take the protection of the credential that it names', async () => {
     const { workspace, current } = await createAccount({ isProtected: true });
     const mark = readMark(workspace, current);
-    await forge(workspace, (id) => ({ ...mark, id, retires: { id: current, at: FUTURE } }));
+    await createForgery(workspace, (id) => ({ ...mark, id, retires: { id: current, at: FUTURE } }));
     expect(await workspace.edgewise(APPLY)).toMatchObject({ exitCode: 0 });
     expect(readMark(workspace, current)).toMatchObject({ protect: true, retiring: true });
     expect(await workspace.edgewise(`${APPLY} --retire Credential/agent`)).toMatchObject({ exitCode: 5 });
@@ -132,7 +132,7 @@ describe('a forged retirement', () => {
   it('by two marks that name each other deletes neither as an old one', async () => {
     const { workspace, current } = await createAccount({ isProtected: true });
     const mark = readMark(workspace, current);
-    const theirs = await forge(workspace, (id) => ({ ...mark, id, retires: { id: current, at: PAST } }));
+    const theirs = await createForgery(workspace, (id) => ({ ...mark, id, retires: { id: current, at: PAST } }));
     const metadata = JSON.stringify({ edgewise: { ...mark, retires: { id: theirs, at: PAST } } });
     await sendByHand(workspace, 'PATCH', `/credentials/${current}`, { metadata });
     const { exitCode, stdout } = await workspace.edgewise(`plan m${TOKENS}`);
@@ -144,7 +144,7 @@ describe('a forged retirement', () => {
 describe('a copied mark', () => {
   it.each(['new', 'old'] as const)('of the %s one is pruned, and both stay', async (which) => {
     const { workspace, current, old = '' } = await createAccount({ isRotated: true });
-    const theirs = await forge(workspace, () => readMark(workspace, which === 'new' ? current : old));
+    const theirs = await createForgery(workspace, () => readMark(workspace, which === 'new' ? current : old));
     const { stdout } = await workspace.edgewise(`plan m${TOKENS}`);
     expect(stdout).toContain(`- Credential/agent  (${theirs})`);
     expect(await workspace.edgewise(APPLY)).toMatchObject({ exitCode: 0 });

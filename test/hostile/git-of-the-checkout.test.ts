@@ -141,7 +141,7 @@ const PROGRAMS: readonly (readonly [name: string, value: string])[] = [
 const HOOKS = ['post-checkout', 'post-index-change', 'reference-transaction', 'pre-commit', 'pre-auto-gc', 'fsmonitor'];
 
 /** Sets everything, in a file that git reads. */
-async function setPrograms({ folder }: Workspace, file: string, names = PROGRAMS): Promise<void> {
+async function writeProgramSettings({ folder }: Workspace, file: string, names = PROGRAMS): Promise<void> {
   for (const hook of HOOKS) await cp(join(folder, 'ran.sh'), join(folder, 'hooks', hook), { recursive: true });
   for (const [name, value] of names) {
     const text = value.replace('PROGRAM', join(folder, 'ran.sh')).replace('MARKER', `touch ${folder}/ran`);
@@ -150,7 +150,7 @@ async function setPrograms({ folder }: Workspace, file: string, names = PROGRAMS
 }
 
 /** Each command that asks git something, with attributes that name each of the drivers. */
-async function runAll(
+async function runEveryCommand(
   { folder, edgewise, write }: Workspace,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
@@ -169,7 +169,7 @@ describe('git runs no program', () => {
   it('in the test before edgewise has run, although the settings work', async () => {
     const workspace = await createRepository();
     const { folder } = workspace;
-    await setPrograms(workspace, join(folder, '.git/config'));
+    await writeProgramSettings(workspace, join(folder, '.git/config'));
     spawnSync('git', ['status'], { cwd: folder });
     expect(existsSync(join(folder, 'ran'))).toBe(true);
   });
@@ -179,16 +179,16 @@ describe('git runs no program', () => {
     const { folder } = workspace;
     if (file === '.git/config.worktree') git(folder, 'config', 'extensions.worktreeConfig', 'true');
     if (file === 'included') git(folder, 'config', 'include.path', join(folder, file));
-    await setPrograms(workspace, join(folder, file));
-    await runAll(workspace);
+    await writeProgramSettings(workspace, join(folder, file));
+    await runEveryCommand(workspace);
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
   it('named by the settings of the user', async () => {
     const workspace = await createRepository();
     const { folder } = workspace;
-    await setPrograms(workspace, join(folder, 'gitconfig'));
-    await runAll(workspace, { GIT_CONFIG_GLOBAL: join(folder, 'gitconfig'), PATH: process.env['PATH'] ?? '' });
+    await writeProgramSettings(workspace, join(folder, 'gitconfig'));
+    await runEveryCommand(workspace, { GIT_CONFIG_GLOBAL: join(folder, 'gitconfig'), PATH: process.env['PATH'] ?? '' });
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
@@ -197,7 +197,7 @@ describe('git runs no program', () => {
     const program = join(workspace.folder, 'ran.sh');
     const names = ['GIT_PAGER', 'PAGER', 'GIT_EDITOR', 'GIT_ASKPASS', 'SSH_ASKPASS', 'GIT_SSH', 'GIT_SSH_COMMAND'];
     const more = ['GIT_EXTERNAL_DIFF', 'GIT_PROXY_COMMAND', 'GIT_SEQUENCE_EDITOR', 'EDITOR', 'VISUAL'];
-    await runAll(workspace, Object.fromEntries([...names, ...more].map((name) => [name, program])));
+    await runEveryCommand(workspace, Object.fromEntries([...names, ...more].map((name) => [name, program])));
     expect(existsSync(join(workspace.folder, 'ran'))).toBe(false);
   });
 
@@ -209,7 +209,7 @@ describe('git runs no program', () => {
     const path = process.env['PATH'] ?? '';
     const REAL = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
     const secrets = { EDGEWISE_API_KEY: KEY, OTHER: KEY, GITHUB_TOKEN: TOKEN };
-    await runAll(workspace, { ...secrets, MARK: 'visible', REAL, PATH: `${outside.folder}:${path}` });
+    await runEveryCommand(workspace, { ...secrets, MARK: 'visible', REAL, PATH: `${outside.folder}:${path}` });
     const seen = readFileSync(join(folder, 'seen'), 'utf8');
     expect(seen).toContain('MARK=visible');
     expectNoSecret(seen);

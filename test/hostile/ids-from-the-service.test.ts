@@ -4,7 +4,7 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK, toCredential, toEdge } from '../cli/workspace.ts';
 
 /** A service whose answers have other ids than it keeps. */
-function renamed(transport: Transport, pattern: RegExp, id: string): Transport {
+function withRenamedIds(transport: Transport, pattern: RegExp, id: string): Transport {
   return async (request) => {
     const response = await transport(request);
     const text = (await response.text()).replace(pattern, JSON.stringify(id));
@@ -32,7 +32,7 @@ describe('an id that the service chose', () => {
       'edgewise.yaml': stack,
       'a.yaml': toCredential('a'),
     });
-    const transport = renamed(recorder.transport, CREDENTIAL_ID, id);
+    const transport = withRenamedIds(recorder.transport, CREDENTIAL_ID, id);
     const { exitCode, stdout, stderr } = await edgewise('apply edgewise.yaml a.yaml --yes', { transport });
     expect(exitCode, stdout + stderr).toBe(1);
     expect(stdout + stderr).toContain('the service did not return its id, or returned an invalid one');
@@ -45,7 +45,7 @@ describe('an id that the service chose', () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK, 'a.yaml': toEdge('a', 20001) });
     await edgewise('apply edgewise.yaml a.yaml --yes');
     recorder.take();
-    const transport = renamed(recorder.transport, /"edgtcp_[A-Za-z0-9]{27}"/g, id);
+    const transport = withRenamedIds(recorder.transport, /"edgtcp_[A-Za-z0-9]{27}"/g, id);
     for (const command of ['plan edgewise.yaml a.yaml', 'destroy edgewise.yaml --yes', 'export --owner test -o live']) {
       const { exitCode, stderr } = await edgewise(command, { transport });
       expect({ command, exitCode }, stderr).toEqual({ command, exitCode: 1 });

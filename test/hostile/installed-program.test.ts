@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { toCredential, toEdge, toManifest } from '../cli/workspace.ts';
 import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from '../end-to-end/processes.ts';
 import { toStack } from '../repository/tree.ts';
-import { type Listener, makeCheckout, startListener } from './listener.ts';
+import { createCheckout, type Listener, startListener } from './listener.ts';
 import { listObeyed } from './runner.ts';
 
 /** The central attacks once more, each with the command as people start it: a process of its own, with the built file where `EDGEWISE_BIN` names that. */
@@ -30,7 +30,7 @@ const OWN = { 'm/edgewise.yaml': `${toStack('test')}${toEdge('door', 20_002)}` }
 async function createInstalledWorkspace(files: Readonly<Record<string, string>> = OWN): Promise<Scene> {
   const [server, listener] = await Promise.all([startServerProcess(['--api-key', `${KEY}:admin`]), startListener()]);
   onTestFinished(async () => void (await server.stop()));
-  const folder = await makeCheckout({ '.git/HEAD': '', ...files });
+  const folder = await createCheckout({ '.git/HEAD': '', ...files });
   const given = { EDGEWISE_API_KEY: KEY, EDGEWISE_BASE_URL: server.url, EDGEWISE_TOKENS: join(folder, 'tokens') };
   const toWords = (line: string) => line.split(' ').map((word) => word.replaceAll('~/', `${folder}/`));
   return {
@@ -47,7 +47,7 @@ async function createInstalledWorkspace(files: Readonly<Record<string, string>> 
   };
 }
 
-async function edit({ read, write }: Scene, change: (plan: Record<string, unknown>) => object): Promise<void> {
+async function editPlan({ read, write }: Scene, change: (plan: Record<string, unknown>) => object): Promise<void> {
   await write('plan.json', JSON.stringify(change(JSON.parse(read('plan.json')))));
 }
 
@@ -73,8 +73,8 @@ const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unkno
       await remove('evil');
     },
   ],
-  ['targets that were added', '--target: approved: TCPEdge/door; now: (none)', (scene) => edit(scene, withTargets)],
-  ['a file at a path of its own', '/etc/cron.d/x: what is issued', (scene) => edit(scene, withFile)],
+  ['targets that were added', '--target: approved: TCPEdge/door; now: (none)', (scene) => editPlan(scene, withTargets)],
+  ['a file at a path of its own', '/etc/cron.d/x: what is issued', (scene) => editPlan(scene, withFile)],
 ];
 
 const withTargets = (plan: object): object => ({ ...plan, targets: ['TCPEdge/door'] });
@@ -102,7 +102,7 @@ describe('a plan file with its manifests writes nothing', () => {
   ])('that the manifests do not describe: %s', async (_, change) => {
     const scene = await createInstalledWorkspace();
     await scene.run(PLAN);
-    await edit(scene, change);
+    await editPlan(scene, change);
     const { exitCode, stdout } = await scene.run(APPLY);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('warning[no-backend]');
@@ -207,7 +207,7 @@ const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])
 describe('a plan of a pull request is refused before any request with', () => {
   it.each(CHECKOUTS)('after %s', async (_, said, text, env) => {
     const scene = await createInstalledWorkspace({ 'm/edgewise.yaml': text });
-    const outside = await makeCheckout({ 'policies.yaml': `key: ${SECRET}\n` });
+    const outside = await createCheckout({ 'policies.yaml': `key: ${SECRET}\n` });
     await symlink(outside, join(scene.folder, 'm/out'));
     const { exitCode, stdout, stderr } = await scene.run('plan ~/m/edgewise.yaml --untrusted', env);
     expect(stdout + stderr).toContain(said);

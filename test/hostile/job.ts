@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
-import { type StandIn, startStandIn } from '../forge/fake-forge.ts';
+import { type FakeForge, startFakeForge } from '../forge/fake-forge.ts';
 import { type Listener as Attacker, startListener } from './listener.ts';
 
 /** The key that a job of a pipeline is given. */
 export const KEY = 'key-of-the-pipeline-4711';
 
 /** What a job of a pipeline meets. */
-export interface JobPlaces {
+export interface JobEnvironment {
   readonly server: Server;
   readonly service: Listener;
-  readonly forge: StandIn;
+  readonly forge: FakeForge;
   readonly attacker: Attacker;
   /** The folder that the author of the change filled. Empty at first. */
   readonly checkout: string;
@@ -22,9 +22,9 @@ export interface JobPlaces {
 }
 
 /** Starts all of it for the length of a test. */
-export async function startJobPlaces(): Promise<JobPlaces> {
+export async function startJobEnvironment(): Promise<JobEnvironment> {
   const server = createServer({ apiKeys: [parseApiKey(`${KEY}:admin`)] });
-  const [service, forge, attacker] = [await listen(server, { port: 0 }), await startStandIn(), await startListener()];
+  const [service, forge, attacker] = [await listen(server, { port: 0 }), await startFakeForge(), await startListener()];
   const work = await mkdtemp(join(tmpdir(), 'edgewise-hostile-'));
   const [checkout, runner] = [join(work, 'checkout'), join(work, 'runner')];
   await mkdir(checkout);

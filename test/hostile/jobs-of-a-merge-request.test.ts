@@ -6,7 +6,7 @@ import { PROGRAM } from '../end-to-end/processes.ts';
 import { PERSONAL_TOKEN } from '../forge/fake-forge.ts';
 import { commitAll, git, toStack } from '../repository/tree.ts';
 import { type JobCall, type RanJob, runJob } from './component-jobs.ts';
-import { type JobPlaces, KEY, startJobPlaces } from './job.ts';
+import { type JobEnvironment, KEY, startJobEnvironment } from './job.ts';
 
 /** The jobs of the component for GitLab, run where the author of a merge request chose every file. */
 
@@ -19,15 +19,15 @@ spec: { match: { kinds: [TCPEdge] }, require: "false", message: No edge is creat
 const MERGE_REQUEST = { CI_PIPELINE_SOURCE: 'merge_request_event', CI_MERGE_REQUEST_IID: '7' };
 const MERGED = { CI_PIPELINE_SOURCE: 'push', CI_COMMIT_BRANCH: 'main' };
 
-let server: JobPlaces['server'];
-let service: JobPlaces['service'];
-let forge: JobPlaces['forge'];
-let attacker: JobPlaces['attacker'];
-let checkout: JobPlaces['checkout'];
-let runner: JobPlaces['runner'];
+let server: JobEnvironment['server'];
+let service: JobEnvironment['service'];
+let forge: JobEnvironment['forge'];
+let attacker: JobEnvironment['attacker'];
+let checkout: JobEnvironment['checkout'];
+let runner: JobEnvironment['runner'];
 
 beforeEach(async () => {
-  ({ server, service, forge, attacker, checkout, runner } = await startJobPlaces());
+  ({ server, service, forge, attacker, checkout, runner } = await startJobEnvironment());
 });
 
 describe('the key and the token of the forge', () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openStack } from '../../src/index.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { runEdgewise, startServerProcess } from '../end-to-end/processes.ts';
-import { makeCheckout, startListener } from './listener.ts';
+import { createCheckout, startListener } from './listener.ts';
 import { expectNoSecret, KEY, readAll, STACK, TOKEN, toEdge } from './secret-values.ts';
 
 /** An author of manifests, or a service that echoes, wants the key or a token of the forge to be shown, saved or handed on. */
@@ -28,7 +28,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
     ['the token under another name', `${D}{env:T}`, ['--env', 'T'], { T: TOKEN }],
     ['the text itself', `the key is ${KEY}`, [], {}],
   ])('is refused at its line, which does not show it: %s', async (_, description, words, env) => {
-    const folder = await makeCheckout({
+    const folder = await createCheckout({
       'a.yaml': STACK + toEdge({ description, hostports: ['1.tcp.example.net:20001'] }),
     });
     const before = ['a.yaml'];
@@ -48,7 +48,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
   it.each(['EDGEWISE_API_KEY', 'EDGEWISE_GITLAB_TOKEN', 'GITHUB_TOKEN'])(
     'is refused with a variable of %s, also if it is offered',
     async (name) => {
-      const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}}` }) });
+      const folder = await createCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}}` }) });
       const ended = await runEdgewise(['plan', folder, '--env', name], { ...ENV, GITHUB_TOKEN: TOKEN });
       expect(ended.exitCode).toBe(3);
       expect(ended.stderr).toContain(`the environment variable ${name} is for`);
@@ -63,7 +63,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
     ['ACTIONS_ID_TOKEN_REQUEST_TOKEN', '', 'ACTIONS_*'],
   ])('is refused with a variable of the runner that is %s, also if a prefix offers it', async (name, more, offer) => {
     const value = 'eyJhbGciOiJ-of-the-job';
-    const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}${more}}` }) });
+    const folder = await createCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}${more}}` }) });
     const ended = await runEdgewise(['plan', folder, '--env', offer], { ...ENV, [name]: value });
     expect(ended.exitCode).toBe(3);
     expect(ended.stderr).toContain(`the environment variable ${name} is for a token`);
@@ -71,7 +71,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
   });
 
   it('is refused with it in a key of metadata, a name, a kind or beside a mistake', async () => {
-    const folder = await makeCheckout({
+    const folder = await createCheckout({
       'a.yaml': STACK + toEdge({ metadata: { [`${D}{env:K}`]: 'x', [KEY]: 1 }, hostport: [KEY] }),
       'b.yaml': `apiVersion: edgewise/v1\nkind: TCPEdg${KEY}\nmetadata: { name: "${KEY}" }\n`,
       'c.yaml': `apiVersion: edgewise/v1\nkind: "${D}{env:K}"\nmetadata: { name: "${D}{env:K}" }\n`,
@@ -90,7 +90,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
       metadata: { name: 'a' },
       spec: { public_key: { file: 'key.txt' }, ssh_certificate_authority_id: 'sshca_2fmnqYVGqgSNfrKbLQ5kCTTKaBB' },
     };
-    const folder = await makeCheckout({
+    const folder = await createCheckout({
       'a.yaml': `${STACK}---\n${JSON.stringify(certificate)}\n`,
       'key.txt': `${KEY}\n`,
     });
@@ -103,7 +103,7 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
 
 describe('a name that a report shows', () => {
   it('does not contain the key, in files of every format', async () => {
-    const folder = await makeCheckout({
+    const folder = await createCheckout({
       [`${KEY}/a.yaml`]: STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }),
     });
     const forms = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
@@ -126,7 +126,7 @@ describe('a program that manifests start', () => {
       metadata: { name: 'shop' },
       spec: { render: ['sh', '-c', `env > seen; ${SHOW}`] },
     };
-    const folder = await makeCheckout({ 'edgewise.yaml': JSON.stringify(stack) });
+    const folder = await createCheckout({ 'edgewise.yaml': JSON.stringify(stack) });
     const env = {
       ...ENV,
       API_KEY: KEY,
@@ -148,7 +148,7 @@ describe('a program that manifests start', () => {
       tokens: { default: { command: ['touch', 'ran'], test: ['touch', 'ran'] } },
     };
     const rendered = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' }, spec };
-    const folder = await makeCheckout({ 'edgewise.yaml': JSON.stringify(rendered) });
+    const folder = await createCheckout({ 'edgewise.yaml': JSON.stringify(rendered) });
     const asked = await runEdgewise(['plan', folder, '--render', '--untrusted'], ENV);
     expect(asked).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('which are not trusted') });
     const unasked = await runEdgewise(['plan', folder, '--untrusted'], ENV);
@@ -169,7 +169,7 @@ describe('a program that manifests start', () => {
     const spec = { tokens: { default: { command } } };
     const stack = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' }, spec };
     const credential = JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Credential', metadata: { name: 'c' } });
-    const folder = await makeCheckout({ 'edgewise.yaml': `${JSON.stringify(stack)}\n---\n${credential}\n` });
+    const folder = await createCheckout({ 'edgewise.yaml': `${JSON.stringify(stack)}\n---\n${credential}\n` });
     const seen = join(folder, 'seen');
     const words = JSON.stringify([...command.slice(0, 3), seen]);
     const env = { ...ENV, API_KEY: KEY, GH_TOKEN: TOKEN, PATH: '/usr/bin:/bin' };
@@ -221,7 +221,7 @@ describe('a service that echoes the key', () => {
         ),
       );
     });
-    const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20002'] }) });
+    const folder = await createCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20002'] }) });
     const reports = ['markdown', 'html', 'json', 'sarif', 'junit'].flatMap((form) => [
       '--report',
       `${form}=${join(folder, form)}`,
@@ -260,7 +260,7 @@ describe('a service that echoes the key', () => {
         }),
       );
     });
-    const folder = await makeCheckout({ 'a.yaml': STACK });
+    const folder = await createCheckout({ 'a.yaml': STACK });
     const ended = await runEdgewise(['plan', folder], { ...ENV, EDGEWISE_BASE_URL: echo.url });
     expect(ended.stderr).toContain('[key]');
     expectNoSecret(`${ended.stdout}${ended.stderr}`);
@@ -303,7 +303,7 @@ describe('the library', () => {
 describe('the journal and the events', () => {
   it('of an apply contain neither', async () => {
     const { url, stop } = await startServerProcess(['--api-key', `${KEY}:admin`]);
-    const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }) });
+    const folder = await createCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }) });
     const env = {
       ...ENV,
       EDGEWISE_BASE_URL: url,

@@ -7,9 +7,9 @@ import { createSecretRegistry } from '../../src/model/secrets.ts';
 import { createWorkspace } from '../cli/workspace.ts';
 import { catchError, createFakeService } from '../client/fake-service.ts';
 import { type Ended, PROGRAM, runEdgewise } from '../end-to-end/processes.ts';
-import { PERSONAL_TOKEN, startStandIn } from '../forge/fake-forge.ts';
+import { PERSONAL_TOKEN, startFakeForge } from '../forge/fake-forge.ts';
 import { COMPILED } from '../setup.ts';
-import { makeCheckout, startListener } from './listener.ts';
+import { createCheckout, startListener } from './listener.ts';
 import { expectNoSecret, KEY, STACK, toEdge } from './secret-values.ts';
 
 /** The key is on its way out in a request, a comment or a line, or came in on a way of its own. */
@@ -41,9 +41,9 @@ describe('a request that would contain the key', () => {
 
 describe('a report of an artifact that contains the key', () => {
   it('is posted without it', async () => {
-    const forge = await startStandIn();
+    const forge = await startFakeForge();
     onTestFinished(() => forge.close());
-    const folder = await makeCheckout({
+    const folder = await createCheckout({
       'plan.md': `<!-- edgewise:plan stack=shop -->\n\nkey ${KEY} token ${PERSONAL_TOKEN}\n`,
     });
     const env = {
@@ -75,7 +75,7 @@ describe('a key from a pipe', () => {
   }
 
   it('is known before manifests are checked', async () => {
-    const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `the ${KEY}` }) });
+    const folder = await createCheckout({ 'a.yaml': STACK + toEdge({ description: `the ${KEY}` }) });
     const ended = await runPiped(['plan', folder], { EDGEWISE_BASE_URL: 'embedded:' });
     expect({ ...ended }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('secret-in-manifest') });
     expectNoSecret(`${ended.stdout}${ended.stderr}`);
@@ -84,7 +84,7 @@ describe('a key from a pipe', () => {
   it('is sent, also for each of many stacks, and passed to no program that manifests start', async () => {
     const service = await startListener();
     const spec = { render: ['sh', '-c', 'env >&2; exit 1'] };
-    const folder = await makeCheckout({
+    const folder = await createCheckout({
       'a/edgewise.yaml': STACK,
       'b/edgewise.yaml': STACK.replace('shop', 'other'),
       'c/edgewise.yaml': JSON.stringify({ ...JSON.parse(STACK), metadata: { name: 'c' }, spec }),

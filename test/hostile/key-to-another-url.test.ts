@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runEdgewise } from '../end-to-end/processes.ts';
-import { makeCheckout, startListener } from './listener.ts';
+import { createCheckout, startListener } from './listener.ts';
 
 /** The author of a pull request wants the key to be sent somewhere else, or something else to be sent with it. */
 
@@ -21,7 +21,7 @@ function plan(folder: string, words: readonly string[], env: NodeJS.ProcessEnv) 
 describe('an untrusted Stack', () => {
   it('does not choose the URL: nothing is sent there, and the line is named', async () => {
     const attacker = await startListener();
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', { base_url: attacker.url }) });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack('shop', { base_url: attacker.url }) });
     const alone = await plan(folder, [], {});
     expect(alone.exitCode).toBe(3);
     expect(alone.stderr).toContain(`spec.api.base_url is ${attacker.url}, and no flag or variable sets it`);
@@ -34,7 +34,7 @@ describe('an untrusted Stack', () => {
 
   it('is accepted if it agrees with the flag or the variable', async () => {
     const service = await startListener();
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', { base_url: `${service.url}/` }) });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack('shop', { base_url: `${service.url}/` }) });
     await plan(folder, [], { EDGEWISE_BASE_URL: service.url });
     await plan(folder, ['--base-url', service.url], {});
     expect(service.heard.length).toBeGreaterThan(1);
@@ -49,7 +49,7 @@ describe('an untrusted Stack', () => {
       key_env: 'EDGEWISE_API_KEY_PRODUCTION',
       rate_limit: 'none',
     };
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', api), 'evil.pem': 'never read' });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack('shop', api), 'evil.pem': 'never read' });
     const { exitCode, stderr } = await plan(folder, [], {
       EDGEWISE_BASE_URL: service.url,
       EDGEWISE_RATE_LIMIT: '',
@@ -62,7 +62,7 @@ describe('an untrusted Stack', () => {
   });
 
   it('reaches no embedded server whose file it names', async () => {
-    const folder = await makeCheckout({});
+    const folder = await createCheckout({});
     const file = join(folder, 'written.json');
     await writeFile(join(folder, 'edgewise.yaml'), toStack('shop', { base_url: `embedded:${file}` }));
     const { exitCode, stderr } = await plan(folder, [], {});
@@ -72,7 +72,7 @@ describe('an untrusted Stack', () => {
 
   it('is the error of its own stack in a run over many', async () => {
     const [service, attacker] = [await startListener(), await startListener()];
-    const folder = await makeCheckout({
+    const folder = await createCheckout({
       'good/edgewise.yaml': toStack('good', { base_url: service.url }),
       'evil/edgewise.yaml': toStack('evil', { base_url: attacker.url }),
     });
@@ -84,7 +84,7 @@ describe('an untrusted Stack', () => {
 
   it.each(['get', 'drift'])('does not choose the URL of %s', async (command) => {
     const attacker = await startListener();
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', { base_url: attacker.url }) });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack('shop', { base_url: attacker.url }) });
     const env = { EDGEWISE_UNTRUSTED: 'true', EDGEWISE_API_KEY: KEY };
     expect((await runEdgewise([command, folder], env)).exitCode).toBe(3);
     expect(attacker.heard).toEqual([]);
@@ -92,7 +92,7 @@ describe('an untrusted Stack', () => {
 
   it('is not applied, destroyed or released, whatever it contains', async () => {
     const service = await startListener();
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', {}) });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack('shop', {}) });
     const env = { EDGEWISE_API_KEY: KEY, EDGEWISE_BASE_URL: service.url };
     for (const words of [
       ['apply', folder, '--yes'],
@@ -110,7 +110,7 @@ describe('an untrusted Stack', () => {
 describe('a plan file of the pull request', () => {
   it('does not choose where the key is sent', async () => {
     const [service, attacker] = [await startListener(), await startListener()];
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', {}) });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack('shop', {}) });
     const made = join(folder, 'plan.json');
     await runEdgewise(['plan', folder, '-o', made], { EDGEWISE_BASE_URL: 'embedded:' });
     const plan = JSON.parse(await readFile(made, 'utf8'));

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /** A request as a listener got it. */
-export interface Heard {
+export interface ReceivedRequest {
   readonly line: string;
   readonly authorization: string;
   /** Everything that was sent: line, headers and body. */
@@ -16,12 +16,12 @@ export interface Heard {
 /** A web server of an attacker, for the length of a test, which records all that it is sent. */
 export interface Listener {
   readonly url: string;
-  readonly heard: readonly Heard[];
+  readonly heard: readonly ReceivedRequest[];
 }
 
 /** Starts one on a free port of this machine. It answers 404 unless `answer` says something else. */
 export async function startListener(answer: RequestListener = answerNothing): Promise<Listener> {
-  const heard: Heard[] = [];
+  const heard: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(Buffer.from(part));
@@ -47,7 +47,7 @@ const answerNothing: RequestListener = (_, response) => {
 };
 
 /** A checkout of an attacker, gone when the test is over. */
-export async function makeCheckout(files: Readonly<Record<string, string>>): Promise<string> {
+export async function createCheckout(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-hostile-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) {

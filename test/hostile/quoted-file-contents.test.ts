@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../cli/fake-context.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
-import { makeCheckout } from './listener.ts';
+import { createCheckout } from './listener.ts';
 
 /** The author of a pull request names files that are none of his, and hopes that a diagnostic quotes them into a public comment. */
 
@@ -36,7 +36,10 @@ const ENV = { EDGEWISE_BASE_URL: 'embedded:' };
 describe('the content of a file that is no manifest is not shown', () => {
   it.each(FILES)('if spec.policies names it: %s', async (_, text) => {
     const stack = { ...STACK, spec: { policies: ['other/secret.yaml'] } };
-    const folder = await makeCheckout({ 'live/edgewise.yaml': JSON.stringify(stack), 'live/other/secret.yaml': text });
+    const folder = await createCheckout({
+      'live/edgewise.yaml': JSON.stringify(stack),
+      'live/other/secret.yaml': text,
+    });
     const { exitCode, stdout, stderr } = await runEdgewise(['plan', join(folder, 'live/edgewise.yaml')], ENV);
     expect(exitCode).toBe(3);
     expect(`${stdout}${stderr}`).toContain('secret.yaml');
@@ -44,7 +47,10 @@ describe('the content of a file that is no manifest is not shown', () => {
   });
 
   it.each(FILES)('if it is named as the data of an embedded server: %s', async (_, text) => {
-    const folder = await makeCheckout({ 'live/edgewise.yaml': JSON.stringify(STACK), 'live/other/secret.json': text });
+    const folder = await createCheckout({
+      'live/edgewise.yaml': JSON.stringify(STACK),
+      'live/other/secret.json': text,
+    });
     const file = join(folder, 'live/other/secret.json');
     const { exitCode, stdout, stderr } = await runEdgewise([
       'plan',
@@ -58,14 +64,14 @@ describe('the content of a file that is no manifest is not shown', () => {
   });
 
   it.each(FILES)('if it is committed or linked as a manifest: %s', async (_, text) => {
-    const folder = await makeCheckout({ 'edgewise.yaml': JSON.stringify(STACK), 'secret.txt': text });
+    const folder = await createCheckout({ 'edgewise.yaml': JSON.stringify(STACK), 'secret.txt': text });
     await symlink('secret.txt', join(folder, 'manifest.yaml'));
     const { stdout, stderr } = await runEdgewise(['validate', folder, '--format', 'json'], ENV);
     expect(`${stdout}${stderr}`).not.toContain(SECRET);
   });
 
   it('if it is named on the command line, and the line is', async () => {
-    const folder = await makeCheckout({ 'key.txt': `first: line\n${SECRET}: [\n` });
+    const folder = await createCheckout({ 'key.txt': `first: line\n${SECRET}: [\n` });
     const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'key.txt')], ENV);
     expect(exitCode).toBe(3);
     expect(stdout).toContain('key.txt is not a manifest');
@@ -79,7 +85,7 @@ describe('the content of a file that starts a program is not shown if it is some
       [...FILES, ...NAMED].map(([what, text]) => [flag, what, text] as const),
     ),
   )('%s names %s', async (flag, _, text) => {
-    const folder = await makeCheckout({ 'secret.json': text });
+    const folder = await createCheckout({ 'secret.json': text });
     const { exitCode, stdout, stderr } = await runCommand(['serve', '--port', '0', flag, 'secret.json'], {
       cwd: folder,
     });
@@ -90,7 +96,7 @@ describe('the content of a file that starts a program is not shown if it is some
   });
 
   it.each(FILES)('GITHUB_EVENT_PATH names %s', async (_, text) => {
-    const folder = await makeCheckout({ 'report.md': '<!-- edgewise:drift stack=test -->\n', 'secret.json': text });
+    const folder = await createCheckout({ 'report.md': '<!-- edgewise:drift stack=test -->\n', 'secret.json': text });
     const env = { GITHUB_REPOSITORY: 'a/b', GITHUB_TOKEN: 'token-of-a-job-1', GITHUB_EVENT_PATH: 'secret.json' };
     const more = { cwd: folder, env: { ...env, GITHUB_API_URL: 'http://127.0.0.1:9' } };
     const { exitCode, stdout, stderr } = await runCommand(['post', 'report.md'], more);
@@ -100,7 +106,7 @@ describe('the content of a file that starts a program is not shown if it is some
 });
 
 it('shows the content of a manifest', async () => {
-  const folder = await makeCheckout({ 'a.yaml': 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { nam: x }\n' });
+  const folder = await createCheckout({ 'a.yaml': 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { nam: x }\n' });
   const { stdout } = await runEdgewise(['validate', folder], ENV);
   expect(stdout).toContain('3 | metadata: { nam: x }');
 });

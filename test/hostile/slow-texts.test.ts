@@ -5,7 +5,7 @@ import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { compileInputPattern } from '../../src/manifest/path-pattern.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
-import { makeCheckout } from './listener.ts';
+import { createCheckout } from './listener.ts';
 
 /** An author of a pull request wants the job to run until it is ended from outside: small files that a pattern looks through again and again. */
 
@@ -26,21 +26,21 @@ describe('a plan ends despite', () => {
     ['braces', '{'.repeat(LENGTH)],
     ['words without a colon', 'a-'.repeat(LENGTH)],
   ])('a file of %s', async (_, text) => {
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack({}), 'b.yaml': text });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack({}), 'b.yaml': text });
     expect((await runEdgewise(['plan', folder], ENV)).exitCode).toBe(3);
   });
 
   it('a path of another tool with spaces in the middle', async () => {
     const spaces = ' '.repeat(LENGTH / 2);
     const annotations = { 'config.kubernetes.io/origin': `path: a${spaces}b${spaces}c${spaces}\nref: x` };
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack({ metadata: { name: 'shop', annotations } }) });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack({ metadata: { name: 'shop', annotations } }) });
     const { exitCode } = await runEdgewise(['validate', folder], ENV);
     expect([0, 3]).toContain(exitCode);
   });
 
   it('the URL of a service with slashes in the middle', async () => {
     const api = { base_url: `https://x/${'/'.repeat(LENGTH)}a` };
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack({ spec: { api } }) });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack({ spec: { api } }) });
     expect((await runEdgewise(['plan', folder], ENV)).exitCode).toBe(3);
     expect((await runEdgewise(['plan', '-R', folder], ENV)).exitCode).toBe(3);
   });
@@ -52,7 +52,7 @@ describe('a plan ends despite', () => {
       ssh_certificate_authority_id: 'sshca_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
     };
     const key = { apiVersion: 'edgewise/v1', kind: 'SSHUserCertificate', metadata: { name: 'a' }, spec };
-    const folder = await makeCheckout({ 'edgewise.yaml': toStack({}), 'b.json': JSON.stringify(key) });
+    const folder = await createCheckout({ 'edgewise.yaml': toStack({}), 'b.json': JSON.stringify(key) });
     const { exitCode, stdout } = await runEdgewise(['validate', folder], ENV);
     expect({ exitCode, stdout: stdout.slice(0, 2000) }).toMatchObject({
       exitCode: 3,
@@ -90,7 +90,7 @@ async function validatePatterns(deny: readonly string[]) {
     user_agent_filter: { deny },
   };
   const route = { apiVersion: 'edgewise/v1', kind: 'HTTPSEdgeRoute', metadata: { name: 'a' }, spec };
-  const folder = await makeCheckout({ 'edgewise.yaml': toStack({}), 'b.json': JSON.stringify(route) });
+  const folder = await createCheckout({ 'edgewise.yaml': toStack({}), 'b.json': JSON.stringify(route) });
   return await runEdgewise(['validate', folder], ENV);
 }
 
@@ -106,7 +106,7 @@ describe('a pattern of spec.inputs with many wildcards', () => {
 });
 
 it('finds many stacks, each with a link that leads out, in seconds', async () => {
-  const folder = await makeCheckout({ 'edgewise.yaml': toStack({}) });
+  const folder = await createCheckout({ 'edgewise.yaml': toStack({}) });
   mkdirSync(join(folder, '.git'));
   for (let index = 0; index < 1_500; index += 1) {
     const at = join(folder, `s${index}`);

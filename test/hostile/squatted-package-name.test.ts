@@ -51,7 +51,7 @@ describe('a package named edgewise of another author', () => {
   });
 
   it('is not started by the documented command, unlike by npx alone', async () => {
-    const { folder, env } = await publish();
+    const { folder, env } = await createRegistry();
     const npx = async (words: readonly string[]) => {
       await execute('npx', words, { cwd: folder, env }).catch(() => undefined);
       return existsSync(join(folder, 'stolen'));
@@ -76,7 +76,7 @@ describe('an image of another author', () => {
 });
 
 /** A registry with that package, and an empty project that uses it. */
-async function publish(): Promise<{ readonly folder: string; readonly env: NodeJS.ProcessEnv }> {
+async function createRegistry(): Promise<{ readonly folder: string; readonly env: NodeJS.ProcessEnv }> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-name-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const source = join(folder, 'source');

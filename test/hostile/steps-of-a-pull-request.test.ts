@@ -8,7 +8,7 @@ import { WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
 import { runTool } from '../pipelines/tools.ts';
 import { toStack } from '../repository/tree.ts';
 import { type RanAction, readWorkflowSteps, runAction } from './action-steps.ts';
-import { type JobPlaces, KEY, startJobPlaces } from './job.ts';
+import { type JobEnvironment, KEY, startJobEnvironment } from './job.ts';
 import { listObeyed } from './runner.ts';
 
 /** The steps of the actions for GitHub, run where the author of a pull request chose every file and every name of a folder. */
@@ -25,14 +25,14 @@ const LURES = [
   '\u2028::add-mask::true',
 ];
 
-let service: JobPlaces['service'];
-let forge: JobPlaces['forge'];
-let attacker: JobPlaces['attacker'];
-let checkout: JobPlaces['checkout'];
-let runner: JobPlaces['runner'];
+let service: JobEnvironment['service'];
+let forge: JobEnvironment['forge'];
+let attacker: JobEnvironment['attacker'];
+let checkout: JobEnvironment['checkout'];
+let runner: JobEnvironment['runner'];
 
 beforeEach(async () => {
-  ({ service, forge, attacker, checkout, runner } = await startJobPlaces());
+  ({ service, forge, attacker, checkout, runner } = await startJobEnvironment());
 });
 
 describe('the key', () => {

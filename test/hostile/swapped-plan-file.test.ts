@@ -11,7 +11,7 @@ import { listWrites, toRepository, toStack } from '../repository/tree.ts';
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
 /** What the manifests say of the door, the agent and the certificate. */
-interface Said {
+interface ManifestValues {
   readonly port?: number;
   readonly restriction?: object;
   readonly acl?: string;
@@ -23,7 +23,7 @@ const GUARDED = `${STACK}spec: { guard: { max_deletes: 1 } }\n`;
 
 function toManifests(
   text: string,
-  { port = 20_002, restriction = ONLY_OFFICE, acl = 'office', file = 'a' }: Said = {},
+  { port = 20_002, restriction = ONLY_OFFICE, acl = 'office', file = 'a' }: ManifestValues = {},
 ) {
   const hostports = [`1.tcp.example.net:${port}`];
   const certificate = { ssh_certificate_authority_id: 'sshca_1', principals: ['alice'], public_key: KEY };
@@ -41,7 +41,7 @@ const THREE = [1, 2, 3].map((number) => toEdge(`gate${number}`, 20_010 + number)
 const KEPT = toManifest('TCPEdge', 'kept', {}, { lifecycle: { protect: true } });
 
 /** Three gates are live, and the manifests go on declaring them; the door, the agent and the certificate are to be made. */
-async function planHonest(more = THREE): Promise<Workspace> {
+async function createApprovedPlan(more = THREE): Promise<Workspace> {
   const workspace = await createWorkspace({ 'm/edgewise.yaml': `${GUARDED}${THREE}${KEPT}` });
   expect(await workspace.edgewise('apply m --yes')).toMatchObject({ exitCode: 0 });
   await workspace.write({ 'm/edgewise.yaml': toManifests(`${more}${KEPT}`) });
@@ -54,7 +54,7 @@ const TOKENS = ' --token-directory tokens';
 const CONSENTS = ' --allow-deletes --allow-protected TCPEdge/kept';
 
 /** A plan of the same stack that was made from other manifests, in place of the approved plan. */
-const swap = (said: Said, flags = '', rest = `${THREE}${KEPT}`): Attack => {
+const createSwappedPlan = (said: ManifestValues, flags = '', rest = `${THREE}${KEPT}`): Attack => {
   return async ({ write, edgewise }) => {
     await write({ 'm-evil/.git/HEAD': '', 'm-evil/edgewise.yaml': toManifests(rest, said) });
     await edgewise(`plan m-evil -o plan.json${TOKENS}${flags}`);
@@ -79,20 +79,32 @@ const editDoor = (parts: object): Attack => editChange('TCPEdge/door', parts);
 type Attack = (workspace: Workspace) => Promise<unknown>;
 
 const ATTACKS: readonly (readonly [string, string, Attack])[] = [
-  ['another port', 'hostports: approved: 1.tcp.example.net:26666, the manifests changed', swap({ port: 26_666 })],
-  ['no restriction', 'ip_restriction: added, approved: (none), the manifests changed', swap({ restriction: {} })],
-  ['an ACL of everything', 'acl: approved: ', swap({ acl: '*' })],
+  [
+    'another port',
+    'hostports: approved: 1.tcp.example.net:26666, the manifests changed',
+    createSwappedPlan({ port: 26_666 }),
+  ],
+  [
+    'no restriction',
+    'ip_restriction: added, approved: (none), the manifests changed',
+    createSwappedPlan({ restriction: {} }),
+  ],
+  ['an ACL of everything', 'acl: approved: ', createSwappedPlan({ acl: '*' })],
   [
     'targets that keep three deletes from the guard',
     'Approved, but not in this plan:\n\n- TCPEdge/gate1',
-    swap({}, [1, 2, 3].map((number) => ` --target TCPEdge/gate${number}`).join(''), KEPT),
+    createSwappedPlan({}, [1, 2, 3].map((number) => ` --target TCPEdge/gate${number}`).join(''), KEPT),
   ],
   [
     'targets that were added to it',
     '--target: approved: TCPEdge/door; now: (none)',
     edit((plan) => ({ ...plan, targets: ['TCPEdge/door'] })),
   ],
-  ['a file at another path', 'm-evil/b-cert.pub: what is issued for SSHUserCertificate/alice', swap({ file: 'b' })],
+  [
+    'a file at another path',
+    'm-evil/b-cert.pub: what is issued for SSHUserCertificate/alice',
+    createSwappedPlan({ file: 'b' }),
+  ],
   [
     'a file at a path that was written into it',
     '/etc/cron.d/x: what is issued for SSHUserCertificate/alice',
@@ -111,7 +123,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   [
     'no protection any more',
     'Approved, but not in this plan:\n\n~ TCPEdge/kept',
-    swap({}, '', `${THREE}${KEPT.replace('"protect":true', '"protect":false')}`),
+    createSwappedPlan({}, '', `${THREE}${KEPT.replace('"protect":true', '"protect":false')}`),
   ],
   ['no danger', 'not as approved: secrets', editChange('Credential/agent', { dangers: [] })],
   ['another kind of run', 'the mode: approved: destroy; now: apply', edit((plan) => ({ ...plan, mode: 'destroy' }))],
@@ -139,7 +151,7 @@ const APPLY = `apply plan.json --manifests m --yes${TOKENS}`;
 
 describe('a plan file is refused with the difference before any write if it has', () => {
   it.each(ATTACKS)('%s', async (_, difference, attack) => {
-    const workspace = await planHonest();
+    const workspace = await createApprovedPlan();
     await attack(workspace);
     workspace.recorder.take();
     const { exitCode, stdout, stderr } = await workspace.edgewise(`${APPLY}${CONSENTS}`);
@@ -149,7 +161,7 @@ describe('a plan file is refused with the difference before any write if it has'
   });
 
   it('manifests that are older than those of the apply', async () => {
-    const workspace = await planHonest();
+    const workspace = await createApprovedPlan();
     await workspace.write({ 'm/edgewise.yaml': toManifests(`${THREE}${KEPT}`, { port: 20_003 }) });
     const { exitCode, stdout } = await workspace.edgewise(APPLY);
     expect(stdout).toContain('1.tcp.example.net:20003');
@@ -198,7 +210,7 @@ describe('an invented value in a plan file changes neither a request nor the out
       const { exitCode, stdout } = await workspace.edgewise(`${APPLY}${CONSENTS} --format json`);
       return { exitCode, shown: JSON.parse(stdout).plan.changes, sent: listWrites(workspace) };
     };
-    const [honest, edited] = [await planHonest(), await planHonest()];
+    const [honest, edited] = [await createApprovedPlan(), await createApprovedPlan()];
     await attack(edited);
     expect(await toOutput(edited)).toEqual(await toOutput(honest));
   });
@@ -211,7 +223,7 @@ describe('a plan file gives no consent', () => {
   ];
 
   it.each(WITHOUT)('%s exit with 5 without consent of the apply', async (_, flags, left, remedy) => {
-    const workspace = await planHonest();
+    const workspace = await createApprovedPlan();
     await workspace.write({ 'm/edgewise.yaml': toManifests(left) });
     await workspace.edgewise(`plan m -o plan.json${TOKENS}${CONSENTS}`);
     const refused = await workspace.edgewise(`${APPLY}${flags}`);
@@ -221,7 +233,7 @@ describe('a plan file gives no consent', () => {
   });
 
   it.each(WITHOUT)('%s exit with 6 if the violation was removed from it', async (_, flags, left) => {
-    const workspace = await planHonest();
+    const workspace = await createApprovedPlan();
     await workspace.write({ 'm/edgewise.yaml': toManifests(left) });
     await workspace.edgewise(`plan m -o plan.json${TOKENS}`);
     await edit((plan) => ({ ...plan, violations: [] }))(workspace);
@@ -325,7 +337,7 @@ describe('a folder of plans with a rewritten index', () => {
 
 /** Creates come first: the door is there, and what was to be deleted is there still. */
 async function interruptAfterCreates(): Promise<Workspace> {
-  const workspace = await planHonest();
+  const workspace = await createApprovedPlan();
   await workspace.write({ 'm/edgewise.yaml': toManifests('') });
   await workspace.edgewise(`plan m -o plan.json${TOKENS}${CONSENTS}`);
   const { transport } = workspace.recorder;

@@ -6,7 +6,7 @@ import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from '../repository/tree.ts';
 
 /** The attacker can change the artifacts of a pipeline, between the job that plans and the job that applies. */
-async function planAll(): Promise<Workspace> {
+async function createPlanFolder(): Promise<Workspace> {
   const workspace = await createWorkspace({
     ...toRepository(2),
     'evil/edgewise.yaml': `${toStack('evil')}${toEdge('door', 26_666)}`,
@@ -61,7 +61,7 @@ describe('a folder of plans is refused before any request if', () => {
         }),
     ],
   ])('%s', async (_, why, change) => {
-    const workspace = await planAll();
+    const workspace = await createPlanFolder();
     await change(workspace);
     const { exitCode, stderr } = await workspace.edgewise('apply plans --yes');
     expect(stderr).toContain(why);
@@ -72,7 +72,7 @@ describe('a folder of plans is refused before any request if', () => {
 
 describe('a stack whose plan was removed from the folder and from every list of its index', () => {
   it('is named in each report of the apply', async () => {
-    const workspace = await planAll();
+    const workspace = await createPlanFolder();
     const index = JSON.parse(read(workspace, 'plans/_index.json'));
     const [first] = index.plans;
     await workspace.write({ 'plans/_index.json': JSON.stringify({ ...index, stacks: ['s00'], plans: [first] }) });
@@ -98,7 +98,7 @@ describe('new plans are not written beside', () => {
       (workspace) => workspace.write({ 'plans/s01.json': `${read(workspace, 'plans/s01.json')} ` }),
     ],
   ])('%s', async (_, file, change) => {
-    const workspace = await planAll();
+    const workspace = await createPlanFolder();
     await change(workspace);
     const before = read(workspace, file);
     const { exitCode, stderr } = await workspace.edgewise('plan -R live -o plans');
@@ -108,7 +108,7 @@ describe('new plans are not written beside', () => {
   });
 
   it('a committed index, which could name files to remove', async () => {
-    const workspace = await planAll();
+    const workspace = await createPlanFolder();
     execFileSync('git', ['init', '--quiet'], { cwd: workspace.folder });
     execFileSync('git', ['add', 'plans/_index.json'], { cwd: workspace.folder });
     const { exitCode, stderr } = await workspace.edgewise('plan -R live -o plans');
@@ -118,7 +118,7 @@ describe('new plans are not written beside', () => {
   });
 
   it('the plan of an earlier run whose stack a filter has left out: it is not applied', async () => {
-    const workspace = await planAll();
+    const workspace = await createPlanFolder();
     await workspace.edgewise('plan -R live -o plans --stack s01');
     expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);

@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 const COUNT = 30;
 
 /** Files of that size, which take no room on the disk. */
-async function createLarge(files: Readonly<Record<string, number>>, more: Readonly<Record<string, string>> = {}) {
+async function createLargeFiles(files: Readonly<Record<string, number>>, more: Readonly<Record<string, string>> = {}) {
   const names = Object.keys(files);
   const workspace = await createWorkspace({ ...more, ...Object.fromEntries(names.map((name) => [name, '# '])) });
   for (const [name, size] of Object.entries(files)) await truncate(join(workspace.folder, name), size);
@@ -37,7 +37,7 @@ const STACK_LIMIT = /is where the limit of 64 MiB for the files of one stack was
 
 describe('thirty large files', () => {
   it('of a folder end the run with an error at the first one too many, and are not all read', async () => {
-    const workspace = await createLarge(toFiles('live', 31 * MIB), { 'live/a.yaml': STACK });
+    const workspace = await createLargeFiles(toFiles('live', 31 * MIB), { 'live/a.yaml': STACK });
     const { exitCode, stdout, stderr } = await plan(workspace, ['live']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
     expect(stderr).toMatch(/^error\[file-unreadable\]: \S+live\/f02\.yaml /);
@@ -47,7 +47,7 @@ describe('thirty large files', () => {
   });
 
   it('end the run if each is too large, and each is named', async () => {
-    const workspace = await createLarge(toFiles('live', 33 * MIB), { 'live/a.yaml': STACK });
+    const workspace = await createLargeFiles(toFiles('live', 33 * MIB), { 'live/a.yaml': STACK });
     const { exitCode, stderr } = await plan(workspace, ['live']);
     expect(exitCode).toBe(3);
     expect(stderr.match(/is larger than 32 MiB/g)).toHaveLength(COUNT);
@@ -55,7 +55,7 @@ describe('thirty large files', () => {
 
   it('end the run if they are named one by one, or are policies', async () => {
     const files = toFiles('live', 31 * MIB);
-    const workspace = await createLarge(files, { 'm.yaml': STACK });
+    const workspace = await createLargeFiles(files, { 'm.yaml': STACK });
     for (const words of [Object.keys(files), ['m.yaml', ...Object.keys(files)], ['live', 'live/f09.yaml']]) {
       const { exitCode, stderr } = await plan(workspace, words);
       expect(exitCode).toBe(3);
@@ -72,7 +72,7 @@ describe('thirty large files', () => {
   it('end the run if many stacks have too many together', async () => {
     const files = Object.assign({}, ...['a', 'b', 'c', 'd', 'e'].map((name) => toTwo(name)));
     const stacks = ['a', 'b', 'c', 'd', 'e'].map((name) => [`${name}/m.yaml`, STACK.replace('test', name)]);
-    const { folder } = await createLarge(files, Object.fromEntries(stacks));
+    const { folder } = await createLargeFiles(files, Object.fromEntries(stacks));
     const { exitCode, stdout, stderr } = await runEdgewise(['plan', '-R', folder], { EDGEWISE_BASE_URL: 'embedded:' });
     expect(exitCode).toBe(3);
     expect(stdout + stderr).toMatch(/is where the limit of 256 MiB for the files of one run was reached/);
@@ -136,7 +136,7 @@ describe('more files than a run reads', () => {
     const { sources, diagnostics } = await readManifestFiles(['.'], {
       cwd: folder,
       uid: process.getuid?.(),
-      readStdin: neverRead,
+      readStdin: failIfRead,
       budget,
     });
     expect(sources).toHaveLength(2);
@@ -154,7 +154,7 @@ describe('more files than a run reads', () => {
   });
 });
 
-function neverRead(): never {
+function failIfRead(): never {
   throw new Error('standard input is not asked for');
 }
 

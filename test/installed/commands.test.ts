@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { toEdge } from '../cli/workspace.ts';
-import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/fake-forge.ts';
+import { type FakeForge, PERSONAL_TOKEN, startFakeForge } from '../forge/fake-forge.ts';
 import { toStack } from '../repository/tree.ts';
 import { listImports, listUnreached } from './imports.ts';
-import { createPlace, listChanged, listFiles, type Place, PROJECT, ROOT, runLine } from './sandbox.ts';
+import { createSandbox, listChanged, listFiles, PROJECT, ROOT, runLine, type Sandbox } from './sandbox.ts';
 
 /** Each command of the installed program, without a question, and each part that a command line loads. */
 
@@ -98,15 +98,15 @@ const SUBMIT = `get_report_id() {
 
 describe('the installed program', () => {
   const coverage = mkdtempSync(join(ROOT, 'coverage-'));
-  let prepared: Place;
-  let forge: StandIn;
+  let prepared: Sandbox;
+  let forge: FakeForge;
   let env: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
-    prepared = createPlace(FILES, { EDGEWISE_BASE_URL: 'embedded:account.json' });
+    prepared = createSandbox(FILES, { EDGEWISE_BASE_URL: 'embedded:account.json' });
     const { exitCode, stderr } = await runLine(prepared, `set -e; ${PREPARE}`);
     expect(exitCode, stderr).toBe(0);
-    forge = await startStandIn();
+    forge = await startFakeForge();
     env = {
       ...{ NODE_V8_COVERAGE: coverage, PACKAGE, EDGEWISE_BASE_URL: 'embedded:account.json' },
       ...{ CI_SERVER_URL: forge.url, CI_PROJECT_ID: '3', CI_COMMIT_SHA: 'abc', CI_MERGE_REQUEST_IID: '7' },
@@ -117,13 +117,13 @@ describe('the installed program', () => {
   afterAll(() => forge.close());
 
   it.for([...COMMANDS, ...OTHER_PARTS])('%s', async ([line, shows, exitCode = 0, ...writes]) => {
-    const place = createPlace({}, env);
-    cpSync(prepared.work, place.work, { recursive: true });
-    const before = listFiles(place.root);
-    const ended = await runLine(place, `${SERVE}\n${SUBMIT}\n${line}`);
+    const sandbox = createSandbox({}, env);
+    cpSync(prepared.work, sandbox.work, { recursive: true });
+    const before = listFiles(sandbox.root);
+    const ended = await runLine(sandbox, `${SERVE}\n${SUBMIT}\n${line}`);
     expect(ended).toMatchObject({ exitCode, stdout: expect.stringContaining(shows) });
     expect(ended.stderr).not.toMatch(/bug in edgewise|^ +at /m);
-    const changed = listChanged(before, listFiles(place.root));
+    const changed = listChanged(before, listFiles(sandbox.root));
     expect(changed.filter((path) => !writes.some((one) => `${path}/`.startsWith(`work/${one}/`)))).toEqual([]);
     expect(writes.filter((one) => !changed.includes(`work/${one}`))).toEqual([]);
   });

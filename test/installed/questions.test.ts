@@ -5,7 +5,7 @@ import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
 import { ANSWERS, describeQuestions, ENV } from './questions.ts';
 import { describeAtTerminal } from './requirements.ts';
-import { createPlace, runAtTerminal } from './sandbox.ts';
+import { createSandbox, runAtTerminal } from './sandbox.ts';
 
 /** One question gets every answer, the others a yes, which runs what follows the question. `test/environments` has the rest. */
 describeQuestions((line) => (line === 'edgewise apply one' ? ANSWERS : ANSWERS.filter(({ name }) => name === 'yes')));
@@ -13,17 +13,17 @@ describeQuestions((line) => (line === 'edgewise apply one' ? ANSWERS : ANSWERS.f
 describeAtTerminal('an apply', () => {
   it('starts no new write after its terminal is closed, and ends in order', async () => {
     const edges = [1, 2, 3].map((port) => toEdge(`edge-${port}`, 20_000 + port));
-    const place = createPlace({ 'edgewise.yaml': [toStack('one'), ...edges].join('') }, ENV);
+    const sandbox = createSandbox({ 'edgewise.yaml': [toStack('one'), ...edges].join('') }, ENV);
     // 6 requests read, the next one writes, and the one after it waits.
     const line = 'edgewise apply --yes --rate-limit 7/30s --journal journal.ndjson';
-    const { exitCode } = await runAtTerminal(place, line, { steps: [['1 of 3 done', 'close', '']] });
+    const { exitCode } = await runAtTerminal(sandbox, line, { steps: [['1 of 3 done', 'close', '']] });
     expect(exitCode).toBe(130);
-    expect(readFileSync(join(place.work, 'account.json'), 'utf8').match(/:2000\d/g)).toHaveLength(1);
-    expect(readFileSync(join(place.work, 'journal.ndjson'), 'utf8').match(/"outcome":"\w[\w-]+"/g)).toEqual([
+    expect(readFileSync(join(sandbox.work, 'account.json'), 'utf8').match(/:2000\d/g)).toHaveLength(1);
+    expect(readFileSync(join(sandbox.work, 'journal.ndjson'), 'utf8').match(/"outcome":"\w[\w-]+"/g)).toEqual([
       '"outcome":"done"',
       '"outcome":"not-sent"',
       '"outcome":"not-sent"',
     ]);
-    expect(readdirSync(place.work).sort()).toEqual(['account.json', 'edgewise.yaml', 'journal.ndjson']);
+    expect(readdirSync(sandbox.work).sort()).toEqual(['account.json', 'edgewise.yaml', 'journal.ndjson']);
   });
 });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
 import { describeAtTerminal } from './requirements.ts';
-import { createPlace, listChanged, listFiles, type Place, runAtTerminal, runLine, type Step } from './sandbox.ts';
+import { createSandbox, listChanged, listFiles, runAtTerminal, runLine, type Sandbox, type Step } from './sandbox.ts';
 
 /** Every question of the installed program, and everything that a person can do at it. */
 
@@ -90,28 +90,28 @@ export const ENV = { EDGEWISE_BASE_URL: 'embedded:account.json' };
 /** Checks, for each question, the exit code, the output and the written files after the answers that `select` returns for its command line. */
 export function describeQuestions(select: (line: string) => readonly Answer[]): void {
   describeAtTerminal('the question of', () => {
-    let planned: Place;
-    let applied: Place;
+    let planned: Sandbox;
+    let applied: Sandbox;
 
     beforeAll(async () => {
-      planned = createPlace(MANIFESTS, ENV);
+      planned = createSandbox(MANIFESTS, ENV);
       await expectSuccess(planned, 'edgewise plan one -o plan.json && edgewise plan -R -o plans');
-      applied = createPlace(MANIFESTS, ENV);
+      applied = createSandbox(MANIFESTS, ENV);
       await expectSuccess(applied, 'edgewise apply -R --yes');
     });
 
     describe.each(QUESTIONS)('$line', ({ line, start, prompt, answer, writes, rest = [] }) => {
       it.each(select(line))('understands $name', async ({ deed, value = '', ...given }) => {
-        const place = createPlace({}, ENV);
-        cpSync((start === 'applied' ? applied : planned).work, place.work, { recursive: true });
-        const before = listFiles(place.root);
+        const sandbox = createSandbox({}, ENV);
+        cpSync((start === 'applied' ? applied : planned).work, sandbox.work, { recursive: true });
+        const before = listFiles(sandbox.root);
         const [text, exitCode] =
           given.line === undefined ? ['Declined: nothing was written.', 130] : answer(given.line);
         const { ignoresHangup } = given;
-        const seen = await runAtTerminal(place, line, { steps: [[prompt, deed, value], ...rest], ignoresHangup });
+        const seen = await runAtTerminal(sandbox, line, { steps: [[prompt, deed, value], ...rest], ignoresHangup });
         expect(seen).toEqual({ exitCode, shown: expect.stringContaining(given.isClosed ? prompt : text) });
         expect(seen.shown).not.toMatch(/bug in edgewise|^ +at /m);
-        const changed = listChanged(before, listFiles(place.root));
+        const changed = listChanged(before, listFiles(sandbox.root));
         expect(changed.filter((path) => !`${path}/`.startsWith(`${writes}/`))).toEqual([]);
         expect(changed.includes(writes)).toBe(exitCode === 0);
       });
@@ -119,6 +119,6 @@ export function describeQuestions(select: (line: string) => readonly Answer[]): 
   });
 }
 
-async function expectSuccess(place: Place, line: string): Promise<void> {
-  expect(await runLine(place, line)).toMatchObject({ exitCode: 0 });
+async function expectSuccess(sandbox: Sandbox, line: string): Promise<void> {
+  expect(await runLine(sandbox, line)).toMatchObject({ exitCode: 0 });
 }

@@ -32,7 +32,7 @@ export const IS_ROOT = process.getuid?.() === 0;
  * All folders of one user, and the environment in which that user starts programs. Nothing of the environment of the
  * tests is in it.
  */
-export interface Place {
+export interface Sandbox {
   /** Contains the others. */
   readonly root: string;
   readonly home: string;
@@ -42,7 +42,7 @@ export interface Place {
 }
 
 /** Makes a place whose working folder has these files. A file whose name starts with `../` is beside that folder. */
-export function createPlace(files: Readonly<Record<string, string>> = {}, env: NodeJS.ProcessEnv = {}): Place {
+export function createSandbox(files: Readonly<Record<string, string>> = {}, env: NodeJS.ProcessEnv = {}): Sandbox {
   const root = mkdtempSync(join(ROOT, 'place-'));
   chmodSync(root, 0o755);
   const [home, work, temporary] = [join(root, 'home'), join(root, 'work'), join(root, 'tmp')];
@@ -56,7 +56,7 @@ export function createPlace(files: Readonly<Record<string, string>> = {}, env: N
 }
 
 /** Makes the user who runs a program in the place the owner of its files. Permissions do not stop root: then another user. */
-export function asOwner({ root }: Place): StartOptions {
+export function asOwner({ root }: Sandbox): StartOptions {
   if (!IS_ROOT) return {};
   for (const path of ['', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
     lchownSync(join(root, path), NOBODY, NOBODY);
@@ -64,7 +64,7 @@ export function asOwner({ root }: Place): StartOptions {
 }
 
 /** Copies the program into the place, so that a test can change it. Returns the copy of the package's folder. */
-export function copyProgram({ root }: Place): string {
+export function copyProgram({ root }: Sandbox): string {
   const program = join(root, 'program');
   cpSync(join(PROJECT, 'node_modules/edgewise'), program, { recursive: true });
   return program;
@@ -107,10 +107,10 @@ export interface StartOptions {
 }
 
 /** Runs a line of bash in the working folder of a place. `edgewise` in it is the installed command. Stdin is empty. */
-export async function runLine(place: Place, line: string, { env, user }: StartOptions = {}): Promise<Ended> {
+export async function runLine(sandbox: Sandbox, line: string, { env, user }: StartOptions = {}): Promise<Ended> {
   const child = spawn('bash', ['-c', `set -o pipefail; ${line}`], {
-    cwd: place.work,
-    env: { ...place.env, ...env },
+    cwd: sandbox.work,
+    env: { ...sandbox.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 180_000,
     ...(user !== undefined && { uid: user, gid: user }),
@@ -127,7 +127,7 @@ export async function runLine(place: Place, line: string, { env, user }: StartOp
 export type Step = readonly [after: string, deed: 'type' | 'signal' | 'close', value: string];
 
 /** What the person at the terminal saw, and how the program ended: `null` if it did not. */
-export interface Seen {
+export interface TerminalResult {
   readonly shown: string;
   readonly exitCode: number | null;
 }
@@ -142,10 +142,14 @@ export interface TerminalOptions extends StartOptions {
 const TERMINAL = new URL('terminal.py', import.meta.url).pathname;
 
 /** Runs a line of bash as `runLine` does, on a pseudo-terminal. */
-export async function runAtTerminal(place: Place, line: string, options: TerminalOptions = {}): Promise<Seen> {
+export async function runAtTerminal(
+  sandbox: Sandbox,
+  line: string,
+  options: TerminalOptions = {},
+): Promise<TerminalResult> {
   const { steps = [], columns = 80, ignoresHangup = false, env, user = null } = options;
   const child = spawn('python3', [TERMINAL], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const program = { argv: ['/bin/bash', '-c', line], cwd: place.work, env: { ...place.env, ...env } };
+  const program = { argv: ['/bin/bash', '-c', line], cwd: sandbox.work, env: { ...sandbox.env, ...env } };
   child.stdin.end(JSON.stringify({ ...program, columns, rows: 24, user, ignoresHangup, steps, seconds: 120 }));
   const [shown] = await Promise.all([text(child.stdout), once(child, 'close')]);
   return JSON.parse(shown);

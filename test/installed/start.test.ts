@@ -11,12 +11,12 @@ import {
   asOwner,
   BIN,
   copyProgram,
-  createPlace,
+  createSandbox,
   listChanged,
   listFiles,
-  type Place,
   PROJECT,
   runLine,
+  type Sandbox,
   type StartOptions,
 } from './sandbox.ts';
 
@@ -33,9 +33,9 @@ const OLD_NODE = `data:text/javascript,${encodeURIComponent(
 interface Failure {
   readonly name: string;
   /** Makes it fail, and says how the program is started. */
-  readonly arrange?: (place: Place) => StartOptions;
+  readonly arrange?: (sandbox: Sandbox) => StartOptions;
   /** Puts a line of bash around the command line. */
-  readonly wrap?: (line: string, place: Place) => string;
+  readonly wrap?: (line: string, sandbox: Sandbox) => string;
   readonly exitCode: number;
   readonly message: string;
   readonly remedy: string;
@@ -47,7 +47,7 @@ function listParts(program: string): readonly string[] {
 }
 
 const BROKEN = {
-  wrap: (line: string, { root }: Place) => line.replace('edgewise', join(root, 'program/dist/cli.js')),
+  wrap: (line: string, { root }: Sandbox) => line.replace('edgewise', join(root, 'program/dist/cli.js')),
   exitCode: 1,
   message: 'cannot read',
   remedy: 'Install edgewise again',
@@ -71,16 +71,16 @@ const FAILURES: readonly Failure[] = [
   {
     ...BROKEN,
     name: 'a program that the user may not read',
-    arrange: (place) => {
-      for (const part of listParts(copyProgram(place))) chmodSync(part, 0o000);
-      return asOwner(place);
+    arrange: (sandbox) => {
+      for (const part of listParts(copyProgram(sandbox))) chmodSync(part, 0o000);
+      return asOwner(sandbox);
     },
   },
   {
     ...BROKEN,
     name: 'a part that was removed',
-    arrange: (place) => {
-      for (const part of listParts(copyProgram(place))) if (basename(part).startsWith('plan-')) rmSync(part);
+    arrange: (sandbox) => {
+      for (const part of listParts(copyProgram(sandbox))) if (basename(part).startsWith('plan-')) rmSync(part);
       return {};
     },
   },
@@ -89,20 +89,20 @@ const FAILURES: readonly Failure[] = [
 describe('a start with', () => {
   it.each(FAILURES)('$name prints one line with a remedy', async ({ arrange, wrap = (line) => line, ...expected }) => {
     const { exitCode, message, remedy } = expected;
-    const place = createPlace(FILES, ENV);
-    const start = arrange?.(place) ?? {};
-    const before = listFiles(place.root);
-    const ended = await runLine(place, wrap('edgewise plan', place), start);
+    const sandbox = createSandbox(FILES, ENV);
+    const start = arrange?.(sandbox) ?? {};
+    const before = listFiles(sandbox.root);
+    const ended = await runLine(sandbox, wrap('edgewise plan', sandbox), start);
     expect(ended).toEqual({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
     expect(ended.stderr).toContain(remedy);
     expect(ended.stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
-    const document = await runLine(place, wrap('edgewise plan --format json', place), start);
+    const document = await runLine(sandbox, wrap('edgewise plan --format json', sandbox), start);
     expect(document).toMatchObject({ exitCode, stderr: ended.stderr });
     expect(JSON.parse(document.stdout)).toEqual({
       ...{ format: 1, command: null, ok: false, diagnostics: [] },
       error: { message: expect.stringContaining(message), remedy: expect.stringContaining(remedy) },
     });
-    expect(listChanged(before, listFiles(place.root))).toEqual([]);
+    expect(listChanged(before, listFiles(sandbox.root))).toEqual([]);
   });
 });
 
@@ -112,10 +112,10 @@ it('reads the entry point, and so its message, in a Node without `?.`', () => {
 
 describe('an output that accepts nothing', () => {
   it.each(['> /dev/full', '1< /dev/null'])('fails in one line: %s', async (redirection) => {
-    const place = createPlace(FILES, ENV);
+    const sandbox = createSandbox(FILES, ENV);
     const lines = redirection === '> /dev/full' ? ['edgewise --version', 'edgewise plan'] : ['edgewise --version'];
     for (const line of lines) {
-      const { exitCode, stderr } = await runLine(place, `${line} ${redirection}`);
+      const { exitCode, stderr } = await runLine(sandbox, `${line} ${redirection}`);
       expect(stderr).toMatch(
         /^(Using .*\n)?edgewise: The result cannot be written to standard output: .*Send it to .*\n$/,
       );
@@ -124,20 +124,20 @@ describe('an output that accepts nothing', () => {
   });
 
   it.each(['2> /dev/full', '2>&-', '2< /dev/null'])('does not change the result: %s', async (redirection) => {
-    const { exitCode, stdout } = await runLine(createPlace(FILES, ENV), `edgewise plan ${redirection}`);
+    const { exitCode, stdout } = await runLine(createSandbox(FILES, ENV), `edgewise plan ${redirection}`);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('1 to create') });
   });
 
   it('is treated as one without a reader if it is closed', async () => {
-    const place = createPlace(FILES, ENV);
+    const sandbox = createSandbox(FILES, ENV);
     for (const line of ['edgewise --version', 'edgewise plan --format json'])
-      expect(await runLine(place, `${line} >&- 2>&-`)).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+      expect(await runLine(sandbox, `${line} >&- 2>&-`)).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 });
 
 describe('an input that provides nothing', () => {
   it.each(['0> file', '<&-', '< .', '< /dev/null'])('is a mistake of the user: %s', async (redirection) => {
-    const { exitCode, stderr } = await runLine(createPlace(FILES, ENV), `edgewise plan - ${redirection}`);
+    const { exitCode, stderr } = await runLine(createSandbox(FILES, ENV), `edgewise plan - ${redirection}`);
     expect(stderr).toMatch(
       /^error\[(file-unreadable|file-unreadable)\]: <stdin> (is empty|cannot be read: .*)\n {2}help: /,
     );
@@ -146,10 +146,10 @@ describe('an input that provides nothing', () => {
 });
 
 it('names a working folder that the user may not read, with a remedy', async () => {
-  const place = createPlace(FILES, ENV);
-  const start = asOwner(place);
-  chmodSync(place.work, 0o000);
-  const { exitCode, stdout, stderr } = await runLine(place, 'edgewise plan --format json', start);
+  const sandbox = createSandbox(FILES, ENV);
+  const start = asOwner(sandbox);
+  chmodSync(sandbox.work, 0o000);
+  const { exitCode, stdout, stderr } = await runLine(sandbox, 'edgewise plan --format json', start);
   expect(stderr).toMatch(/^error\[file-unreadable\]: .* cannot be read: permission denied\n {2}help: /);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, diagnostics: [{ code: 'file-unreadable' }] });
   expect(exitCode).toBe(3);
@@ -174,20 +174,20 @@ for (const name of readdirSync(parts)) {
 `;
 
 it('runs no code of a pull request whose checkout has cache folders by HOME, XDG_CACHE_HOME and NODE_COMPILE_CACHE', async () => {
-  const place = createPlace(FILES, { ...ENV, EDGEWISE_API_KEY: 'a-key-that-is-long-enough' });
-  const attacked = join(place.work, 'attacked');
+  const sandbox = createSandbox(FILES, { ...ENV, EDGEWISE_API_KEY: 'a-key-that-is-long-enough' });
+  const attacked = join(sandbox.work, 'attacked');
   const parts = join(PROJECT, 'node_modules/edgewise/dist/parts');
   for (const cache of ['.cache/edgewise', '.xdg/edgewise', '.compiled'])
     await promisify(execFile)(join(BIN, 'node'), [
       ...['-e', PLANT, parts],
-      ...[join(place.work, cache, `${process.version}-${process.arch}`, 'plan'), attacked],
+      ...[join(sandbox.work, cache, `${process.version}-${process.arch}`, 'plan'), attacked],
     ]);
   const env = {
-    HOME: place.work,
-    XDG_CACHE_HOME: join(place.work, '.xdg'),
-    NODE_COMPILE_CACHE: join(place.work, '.compiled'),
+    HOME: sandbox.work,
+    XDG_CACHE_HOME: join(sandbox.work, '.xdg'),
+    NODE_COMPILE_CACHE: join(sandbox.work, '.compiled'),
   };
-  const { exitCode, stdout } = await runLine(place, 'edgewise plan --untrusted', { env });
+  const { exitCode, stdout } = await runLine(sandbox, 'edgewise plan --untrusted', { env });
   expect(existsSync(attacked)).toBe(false);
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('1 to create') });
 });

@@ -24,7 +24,7 @@ interface Turn {
  * Runs two runners in every order in which their requests can reach the service, and calls `check` after each order. `prepare` creates them,
  * and what they work on, for each order. Resolves with the number of orders.
  */
-export async function interleaveAll<T>(
+export async function runEveryInterleaving<T>(
   prepare: () => Promise<readonly [Runner<T>, Runner<T>]>,
   check: (results: readonly T[], order: string) => void | Promise<void>,
 ): Promise<number> {

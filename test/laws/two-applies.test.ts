@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { interleaveAll, type Runner, type RunnerContext } from './interleave.ts';
+import { type Runner, type RunnerContext, runEveryInterleaving } from './interleave.ts';
 import type { TestResource } from './stack.ts';
 import { type Beside, listTouched, World } from './world.ts';
 
@@ -29,7 +29,7 @@ interface Applied {
 }
 
 /** Two runs that planned at the same time. */
-async function prepare(stack: readonly TestResource[]): Promise<readonly [Runner<Applied>, Runner<Applied>]> {
+async function createTwoApplies(stack: readonly TestResource[]): Promise<readonly [Runner<Applied>, Runner<Applied>]> {
   const world = new World({ concurrency: 1 });
   const plans = [await world.plan(stack), await world.plan(stack)] as const;
   return [createRunner(world, plans[0]), createRunner(world, plans[1])];
@@ -58,8 +58,8 @@ describe('two applies at once, whatever the order of their requests', () => {
     ['a weighted backend', POOL],
     ['an SSH user certificate', CERTIFICATE],
   ])('create %s once, and the loser reports it', async (_, resource) => {
-    const orders = await interleaveAll(
-      () => prepare([resource]),
+    const orders = await runEveryInterleaving(
+      () => createTwoApplies([resource]),
       async (applied, order) => {
         const [first] = applied;
         expect(first?.world.resources()[resource.kind], order).toHaveLength(1);
@@ -75,8 +75,8 @@ describe('two applies at once, whatever the order of their requests', () => {
   });
 
   it('create a credential once, and deliver the token of the one that stays', async () => {
-    const orders = await interleaveAll(
-      () => prepare([CREDENTIAL]),
+    const orders = await runEveryInterleaving(
+      () => createTwoApplies([CREDENTIAL]),
       async (applied, order) => {
         const [first] = applied;
         const kept = first?.world.resources()['Credential'] ?? [];
@@ -94,8 +94,8 @@ describe('two applies at once, whatever the order of their requests', () => {
   });
 
   it('leave nothing that one more apply does not repair, where one adopts what the other created', async () => {
-    await interleaveAll(
-      () => prepare([POOL, EDGE]),
+    await runEveryInterleaving(
+      () => createTwoApplies([POOL, EDGE]),
       async ([first], order) => {
         const world = first?.world ?? new World();
         expect(world.resources()['TCPEdge'], order).toHaveLength(1);
@@ -107,7 +107,7 @@ describe('two applies at once, whatever the order of their requests', () => {
   });
 
   it('leave the token of the credential that stays, where one plans while the other delivers', async () => {
-    const orders = await interleaveAll(
+    const orders = await runEveryInterleaving(
       async () => {
         const world = new World({ concurrency: 1 });
         const first = await world.plan([CREDENTIAL], { targets: TARGETS });

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { toEdge } from '../cli/workspace.ts';
-import { type StandIn, startStandIn, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
+import { type FakeForge, startFakeForge, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
 import { toStack } from '../repository/tree.ts';
 import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
@@ -44,7 +44,7 @@ describeWith(['actionlint', 'zizmor', 'check-jsonschema'], 'the workflows and ac
 describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => {
   let work: string;
   let archive: string;
-  let forge: StandIn;
+  let forge: FakeForge;
   let service: Listener;
   let server: Server;
 
@@ -55,7 +55,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
   afterAll(() => rm(work, { recursive: true, force: true }));
 
   beforeEach(async () => {
-    forge = await startStandIn();
+    forge = await startFakeForge();
     server = createServer({ apiKeys: [parseApiKey('key-of-the-pipeline:admin')], now: () => new Date() });
     service = await listen(server, { port: 0 });
     return async () => {

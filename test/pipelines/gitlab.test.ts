@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vit
 import { parseAllDocuments } from 'yaml';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { toEdge } from '../cli/workspace.ts';
-import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/fake-forge.ts';
+import { type FakeForge, PERSONAL_TOKEN, startFakeForge } from '../forge/fake-forge.ts';
 import { toStack } from '../repository/tree.ts';
 import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
@@ -40,7 +40,7 @@ describeWith(['check-jsonschema'], 'the component for GitLab', () => {
 describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that includes the component', () => {
   let work: string;
   let archive: string;
-  let forge: StandIn;
+  let forge: FakeForge;
   let server: Server;
   let service: Listener;
 
@@ -51,7 +51,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
   afterAll(() => rm(work, { recursive: true, force: true }));
 
   beforeEach(async () => {
-    forge = await startStandIn();
+    forge = await startFakeForge();
     server = createServer({ apiKeys: [parseApiKey('key-of-the-pipeline:admin')] });
     service = await listen(server, { port: 0 });
     return async () => {

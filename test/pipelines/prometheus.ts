@@ -42,9 +42,9 @@ scrape_configs:
     countSeries,
     serve: async (metrics) => {
       const marker = source.serve(metrics);
-      while ((await countSeries(`served == ${marker}`)) === 0) await passPromtool(50);
+      while ((await countSeries(`served == ${marker}`)) === 0) await sleepWith(50);
       // Two evaluations: one may have begun before the metrics were there.
-      for (let seen = 0, last = ''; seen <= 2; await passPromtool(50)) {
+      for (let seen = 0, last = ''; seen <= 2; await sleepWith(50)) {
         const { groups = [] } = await ask('rules');
         const time = groups[0]?.lastEvaluation ?? '';
         if (time !== last) seen += 1;
@@ -90,6 +90,6 @@ function toFlags(folder: string): readonly string[] {
   return [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`, '--log.level=info'];
 }
 
-function passPromtool(ms: number): Promise<void> {
+function sleepWith(ms: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, ms));
 }

@@ -22,13 +22,13 @@ export const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];
  */
 export function describeWith(tools: readonly string[], name: string, tests: () => void): void {
   const missing = tools.filter((tool) => !isInstalled(tool));
-  if (missing.some(isLeftToOthers)) return;
+  if (missing.some(isSlowToBuild)) return;
   const isSkipped = missing.length > 0 && REQUIRED !== '1' && REQUIRED !== 'all';
   describe.skipIf(isSkipped)(isSkipped ? `${name} (needs ${missing.join(', ')})` : name, tests);
 }
 
 /** Whether `.ci/other-tools` is where the tests with this program run. */
-function isLeftToOthers(tool: string): boolean {
+function isSlowToBuild(tool: string): boolean {
   return REQUIRED === '1' && SLOW_TO_BUILD.has(tool);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../src/expressions/cost.ts';
 import { evaluatePolicies } from '../../src/policy/evaluate.ts';
 import { BOMBS, FAILURES, nest, UNREADABLE } from './expensive-rules.ts';
-import { AFTER, ask, SCENE, SUBJECT, toPolicy } from './sample-policies.ts';
+import { AFTER, evaluateRule, SCENE, SUBJECT, toPolicy } from './sample-policies.ts';
 
 /** A policy that only warns, so that a refusal comes of the failure and of nothing else. */
 const REFUSES = { severity: 'error', isFailure: true } as const;
@@ -14,14 +14,14 @@ function toMs({ user, system }: NodeJS.CpuUsage): number {
 
 describe('a policy that costs too much', () => {
   it.each(BOMBS)('refuses the plan: %s', (_, expression) => {
-    const { diagnostics, findings } = ask(expression);
+    const { diagnostics, findings } = evaluateRule(expression);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([REFUSES]);
     expect(findings[0]?.message).toMatch(/takes more than 200,000 steps/);
   });
 
   it('refuses the plan in its message too', () => {
-    const { findings } = ask('false', { message: `so: \${${nest(9)}}` });
+    const { findings } = evaluateRule('false', { message: `so: \${${nest(9)}}` });
     expect(findings).toMatchObject([REFUSES]);
     expect(findings[0]?.message).toContain('spec.message: takes more than 200,000 steps');
   });
@@ -44,7 +44,7 @@ describe('a policy that costs too much', () => {
 
 describe('a policy that cannot be evaluated', () => {
   it.each(FAILURES)('refuses the plan: %s', (_, expression) => {
-    const { diagnostics, findings } = ask(expression);
+    const { diagnostics, findings } = evaluateRule(expression);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([REFUSES]);
     expect(findings[0]?.message).toMatch(/^the policy cannot be evaluated, so it refuses: spec\.require: \S/);
@@ -85,7 +85,7 @@ describe('a pattern', () => {
     'dyn(after.description).matches("(?=a)")',
     '(true ? "a" : "b").matches("(?=a)")',
   ])('is one of RE2, without lookahead, however it is written: %s', (expression) => {
-    const { diagnostics, findings } = ask(expression);
+    const { diagnostics, findings } = evaluateRule(expression);
     expect(diagnostics).toEqual([]);
     expect(findings[0]?.message).toContain('error parsing regexp');
   });
@@ -93,7 +93,7 @@ describe('a pattern', () => {
 
 describe('an unreadable policy', () => {
   it.each(UNREADABLE)('is an error at its place: %s', (_, expression) => {
-    const { policies, diagnostics } = ask(expression);
+    const { policies, diagnostics } = evaluateRule(expression);
     expect(policies).toEqual([]);
     expect(diagnostics).toMatchObject([{ code: 'policy-invalid', severity: 'error' }]);
     expect(diagnostics[0]?.place).toBeDefined();

@@ -7,7 +7,7 @@ import { SUBJECT, toPolicy } from './sample-policies.ts';
 type Match = PolicyDocument['match'];
 
 /** An update of a TCP edge that opens something, with the labels `owner` and `public`, in the stack `shop-eu`. */
-function asks(match: Match, subject: Partial<PolicySubject> = {}, require = 'true'): boolean {
+function isRefused(match: Match, subject: Partial<PolicySubject> = {}, require = 'true'): boolean {
   return appliesTo(toPolicy(require, { match }), { ...SUBJECT, ...subject }, 'shop-eu');
 }
 
@@ -35,7 +35,7 @@ describe('a policy', () => {
     [false, { stacks: ['shop-eu*eu'] }],
     [false, { kinds: ['TCPEdge'], actions: ['update'], labels: { owner: 'shop' } }],
   ])('is evaluated: %s, with %j', (expected, match) => {
-    expect(asks(match)).toBe(expected);
+    expect(isRefused(match)).toBe(expected);
   });
 
   it.each<[string, readonly string[]]>([
@@ -46,14 +46,14 @@ describe('a policy', () => {
     ['size(before.hostports) < size(after.hostports)', ['create', 'update', 'replace', 'take-over', 'adopt']],
   ])('without actions that requires %s is about %j', (require, expected) => {
     const actions = ['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release', 'no-op'] as const;
-    expect(actions.filter((action) => asks({}, { action }, require))).toEqual(expected);
+    expect(actions.filter((action) => isRefused({}, { action }, require))).toEqual(expected);
   });
 
   it.each(['delete', 'release'] as const)(
     'with match.labels does not apply to a %s, which has no manifest',
     (action) => {
-      expect(asks({ labels: { owner: 'data' } }, { action, labels: {} })).toBe(false);
-      expect(asks({ labels: { owner: ['data', ''] }, actions: [action] }, { action, labels: {} })).toBe(false);
+      expect(isRefused({ labels: { owner: 'data' } }, { action, labels: {} })).toBe(false);
+      expect(isRefused({ labels: { owner: ['data', ''] }, actions: [action] }, { action, labels: {} })).toBe(false);
     },
   );
 

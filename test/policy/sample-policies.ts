@@ -62,7 +62,7 @@ export function toDocument(require: string, more: Partial<PolicyDocument> = {}):
 }
 
 /** What becomes of a rule: it cannot be read, or it is asked about the edge. */
-export function ask(
+export function evaluateRule(
   require: string,
   more: Partial<PolicyDocument> = {},
 ): ReadPolicies & { readonly findings: readonly PolicyFinding[] } {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnostic, TextRange } from '../../src/model/diagnostic.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 import { compilePolicies } from '../../src/policy/read-policies.ts';
-import { ask, toDocument } from './sample-policies.ts';
+import { evaluateRule, toDocument } from './sample-policies.ts';
 
 const KINDS = ['TCPEdge', 'HTTPSEdgeRoute', 'WeightedBackend', 'SSHUserCertificate', 'IPRestriction'];
 
@@ -89,15 +89,15 @@ describe('the type of a field', () => {
     ['after["backend"]["enable"] == true', 'No such key: enable'],
     ['cel.bind(module, after.backend, module.backend_id - 1 == 0)', 'no such overload'],
   ])('is found in a module at evaluation, which refuses on error: %s', (rule, message) => {
-    const { diagnostics, findings } = ask(rule);
+    const { diagnostics, findings } = evaluateRule(rule);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([{ isFailure: true, severity: 'error' }]);
     expect(findings[0]?.message).toContain(message);
   });
 
   it('is not converted in a module: a value of another type is unequal, so a rule with `==` refuses', () => {
-    expect(ask('after.backend == 3').findings).toMatchObject([{ isFailure: false }]);
-    expect(ask('after.backend.enabled == "true"').findings).toMatchObject([{ isFailure: false }]);
+    expect(evaluateRule('after.backend == 3').findings).toMatchObject([{ isFailure: false }]);
+    expect(evaluateRule('after.backend.enabled == "true"').findings).toMatchObject([{ isFailure: false }]);
   });
 });
 

@@ -27,7 +27,7 @@ function listGaps(stdout: string) {
 }
 
 /** A stack that is applied; then its manifests are others. */
-async function change(before: string, after: string) {
+async function planChange(before: string, after: string) {
   const workspace = await createWorkspace({ 'edgewise.yaml': STACK + before });
   expect(await workspace.edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
   await workspace.write({ 'edgewise.yaml': STACK + after });
@@ -94,12 +94,12 @@ describe('a rehearsal', () => {
   });
 
   it('is skipped if there is nothing to do', async () => {
-    const { edgewise } = await change(POOL, POOL);
+    const { edgewise } = await planChange(POOL, POOL);
     expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).toBeUndefined();
   });
 
   it('reports a conflict with a foreign resource: a safety rule, and nothing is written without consent', async () => {
-    const { edgewise, server, recorder } = await change(
+    const { edgewise, server, recorder } = await planChange(
       POOL + toManifest('TCPEdge', 'one', {}),
       toManifest('TCPEdge', 'one', {}),
     );
@@ -169,7 +169,7 @@ describe('a rehearsal', () => {
 
   it('measures how long a moving hostport is not served', async () => {
     const port = { hostports: ['1.tcp.example.net:20001'] };
-    const { edgewise } = await change(
+    const { edgewise } = await planChange(
       toManifest('TCPEdge', 'a', port) + toManifest('TCPEdge', 'b', {}),
       toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', port),
     );
@@ -186,7 +186,7 @@ describe('a rehearsal', () => {
   it('measures how long a moving hostport is open, although both of its edges restrict it', async () => {
     const moved = '1.tcp.example.net:20001';
     const restricted = { ip_restriction: { ip_policy_ids: ['ipp_one'] } };
-    const { edgewise } = await change(
+    const { edgewise } = await planChange(
       toManifest('TCPEdge', 'a', { hostports: [moved], ...restricted }) + toManifest('TCPEdge', 'b', restricted),
       toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', { hostports: [moved], ...restricted }),
     );

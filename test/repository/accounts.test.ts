@@ -7,7 +7,7 @@ import { toStack } from './tree.ts';
 
 const KEYS = { EDGEWISE_API_KEY_ONE: 'key-of-one', EDGEWISE_API_KEY_TWO: 'key-of-two' };
 
-const toOf = (name: string, account: string, spec: object = {}) =>
+const toStackOfAccount = (name: string, account: string, spec: object = {}) =>
   toStack(name, { api: { key_env: `EDGEWISE_API_KEY_${account}` }, ...spec });
 
 interface Accounts extends Workspace {
@@ -49,10 +49,10 @@ async function createAccounts(files: Readonly<Record<string, string>>): Promise<
 describe('stacks in several accounts of one service', () => {
   it('use the key that each names, and an account is read once', async () => {
     const accounts = await createAccounts({
-      'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toEdge('first', 20_001)}`,
-      'live/b/edgewise.yaml': `${toOf('b', 'TWO')}${toEdge('second', 20_001)}`,
+      'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toEdge('first', 20_001)}`,
+      'live/b/edgewise.yaml': `${toStackOfAccount('b', 'TWO')}${toEdge('second', 20_001)}`,
       // Another name of the same key.
-      'live/c/edgewise.yaml': `${toOf('c', 'ALSO_ONE')}${toEdge('third', 20_003)}`,
+      'live/c/edgewise.yaml': `${toStackOfAccount('c', 'ALSO_ONE')}${toEdge('third', 20_003)}`,
     });
     const env = { EDGEWISE_API_KEY_ALSO_ONE: KEYS.EDGEWISE_API_KEY_ONE };
     await accounts.edgewise('plan live/a', { env });
@@ -71,7 +71,7 @@ describe('stacks in several accounts of one service', () => {
     expect(metrics).toContain('{stack="b",base_url="https://api.test",key_env="EDGEWISE_API_KEY_TWO"');
     const { stdout: ofOne } = await accounts.edgewise('drift live/b --format metrics', { env });
     expect(ofOne).toContain('{stack="b",base_url="https://api.test",key_env="EDGEWISE_API_KEY_TWO"');
-    await accounts.write({ 'live/c/edgewise.yaml': `${toOf('c', 'ALSO_ONE')}${toEdge('third', 20_001)}` });
+    await accounts.write({ 'live/c/edgewise.yaml': `${toStackOfAccount('c', 'ALSO_ONE')}${toEdge('third', 20_001)}` });
     const { stdout: contested } = await accounts.edgewise('validate -R live', { env });
     expect(contested).toContain('and so does TCPEdge/third of the stack c');
     expect(contested).not.toContain('TCPEdge/second of the stack b');
@@ -79,8 +79,8 @@ describe('stacks in several accounts of one service', () => {
 
   it('stop if a key is missing, and use no other one', async () => {
     const accounts = await createAccounts({
-      'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toEdge('first', 20_001)}`,
-      'live/b/edgewise.yaml': `${toOf('b', 'THREE')}${toEdge('second', 20_002)}`,
+      'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toEdge('first', 20_001)}`,
+      'live/b/edgewise.yaml': `${toStackOfAccount('b', 'THREE')}${toEdge('second', 20_002)}`,
     });
     const env = { EDGEWISE_API_KEY: KEYS.EDGEWISE_API_KEY_TWO };
     const { stdout, exitCode } = await accounts.edgewise('apply -R live --yes', { env });
@@ -99,22 +99,22 @@ describe('stacks in several accounts of one service', () => {
 
   it('have different names, do not refer to each other, and keep what the other one takes over', async () => {
     const accounts = await createAccounts({
-      'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toManifest('WeightedBackend', 'pool', { backends: {} })}`,
-      'live/b/edgewise.yaml': `${toOf('b', 'TWO')}${toManifest('External', 'pool', { stack: 'a', resource: 'WeightedBackend/pool' })}${toManifest('TCPEdge', 'y', { backend: { backend_id: 'External/pool' } })}`,
+      'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toManifest('WeightedBackend', 'pool', { backends: {} })}`,
+      'live/b/edgewise.yaml': `${toStackOfAccount('b', 'TWO')}${toManifest('External', 'pool', { stack: 'a', resource: 'WeightedBackend/pool' })}${toManifest('TCPEdge', 'y', { backend: { backend_id: 'External/pool' } })}`,
     });
     const { stdout, exitCode } = await accounts.edgewise('plan -R live');
     expect(exitCode).toBe(3);
     expect(stdout).toContain('bad-reference');
-    await accounts.write({ 'live/b/edgewise.yaml': toOf('a', 'TWO') });
+    await accounts.write({ 'live/b/edgewise.yaml': toStackOfAccount('a', 'TWO') });
     expect((await accounts.edgewise('plan -R live')).stderr).toContain('duplicate-stack');
     await accounts.write({
-      'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toEdge('x', 20_001)}`,
-      'live/b/edgewise.yaml': toOf('b', 'TWO'),
+      'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': toStackOfAccount('b', 'TWO'),
     });
     await accounts.edgewise('apply -R live --yes');
     await accounts.write({
-      'live/a/edgewise.yaml': toOf('a', 'ONE'),
-      'live/b/edgewise.yaml': `${toOf('b', 'TWO')}${toEdge('y', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`,
+      'live/a/edgewise.yaml': toStackOfAccount('a', 'ONE'),
+      'live/b/edgewise.yaml': `${toStackOfAccount('b', 'TWO')}${toEdge('y', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`,
     });
     const { stacks } = JSON.parse((await accounts.edgewise('plan -R live --format json')).stdout);
     expect(stacks[0].report.changes).toEqual([]);
@@ -135,13 +135,13 @@ describe('stacks in several accounts of one service', () => {
       return server.handle(request);
     };
     const { edgewise, write } = await createWorkspace({
-      'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toEdge('x', 20_001)}`,
+      'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toEdge('x', 20_001)}`,
     });
     const run = { transport, env: { EDGEWISE_API_KEY: '', ...KEYS } };
     expect((await edgewise('apply live/a --yes', run)).exitCode).toBe(0);
     await write({
-      'live/a/edgewise.yaml': toOf('a', 'ONE'),
-      'live/b/edgewise.yaml': `${toOf('b', 'TWO')}${toEdge('x', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`,
+      'live/a/edgewise.yaml': toStackOfAccount('a', 'ONE'),
+      'live/b/edgewise.yaml': `${toStackOfAccount('b', 'TWO')}${toEdge('x', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`,
     });
     expect((await edgewise('apply -R live --yes --allow-deletes', run)).exitCode).toBe(0);
     expect(methods).not.toContain('DELETE');
@@ -150,10 +150,10 @@ describe('stacks in several accounts of one service', () => {
 
   it('have plan files that do not choose a key', async () => {
     const accounts = await createAccounts({
-      'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toEdge('first', 20_001)}`,
+      'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toEdge('first', 20_001)}`,
     });
     await accounts.edgewise('plan live/a -o plan.json');
-    await accounts.write({ 'live/a/edgewise.yaml': `${toOf('a', 'TWO')}${toEdge('first', 20_001)}` });
+    await accounts.write({ 'live/a/edgewise.yaml': `${toStackOfAccount('a', 'TWO')}${toEdge('first', 20_001)}` });
     accounts.takeKeys();
     for (const line of ['apply plan.json --yes', 'apply live/a --approved plan.json --yes']) {
       const { stderr, exitCode } = await accounts.edgewise(line);
@@ -163,7 +163,7 @@ describe('stacks in several accounts of one service', () => {
       );
     }
     expect(accounts.takeKeys()).toEqual([]);
-    await accounts.write({ 'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toEdge('first', 20_001)}` });
+    await accounts.write({ 'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toEdge('first', 20_001)}` });
     const env = { EDGEWISE_API_KEY: KEYS.EDGEWISE_API_KEY_TWO };
     expect((await accounts.edgewise('apply plan.json --yes', { env })).exitCode).toBe(0);
     expect(new Set(accounts.takeKeys())).toEqual(new Set([KEYS.EDGEWISE_API_KEY_ONE]));
@@ -172,7 +172,9 @@ describe('stacks in several accounts of one service', () => {
   it('pass no key to a program that they start, and none to a manifest', async () => {
     const write = 'require("fs").writeFileSync(process.argv[1], Object.keys(process.env).join(" "))';
     const tokens = { tokens: { default: { command: [process.execPath, '-e', write, 'seen'] } } };
-    const accounts = await createAccounts({ 'edgewise.yaml': `${toOf('a', 'ONE', tokens)}${toCredential('ci')}` });
+    const accounts = await createAccounts({
+      'edgewise.yaml': `${toStackOfAccount('a', 'ONE', tokens)}${toCredential('ci')}`,
+    });
     const { exitCode } = await accounts.edgewise('apply --yes', { env: { EDGEWISE_API_KEY_TWO_FILE: 'x', SEEN: '1' } });
     expect(exitCode).toBe(0);
     const seen = readFileSync(`${accounts.folder}/seen`, 'utf8');

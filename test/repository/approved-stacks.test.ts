@@ -5,7 +5,7 @@ import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from './tree.ts';
 
 /** Three stacks with a change each, whose plans were approved. */
-async function approve(flags = ''): Promise<Workspace> {
+async function createApprovedPlans(flags = ''): Promise<Workspace> {
   const workspace = await createWorkspace(toRepository(3));
   expect((await workspace.edgewise(`plan -R live -o plans${flags}`)).exitCode).toBe(0);
   workspace.recorder.take();
@@ -28,7 +28,7 @@ const COMMANDS = ['apply plans --yes', 'apply -R live --approved plans --yes'];
 
 describe.each(COMMANDS)('%s', (line) => {
   it('skips stacks that have nothing to do, and applies the others', async () => {
-    const workspace = await approve();
+    const workspace = await createApprovedPlans();
     await workspace.edgewise('apply live/s01 --yes');
     workspace.recorder.take();
     expect((await workspace.edgewise(line)).exitCode).toBe(0);
@@ -38,7 +38,7 @@ describe.each(COMMANDS)('%s', (line) => {
   });
 
   it('writes to no stack if the repository has no stack any more for one of the plans', async () => {
-    const workspace = await approve();
+    const workspace = await createApprovedPlans();
     await rm(join(workspace.folder, 'live/s01'), { recursive: true });
     const { exitCode, stderr } = await workspace.edgewise(line);
     expect(stderr).toContain('plans approves plans of s01 on https://api.test, but there is no such stack below live.');
@@ -108,7 +108,7 @@ describe.each(COMMANDS)('%s', (line) => {
   it.each(TAKE_OUT)(
     'writes to no stack if a plan was removed from %s, and its stack has something to do',
     async (_, takeOut) => {
-      const workspace = await approve();
+      const workspace = await createApprovedPlans();
       await takeOut(workspace);
       const { exitCode, stderr } = await workspace.edgewise(line);
       expect(stderr).toContain(
@@ -120,7 +120,7 @@ describe.each(COMMANDS)('%s', (line) => {
   );
 
   it.each(TAKE_OUT)('needs no plan removed from %s if its stack has nothing to do', async (_, takeOut) => {
-    const workspace = await approve();
+    const workspace = await createApprovedPlans();
     await workspace.edgewise('apply live/s01 --yes');
     await takeOut(workspace);
     workspace.recorder.take();
@@ -131,7 +131,7 @@ describe.each(COMMANDS)('%s', (line) => {
 
 describe('a stack that was not in the run that made the plans', () => {
   it('is refused if it has something to do, as not part of the review', async () => {
-    const workspace = await approve(' --stack s00');
+    const workspace = await createApprovedPlans(' --stack s00');
     await workspace.edgewise('apply live/s02 --yes');
     workspace.recorder.take();
     const { exitCode, stdout } = await workspace.edgewise('apply -R live --approved plans --yes');
@@ -142,7 +142,7 @@ describe('a stack that was not in the run that made the plans', () => {
   });
 
   it('is left alone and named if the folder of plans is applied', async () => {
-    const workspace = await approve(' --stack s00');
+    const workspace = await createApprovedPlans(' --stack s00');
     const { exitCode, stdout } = await workspace.edgewise('apply plans --yes');
     expect(stdout).toContain('1 of 3 stacks below live. Left alone, without a plan: s01, s02.');
     expect(exitCode).toBe(0);

@@ -13,7 +13,7 @@ const FILES = {
 };
 
 /** A repository whose stacks are applied and committed. A second commit removes the stack web, and changes the others. */
-async function createMerge(
+async function createRemovalMerge(
   changed: Readonly<Record<string, string>> = {},
   files: Readonly<Record<string, string>> = FILES,
 ): Promise<Workspace> {
@@ -32,7 +32,7 @@ const PLAN = 'plan -R live --destroy-removed HEAD~1';
 
 describe('--destroy-removed', () => {
   it('plans to destroy the removed stacks beside the others, with each resource, and writes nothing', async () => {
-    const workspace = await createMerge({ 'live/api/d.yaml': toEdge('d', 20_004) });
+    const workspace = await createRemovalMerge({ 'live/api/d.yaml': toEdge('d', 20_004) });
     const { stdout, exitCode } = await workspace.edgewise(PLAN);
     expect(exitCode).toBe(0);
     const text = stdout.replace(/\s+/g, ' ');
@@ -48,7 +48,7 @@ describe('--destroy-removed', () => {
   });
 
   it('deletes what they own after the approval, and nothing without it', async () => {
-    const workspace = await createMerge({ 'live/api/d.yaml': toEdge('d', 20_004) });
+    const workspace = await createRemovalMerge({ 'live/api/d.yaml': toEdge('d', 20_004) });
     expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
     const declined = await workspace.edgewise('apply -R live --destroy-removed HEAD~1', { answers: ['no'] });
@@ -63,7 +63,7 @@ describe('--destroy-removed', () => {
   it.each(['apply plans --yes', 'apply -R live --approved plans --yes'])(
     'is part of what a folder of plans approves: %s',
     async (line) => {
-      const workspace = await createMerge({ 'live/api/d.yaml': toEdge('d', 20_004) });
+      const workspace = await createRemovalMerge({ 'live/api/d.yaml': toEdge('d', 20_004) });
       expect((await workspace.edgewise(`${PLAN} -o plans`)).exitCode).toBe(0);
       // A later commit changes what HEAD~1 is. The plans name the commit.
       git(workspace.folder, 'commit', '-q', '--allow-empty', '-m', 'later');
@@ -80,7 +80,7 @@ describe('--destroy-removed', () => {
   );
 
   it('deletes nothing that the approved plan does not show', async () => {
-    const workspace = await createMerge();
+    const workspace = await createRemovalMerge();
     await workspace.edgewise('plan -R live -o plans');
     const { exitCode } = await workspace.edgewise('apply -R live --approved plans --destroy-removed HEAD~1 --yes');
     expect(exitCode).toBe(6);
@@ -88,7 +88,7 @@ describe('--destroy-removed', () => {
   });
 
   it('refuses the plan of a stack that is back again', async () => {
-    const workspace = await createMerge();
+    const workspace = await createRemovalMerge();
     expect((await workspace.edgewise(`${PLAN} -o plans`)).exitCode).toBe(0);
     git(workspace.folder, 'checkout', '-q', 'HEAD~1', '--', 'live/web');
     expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(6);
@@ -98,7 +98,10 @@ describe('--destroy-removed', () => {
   it('needs consent for many deletes, and for protected resources', async () => {
     const edges = Array.from({ length: 6 }, (_, index) => toEdge(`e${index}`, 20_010 + index)).join('---\n');
     const guarded = toEdge('a', 20_001).replace(/\n*$/, '\nlifecycle: { protect: true }\n');
-    const workspace = await createMerge({}, { ...FILES, 'live/web/more.yaml': edges, 'live/web/a.yaml': guarded });
+    const workspace = await createRemovalMerge(
+      {},
+      { ...FILES, 'live/web/more.yaml': edges, 'live/web/a.yaml': guarded },
+    );
     const { stdout, exitCode } = await workspace.edgewise(
       'apply -R live --destroy-removed HEAD~1 --yes --allow-deletes',
     );
@@ -109,14 +112,14 @@ describe('--destroy-removed', () => {
 
   it('keeps what another stack takes over in the same merge', async () => {
     const moved = toEdge('a', 20_001).replace(/\n*$/, '\nlifecycle: { renamed_from: { stack: web, name: a } }\n');
-    const workspace = await createMerge({ 'live/api/a.yaml': moved });
+    const workspace = await createRemovalMerge({ 'live/api/a.yaml': moved });
     const { exitCode } = await workspace.edgewise('apply -R live --destroy-removed HEAD~1 --yes');
     expect(exitCode).toBe(0);
     expect(listWrites(workspace).map((write) => write.split(' ')[0])).toEqual(['PATCH', 'DELETE']);
   });
 
   it('frees a unique value for another stack of the same merge', async () => {
-    const workspace = await createMerge({ 'live/api/new.yaml': toEdge('new', 20_001) });
+    const workspace = await createRemovalMerge({ 'live/api/new.yaml': toEdge('new', 20_001) });
     const { exitCode, stdout } = await workspace.edgewise('apply -R live --destroy-removed HEAD~1 --yes');
     expect([exitCode, stdout]).toEqual([
       0,
@@ -127,7 +130,9 @@ describe('--destroy-removed', () => {
   });
 
   it('deletes nothing while another stack cannot be read, and says how to', async () => {
-    const workspace = await createMerge({ 'live/api/c.yaml': toEdge('c', 20_003).replace('hostports', 'hostport') });
+    const workspace = await createRemovalMerge({
+      'live/api/c.yaml': toEdge('c', 20_003).replace('hostports', 'hostport'),
+    });
     const { exitCode, stdout } = await workspace.edgewise('apply -R live --destroy-removed HEAD~1 --yes');
     expect(exitCode).toBe(1);
     const text = stdout.replace(/\s+/g, ' ');
@@ -138,13 +143,13 @@ describe('--destroy-removed', () => {
 
   it('works if the last stack of the folder was removed', async () => {
     const { 'live/api/edgewise.yaml': _, 'live/api/c.yaml': __, ...files } = FILES;
-    const workspace = await createMerge({ 'README.md': 'gone' }, files);
+    const workspace = await createRemovalMerge({ 'README.md': 'gone' }, files);
     expect((await workspace.edgewise('apply -R . --destroy-removed HEAD~1 --yes')).exitCode).toBe(0);
     expect(listWrites(workspace)).toHaveLength(2);
   });
 
   it('divides the removed stacks by shard, like the others', async () => {
-    const workspace = await createMerge();
+    const workspace = await createRemovalMerge();
     for (const shard of ['1/2', '2/2'])
       expect((await workspace.edgewise(`apply -R live --destroy-removed HEAD~1 --shard ${shard} --yes`)).exitCode).toBe(
         0,
@@ -153,12 +158,12 @@ describe('--destroy-removed', () => {
   });
 
   it('changes nothing if no stack was removed', async () => {
-    const workspace = await createMerge();
+    const workspace = await createRemovalMerge();
     expect((await workspace.edgewise('plan -R live --destroy-removed HEAD --detailed-exitcode')).exitCode).toBe(0);
   });
 
   it('is refused without --recursive, and with names', async () => {
-    const { edgewise } = await createMerge();
+    const { edgewise } = await createRemovalMerge();
     expect(await edgewise('plan live/api --destroy-removed HEAD~1')).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('--destroy-removed works only in a run over many stacks'),

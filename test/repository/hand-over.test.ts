@@ -300,7 +300,7 @@ describe('a hand-over in git', () => {
 });
 
 /** A stack with a credential that is handed over before its token was delivered. */
-async function createUndelivered(): Promise<Workspace> {
+async function createUndeliveredCredential(): Promise<Workspace> {
   const sink = { tokens: { default: { directory: '../../tokens' } } };
   const workspace = await createWorkspace({
     'live/a/edgewise.yaml': `${toStack('a', sink)}${toManifest('Credential', 'agent', {})}`,
@@ -323,7 +323,7 @@ describe('a credential whose token was not delivered', () => {
   it.each([['apply -R live --yes'], ['apply live/b --yes'], ['apply plans --manifests live --yes']])(
     'is delivered by the run that hands it over: %s',
     async (line) => {
-      const { edgewise, server, folder } = await createUndelivered();
+      const { edgewise, server, folder } = await createUndeliveredCredential();
       const [lost] = server.snapshot().resources?.['Credential'] ?? [];
       const plan = await edgewise('plan -R live -o plans');
       expect(plan.stdout).toMatch(
@@ -345,7 +345,7 @@ describe('a credential whose token was not delivered', () => {
     ['by its name', {}],
     ['by its id', { lifecycle: { adopt: 'ID' } }],
   ])('is delivered if it is taken over with --take-over %s', async (_, more) => {
-    const { edgewise, server, folder, write } = await createUndelivered();
+    const { edgewise, server, folder, write } = await createUndeliveredCredential();
     const [lost] = server.snapshot().resources?.['Credential'] ?? [];
     const text = `${toStack('b', { tokens: { default: { directory: '../../tokens' } } })}${toManifest('Credential', 'agent', {}, more)}`;
     await write({ 'live/b/edgewise.yaml': text.replace('ID', String(lost?.['id'])) });
@@ -358,7 +358,7 @@ describe('a credential whose token was not delivered', () => {
   });
 
   it('fails the run if it cannot be delivered', async () => {
-    const { edgewise, server, folder } = await createUndelivered();
+    const { edgewise, server, folder } = await createUndeliveredCredential();
     await writeFile(join(folder, 'tokens'), '');
     const { exitCode } = await edgewise('apply -R live --yes');
     expect(exitCode).not.toBe(0);

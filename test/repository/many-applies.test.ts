@@ -8,7 +8,7 @@ import { listWrites, toRepository, toStack } from './tree.ts';
 const ONE_BY_ONE = { api: { concurrency: 1 } };
 
 /** A stack with a credential, whose token has no place to go. */
-const toWithoutSink = (spec = {}) => `${toStack('broken', spec)}${toManifest('Credential', 'agent', {})}`;
+const toStackWithoutSink = (spec = {}) => `${toStack('broken', spec)}${toManifest('Credential', 'agent', {})}`;
 
 describe('applies of many stacks', () => {
   it('show every plan, ask once, and apply all of them with the reads of one', async () => {
@@ -54,7 +54,7 @@ describe('applies of many stacks', () => {
   it('send their events while they run, each with its stack, and all of them once', async () => {
     const workspace = await createWorkspace({
       ...toRepository(2, ONE_BY_ONE),
-      'live/broken/edgewise.yaml': toWithoutSink(ONE_BY_ONE),
+      'live/broken/edgewise.yaml': toStackWithoutSink(ONE_BY_ONE),
       'live/empty/edgewise.yaml': toStack('empty', ONE_BY_ONE),
     });
     let written = '';
@@ -99,7 +99,7 @@ describe('applies of many stacks', () => {
   it('continue if one stack cannot be planned, is refused, or fails', async () => {
     const workspace = await createWorkspace({
       ...toRepository(2),
-      'live/broken/edgewise.yaml': toWithoutSink(),
+      'live/broken/edgewise.yaml': toStackWithoutSink(),
       'live/guarded/edgewise.yaml': `${toStack('guarded')}${toEdge('kept', 25_000)}lifecycle: { protect: true }\n`,
       'live/invalid/edgewise.yaml': `${toStack('invalid')}${toEdge('a', 1)}  colour: red\n`,
     });

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
-import { needs } from '../needs.ts';
+import { requireOrSkip } from '../needs.ts';
 import { commitAll, git, listWrites, toStack } from './tree.ts';
 
 /** Manifests that git has, but did not check out: a plan must not take them for removed. */
@@ -214,7 +214,7 @@ describe('git', () => {
     [
       'refuses the owner of the repository',
       async (folder) => {
-        needs('root, who can give files away', process.getuid?.() === 0);
+        requireOrSkip('root, who can give files away', process.getuid?.() === 0);
         for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
           lchownSync(join(folder, name), 65_534, 65_534);
         return { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', PATH: process.env['PATH'] ?? '' };

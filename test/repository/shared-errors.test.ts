@@ -8,7 +8,7 @@ import { runEdgewise } from '../end-to-end/processes.ts';
 import { toRepository, toStack } from './tree.ts';
 
 /** A repository of three stacks whose Defaults have a mistake. */
-async function createMistaken(): Promise<Workspace> {
+async function createRepositoryWithMistake(): Promise<Workspace> {
   const defaults = { tokens: { default: { command: 'sh deliver.sh' } } };
   return createWorkspace({
     ...toRepository(3),
@@ -20,7 +20,7 @@ const count = (text: string, part: string): number => text.split(part).length - 
 
 describe('an error that several stacks share', () => {
   it.each(['text', 'markdown', 'html', 'github'])('is reported once in %s, with the first of them', async (format) => {
-    const { edgewise } = await createMistaken();
+    const { edgewise } = await createRepositoryWithMistake();
     const others = format === 'text' ? ['validate -R live', 'apply -R live --yes', 'drift -R live'] : [];
     for (const command of ['plan -R live', ...others]) {
       const { exitCode, stdout } = await edgewise(`${command} --format ${format}`);
@@ -33,7 +33,7 @@ describe('an error that several stacks share', () => {
   });
 
   it('is in the JSON of each of them', async () => {
-    const { edgewise } = await createMistaken();
+    const { edgewise } = await createRepositoryWithMistake();
     const { stacks } = JSON.parse((await edgewise('plan -R live --format json')).stdout);
     const codes = stacks.map(
       ({ report }: { readonly report: { readonly diagnostics: readonly { readonly code: string }[] } }) =>
@@ -43,7 +43,7 @@ describe('an error that several stacks share', () => {
   });
 
   it('leaves a stack its own errors', async () => {
-    const { edgewise, write } = await createMistaken();
+    const { edgewise, write } = await createRepositoryWithMistake();
     await write({
       'live/s01/edges/edge.yaml':
         'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: x }\nspec: { colour: red }\n',

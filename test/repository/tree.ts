@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { toEdge, type Workspace } from '../cli/workspace.ts';
-import { needsProgram } from '../needs.ts';
+import { requireProgramOrSkip } from '../needs.ts';
 
 /** A `Stack` document of that name, with settings. */
 export function toStack(name: string, spec: object = {}): string {
@@ -46,6 +46,6 @@ function runWithGit(folder: string, program: string, words: readonly string[]): 
     GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@example.com',
   };
-  needsProgram('git');
+  requireProgramOrSkip('git');
   return execFileSync(program, words, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }

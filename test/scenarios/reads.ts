@@ -4,13 +4,13 @@ import { parseAllDocuments } from 'yaml';
 import { isModule } from '../../src/kinds/kind.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import type { Played } from './scenario.ts';
+import type { ScenarioResult } from './scenario.ts';
 import { toMembers } from './setup.ts';
 import { type Omission, SHOW_ALL } from './transcript.ts';
 import type { SentRequest } from './wire.ts';
 
 /** How many requests planning may take: one for each page of a kind's list, and one for each module slot that a document declares. */
-export function countReads({ setup, plan, holdings }: Played, documents: readonly JsonObject[]): number {
+export function countReads({ setup, plan, holdings }: ScenarioResult, documents: readonly JsonObject[]): number {
   const { reads } = setup;
   if (reads !== undefined && 'number' in reads) return reads.number;
   const pageSize = Number(/limit=(\d+)/.exec(plan.requests[0]?.path ?? '')?.[1]);
@@ -28,7 +28,7 @@ export function countReads({ setup, plan, holdings }: Played, documents: readonl
  * The lists of kinds that the scenario is not about: no manifest has one of it, and the service never held one. A new kind is such a kind in
  * every scenario, so that its reads are not to be seen.
  */
-export function findOtherReads({ setup, holdings }: Played, documents: readonly JsonObject[]): Omission {
+export function findOtherReads({ setup, holdings }: ScenarioResult, documents: readonly JsonObject[]): Omission {
   if (setup.inFull) return SHOW_ALL;
   const held = Object.values(holdings).flatMap((resources) => [...resources].filter(([, { length }]) => length > 0));
   const kinds = new Set([...held.map(([kind]) => kind), ...documents.map(({ kind }) => kind)]);

@@ -7,7 +7,7 @@ import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { createOmittingService, type Fault, withFaults } from './faults.ts';
 import { createService, type Service } from './service.ts';
 import { readSetup, type Setup, type Step, toSubjects } from './setup.ts';
-import { type SentRequest, Wire } from './wire.ts';
+import { RequestLog, type SentRequest } from './wire.ts';
 
 /**
  * A scenario is a folder, named for what it claims: `manifest.yaml` is the desired state, `live.yaml` says how the live state came about, and
@@ -20,27 +20,31 @@ export interface Scenario {
 }
 
 /** One command: what was typed, what came of it, and what it sent. */
-export interface Act extends CommandResult {
+export interface CommandRun extends CommandResult {
   readonly line: string;
   readonly requests: readonly SentRequest[];
 }
 
 /** What the service held: every resource, by kind. */
-export type Holdings = ReadonlyMap<string, readonly JsonObject[]>;
+export type ServiceState = ReadonlyMap<string, readonly JsonObject[]>;
 
 /** What a scenario did. */
-export interface Played {
+export interface ScenarioResult {
   readonly setup: Setup;
-  readonly plan: Act;
+  readonly plan: CommandRun;
   /** The same as Markdown, where `live.yaml` asks for it. */
-  readonly markdown: Act | undefined;
-  readonly apply: Act;
+  readonly markdown: CommandRun | undefined;
+  readonly apply: CommandRun;
   /** The apply after that, where `live.yaml` asks for one. */
-  readonly again: Act | undefined;
+  readonly again: CommandRun | undefined;
   /** A plan after all that. */
-  readonly finalPlan: Act;
+  readonly finalPlan: CommandRun;
   /** What the service held before the plan, before the apply, and in the end. */
-  readonly holdings: { readonly beforePlan: Holdings; readonly beforeApply: Holdings; readonly end: Holdings };
+  readonly holdings: {
+    readonly beforePlan: ServiceState;
+    readonly beforeApply: ServiceState;
+    readonly end: ServiceState;
+  };
   /** Every text that the run left in its folder: plans and tokens. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -62,7 +66,7 @@ export function listScenarios(): readonly Scenario[] {
 export type Form = 'files' | 'folder' | 'recursive';
 
 /** Plays a scenario from what the service holds at first to the plan after everything. */
-export async function playScenario({ folder }: Scenario, form: Form = 'files'): Promise<Played> {
+export async function runScenario({ folder }: Scenario, form: Form = 'files'): Promise<ScenarioResult> {
   const setup = await readSetup(folder);
   const cwd = await mkdtemp(join(tmpdir(), 'edgewise-scenario-'));
   try {
@@ -71,15 +75,15 @@ export async function playScenario({ folder }: Scenario, form: Form = 'files'): 
     const copy = (from: string, name: string) => cp(join(from, name), join(cwd, name), { recursive: true });
     const shared = names.includes('stack.yaml') ? [] : [copy(ROOT, 'stack.yaml')];
     await Promise.all([...names.map((name) => copy(folder, name)), ...shared]);
-    if (form !== 'files') await gatherStack(setup, cwd);
-    return await play(setup, { cwd, form, given: new Set([...names, 'stack.yaml']) });
+    if (form !== 'files') await moveStackToFolder(setup, cwd);
+    return await runSetup(setup, { cwd, form, given: new Set([...names, 'stack.yaml']) });
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }
 }
 
 /** Moves what a scenario plans into a folder of its own, with a copy of everything that is no manifest. */
-async function gatherStack(setup: Setup, cwd: string): Promise<void> {
+async function moveStackToFolder(setup: Setup, cwd: string): Promise<void> {
   const { paths } = toSubjects(setup, cwd);
   const others = (await readdir(cwd)).filter((name) => !/[.]ya?ml$/.test(name) && !paths.includes(name));
   await mkdir(join(cwd, ONE));
@@ -95,7 +99,7 @@ function toForm(form: Form, words: readonly string[]): readonly string[] {
   if (form === 'files') return words;
   const plans = form === 'recursive' ? 'plans' : 'plan.json';
   return words
-    .filter((_, index) => !isOfPlanFile(words, index))
+    .filter((_, index) => !hasManifestsOption(words, index))
     .map((word) => (word === 'plan.json' ? plans : word.replace(/^(?:stack|manifest)[.]yaml$/, `${ONE}/$&`)));
 }
 
@@ -106,8 +110,8 @@ interface Place {
   readonly given: ReadonlySet<string>;
 }
 
-async function play(setup: Setup, { cwd, form, given }: Place): Promise<Played> {
-  const stage = new Stage(setup, cwd, form);
+async function runSetup(setup: Setup, { cwd, form, given }: Place): Promise<ScenarioResult> {
+  const stage = new ScenarioRunner(setup, cwd, form);
   await stage.take(setup.steps);
   const beforePlan = stage.service.listResources();
   const plan = await stage.plan(setup.faults);
@@ -124,12 +128,12 @@ async function play(setup: Setup, { cwd, form, given }: Place): Promise<Played> 
 }
 
 /** Runs the commands of a scenario: with a service, a folder, and the answers of a user. */
-class Stage {
+class ScenarioRunner {
   readonly service: Service;
   readonly #setup: Setup;
   readonly #cwd: string;
   readonly #form: Form;
-  readonly #wire = new Wire();
+  readonly #wire = new RequestLog();
 
   constructor(setup: Setup, cwd: string, form: Form) {
     this.#form = form;
@@ -139,7 +143,7 @@ class Stage {
   }
 
   /** Before a saved plan is applied, it is saved; a destroy shows its plan and is declined. */
-  async plan(faults: readonly Fault[] = [], more: readonly string[] = []): Promise<Act> {
+  async plan(faults: readonly Fault[] = [], more: readonly string[] = []): Promise<CommandRun> {
     const { command = 'plan', words = [], plan = [], between } = this.#setup;
     const saved = between === undefined ? [] : ['-o', this.#form === 'recursive' ? 'plans' : 'plan.json'];
     const line = [command, ...this.#paths(), ...words, ...saved, ...plan, ...more];
@@ -147,12 +151,12 @@ class Stage {
   }
 
   /** Applies manifests, or a plan file. With faults it is the apply that the scenario is about. */
-  async apply(planFile?: string, faults?: readonly Fault[]): Promise<Act> {
+  async apply(planFile?: string, faults?: readonly Fault[]): Promise<CommandRun> {
     const { command = 'apply', words = [], apply = [], answers } = this.#setup;
     const subject = planFile === undefined ? [...this.#paths(), ...words] : [planFile];
     const consent = answers === undefined ? ['--yes'] : [];
     const isWithManifests = planFile !== undefined && this.#form === 'files';
-    const flags = isWithManifests ? apply : apply.filter((_, index) => !isOfPlanFile(apply, index));
+    const flags = isWithManifests ? apply : apply.filter((_, index) => !hasManifestsOption(apply, index));
     const line = [command, ...subject, ...consent, ...flags];
     return this.#edgewise(line, { faults: faults ?? [], ...(answers !== undefined && { answers }) });
   }
@@ -184,7 +188,7 @@ class Stage {
   async #edgewise(
     argv: readonly string[],
     { faults, answers }: { readonly faults: readonly Fault[]; readonly answers?: readonly string[] },
-  ): Promise<Act> {
+  ): Promise<CommandRun> {
     const { service } = this;
     let interrupt = () => {};
     const usual = this.#setup.leavesOut ? createOmittingService(service.transport) : service.transport;
@@ -205,7 +209,7 @@ class Stage {
 }
 
 /** Only a plan file has manifests besides. */
-function isOfPlanFile(words: readonly string[], index: number): boolean {
+function hasManifestsOption(words: readonly string[], index: number): boolean {
   return words[index] === '--manifests' || words[index - 1] === '--manifests';
 }
 

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { countReads, findOtherReads, readDocuments } from './reads.ts';
-import { type Holdings, listScenarios, type Played, playScenario } from './scenario.ts';
+import { listScenarios, runScenario, type ScenarioResult, type ServiceState } from './scenario.ts';
 import { toMark } from './service.ts';
 import { toSubjects } from './setup.ts';
 import { type Omission, toActions, toRequests, toTranscript } from './transcript.ts';
 
 describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))('%s', ([name, folder]) => {
-  let played: Played;
+  let played: ScenarioResult;
   beforeAll(async () => {
-    played = await playScenario({ name, folder });
+    played = await runScenario({ name, folder });
   });
 
   it('is planned and applied as written', async () => {
@@ -102,7 +102,7 @@ function toName(metadata: Json | undefined): Json | undefined {
 }
 
 /** Resources of other stacks, and of none. HTTPS edges and routes bear no mark. */
-function listUnowned(holdings: Holdings, stacks: ReadonlySet<Json | undefined>): readonly JsonObject[] {
+function listUnowned(holdings: ServiceState, stacks: ReadonlySet<Json | undefined>): readonly JsonObject[] {
   return [...holdings]
     .filter(([kind]) => !kind.startsWith('HTTPS'))
     .flatMap(([, resources]) => resources)

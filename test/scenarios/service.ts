@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.t
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
-import { FOREIGN_IDS } from '../external-ids.ts';
+import { EXTERNAL_IDS } from '../external-ids.ts';
 import type { Setup } from './setup.ts';
 
 /** The service of a scenario: the bundled server with seeded ids, and a clock that goes on only when it is told to. */
@@ -25,7 +25,7 @@ export function createService({ keys = KEYS, seed, accounts = [BASE_URL] }: Setu
   let elapsedMs = 0;
   const now = () => new Date(NOW.getTime() + elapsedMs);
   const create = (idSeed: string): Server =>
-    createServer({ now, idSeed, apiKeys: keys.map(parseApiKey), seed: { externals: FOREIGN_IDS, ...seed } });
+    createServer({ now, idSeed, apiKeys: keys.map(parseApiKey), seed: { externals: EXTERNAL_IDS, ...seed } });
   const servers = new Map(accounts.map((url, index) => [url, create(index === 0 ? 'scenario' : `scenario ${index}`)]));
   const server = servers.get(BASE_URL) ?? create('scenario');
   const transport: Transport = async (request) => (servers.get(new URL(request.url).origin) ?? server).handle(request);

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../../src/model/json.ts';
-import type { Act } from './scenario.ts';
+import type { CommandRun } from './scenario.ts';
 import type { SentRequest } from './wire.ts';
 
 /** What transcripts leave out of a command that read every kind. */
@@ -16,9 +16,9 @@ export const SHOW_ALL: Omission = { isLeftOut: () => false, isComplete: () => fa
  * number is too, and ids that count requests.
  */
 export function toTranscript(
-  act: Act,
+  act: CommandRun,
   omission: Omission,
-  shown?: { readonly act: Act; readonly file: string },
+  shown?: { readonly act: CommandRun; readonly file: string },
 ): string {
   const { line, stdout, stderr, exitCode } = act;
   const before = shown?.act.stdout ?? '';
@@ -45,7 +45,7 @@ const ACTIONS = [
  * What some commands did, without their texts: the exit code of each, the codes that it reported, and for each resource the planned action, the
  * dangers and the result. What the first command printed is not listed again.
  */
-export function toActions([first, ...more]: readonly [Act, ...Act[]]): string {
+export function toActions([first, ...more]: readonly [CommandRun, ...CommandRun[]]): string {
   const blocks = more.map((act) => {
     const isRepeated = first.stdout !== '' && act.stdout.startsWith(first.stdout);
     const lines = listActions(isRepeated ? act.stdout.slice(first.stdout.length) : act.stdout, act.stderr);
@@ -56,7 +56,7 @@ export function toActions([first, ...more]: readonly [Act, ...Act[]]): string {
     .concat('\n');
 }
 
-function toOutcome({ line, exitCode }: Act): string {
+function toOutcome({ line, exitCode }: CommandRun): string {
   return `${line} → exit code ${exitCode}`;
 }
 
@@ -68,9 +68,9 @@ function listActions(stdout: string, stderr: string): readonly string[] {
 }
 
 /** The requests of some commands. Reads that the first command has sent too are not listed again. */
-export function toRequests([first, ...more]: readonly [Act, ...Act[]], omission: Omission): string {
+export function toRequests([first, ...more]: readonly [CommandRun, ...CommandRun[]], omission: Omission): string {
   const reads = first.requests.map(toLine);
-  const isRepeated = ({ requests }: Act) =>
+  const isRepeated = ({ requests }: CommandRun) =>
     reads.length > 0 &&
     requests.length >= reads.length &&
     requests.slice(0, reads.length).every((request, at) => toLine(request) === reads[at]);

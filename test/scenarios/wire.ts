@@ -15,7 +15,7 @@ export interface SentRequest {
 }
 
 /** Remembers what is sent, in the order in which it is sent. */
-export class Wire {
+export class RequestLog {
   #sent: SentRequest[] = [];
 
   /** A transport whose requests are remembered. */

@@ -22,7 +22,7 @@ const ANYWHERE: Readonly<Record<number, string>> = {
 const validator = createValidator();
 
 /** A transport that rejects when an answer, or the body of a request that was taken, does not conform. */
-export function holdToDocument(transport: Transport): Transport {
+export function withConformanceChecks(transport: Transport): Transport {
   return async (request) => {
     const asked = request.clone();
     const response = await transport(request);

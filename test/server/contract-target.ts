@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import type { Target } from './caller.ts';
-import { holdToDocument } from './conformance.ts';
+import { withConformanceChecks } from './conformance.ts';
 import { createTestServer } from './test-server.ts';
 
 /** What the contract suite faces: a service, and ids there of what the interface cannot create. */
@@ -38,7 +38,7 @@ export function openContractTarget(env: NodeJS.ProcessEnv): ContractTarget {
   if (baseUrl !== undefined)
     return { transport: fetch, baseUrl, key: env['EDGEWISE_API_KEY'] ?? '', versionHeader, ids };
   const { server } = createTestServer();
-  const transport = holdToDocument(server.handle);
+  const transport = withConformanceChecks(server.handle);
   return { transport, baseUrl: 'https://contract.example.test', key: 'admin', versionHeader: 'Service-Version', ids };
 }
 

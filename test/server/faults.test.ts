@@ -9,7 +9,7 @@ import { BASE_URL, createTestServer } from './test-server.ts';
 const HEADERS = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
 
 /** A server on which things go wrong, the way to it, and what there is to see. */
-interface Trouble {
+interface FaultyServer {
   readonly send: (method: string, path: string, body?: string) => Promise<Response>;
   /** What an undisturbed caller sees. */
   readonly call: Call;
@@ -37,7 +37,7 @@ const overSocket: Reach = async (server, headersTimeoutMs) => {
 /** What a busy machine takes for an answer at worst. */
 const PATIENCE_MS = 20_000;
 
-async function createFaultyServer(reach: Reach, text: string, patienceMs = PATIENCE_MS): Promise<Trouble> {
+async function createFaultyServer(reach: Reach, text: string, patienceMs = PATIENCE_MS): Promise<FaultyServer> {
   const { server, call } = createTestServer();
   const [slept, faults]: [number[], FaultLogEntry[]] = [[], []];
   const faulty = withFaults(server, parseServerFaults(text), {
@@ -50,7 +50,7 @@ async function createFaultyServer(reach: Reach, text: string, patienceMs = PATIE
   return { send, call, slept, faults };
 }
 
-async function countEdges({ call }: Trouble): Promise<number> {
+async function countEdges({ call }: FaultyServer): Promise<number> {
   return listOf((await call('GET', '/edges/tcp')).body['tcp_edges']).length;
 }
 
@@ -218,7 +218,7 @@ describe.each([
   });
 });
 
-async function read(trouble: Trouble, path: string) {
+async function read(trouble: FaultyServer, path: string) {
   const page = objectOf(JSON.parse(await (await trouble.send('GET', path)).text()));
   const edges = listOf(page['tcp_edges']);
   return {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey } from '../../src/server/index.ts';
 import { LONG } from '../laws/properties.ts';
-import { needs } from '../needs.ts';
+import { requireOrSkip } from '../needs.ts';
 import { createCaller, listOf, textOf } from './caller.ts';
 import { createTestServer } from './test-server.ts';
 
@@ -31,7 +31,7 @@ describe('a server on a socket', () => {
   it('has a URL with brackets on IPv6', async () => {
     const listener = await open('::1').catch((error: Error & { code?: string }) => error);
     const isMissing = listener instanceof Error && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(listener.code ?? '');
-    needs('IPv6 on the loopback device', !isMissing);
+    requireOrSkip('IPv6 on the loopback device', !isMissing);
     expect(listener).toHaveProperty('url', expect.stringMatching(/^http:\/\/\[::1\]:\d+$/));
   });
 

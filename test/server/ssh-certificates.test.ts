@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createServer } from '../../src/server/server.ts';
-import { needsProgram } from '../needs.ts';
+import { requireProgramOrSkip } from '../needs.ts';
 import { textOf } from './caller.ts';
 import { ECDSA_256_KEY, ECDSA_384_KEY, ECDSA_521_KEY, ED25519_KEY, RSA_KEY } from './ssh-keys.ts';
 import { createTestServer } from './test-server.ts';
 
 /** What ssh-keygen says about a certificate. */
 function readWithSshKeygen(certificate: string): string {
-  needsProgram('ssh-keygen', ['-?']);
+  requireProgramOrSkip('ssh-keygen', ['-?']);
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-certificate-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'key-cert.pub');

@@ -1,7 +1,7 @@
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/server.ts';
-import { FOREIGN_IDS } from '../external-ids.ts';
+import { EXTERNAL_IDS } from '../external-ids.ts';
 import { type Call, createCaller } from './caller.ts';
-import { holdToDocument } from './conformance.ts';
+import { withConformanceChecks } from './conformance.ts';
 
 /** A bundled server for one test, held to its OpenAPI document, with its clock in the test's hands. */
 export interface TestServer {
@@ -27,11 +27,11 @@ export function createTestServer(options: ServerOptions = {}): TestServer {
     now: () => new Date(time),
     idSeed: 'test',
     ...options,
-    seed: { externals: FOREIGN_IDS, ...options.seed },
+    seed: { externals: EXTERNAL_IDS, ...options.seed },
   });
   const versionHeader = options.versionHeader ?? 'Service-Version';
   const callAs = (key: string): Call =>
-    createCaller({ transport: holdToDocument(server.handle), baseUrl: BASE_URL, key, versionHeader });
+    createCaller({ transport: withConformanceChecks(server.handle), baseUrl: BASE_URL, key, versionHeader });
   return {
     server,
     call: callAs('admin'),

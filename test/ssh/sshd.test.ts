@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { MARK_KEY } from '../../src/model/mark.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { BASE_URL, runCommand } from '../cli/fake-context.ts';
-import { FOREIGN_IDS } from '../external-ids.ts';
+import { EXTERNAL_IDS } from '../external-ids.ts';
 import { createCaller, listOf, objectOf, textOf } from '../server/caller.ts';
 import {
   createKeyPair,
@@ -36,7 +36,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
   const server = createServer({
     apiKeys: [parseApiKey('dev:admin')],
     now: () => new Date(time),
-    seed: { externals: FOREIGN_IDS },
+    seed: { externals: EXTERNAL_IDS },
   });
   let folder: string;
   let keys: Readonly<Record<'ed25519' | 'ecdsa' | 'rsa', KeyPair>>;

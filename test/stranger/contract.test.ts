@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { createCaller, textOf } from '../server/caller.ts';
-import { holdToDocument } from '../server/conformance.ts';
+import { withConformanceChecks } from '../server/conformance.ts';
 import { describeKind } from '../server/contract.ts';
 import type { ContractTarget } from '../server/contract-target.ts';
 import { createTestServer } from '../server/test-server.ts';
 import { SEED } from './waters.ts';
 
 const TARGET: ContractTarget = {
-  transport: holdToDocument(createTestServer({ seed: SEED }).server.handle),
+  transport: withConformanceChecks(createTestServer({ seed: SEED }).server.handle),
   baseUrl: 'https://coast.example.test',
   key: 'admin',
   versionHeader: 'Service-Version',

@@ -233,6 +233,6 @@ describeInBrowsers(buildPage(), (shown) => {
     await tabTo('#fault');
     expect(await press('ArrowDown')).toContain('1 create');
     expect(await shown.page.$eval('#fault', (list) => (list as HTMLSelectElement).value)).toBe('lost');
-    expect(shown.deeds).toEqual([]);
+    expect(shown.consoleMessages).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ describeInBrowsers(folder, (shown) => {
     press,
     write,
     openFile,
-    thinInFirefox,
+    selectForBrowser,
     eachThinned,
   } = shown;
 
@@ -80,14 +80,14 @@ describeInBrowsers(folder, (shown) => {
     expect(await readReview()).toMatch(/WeightedBackend\/postgres-pool[\s\S]*90 → 50/);
     expect(await read('#hint')).toContain('Press Apply');
     expect(await press('#apply')).toContain('1 write applied');
-    expect(shown.deeds).toEqual([]);
+    expect(shown.consoleMessages).toEqual([]);
   });
 
   it('shows the plan of an empty account, and prints and requests nothing', async () => {
     await openEmptyAccount();
     expect(await read('#status')).toContain('3 creates');
     expect(await readReview()).toContain('TCPEdge/postgres');
-    expect(shown.deeds).toEqual([]);
+    expect(shown.consoleMessages).toEqual([]);
   });
 
   it('asks for consent to many deletes, for this plan only', async () => {
@@ -149,7 +149,7 @@ describeInBrowsers(folder, (shown) => {
     });
     await shown.page.reload();
     const [told, printed]: [string[], string[]] = [[], []];
-    const examples = thinInFirefox(Object.keys(DIAGNOSTIC_CODES)).flatMap((code) =>
+    const examples = selectForBrowser(Object.keys(DIAGNOSTIC_CODES)).flatMap((code) =>
       listExamples(findCodeSection(code)?.example ?? '').map((example) => ({ code, example })),
     );
     for (const { code, example } of examples) {
@@ -377,20 +377,20 @@ describeInBrowsers(folder, (shown) => {
     await open();
     await shown.page.$eval('#editor', (element) => element.scrollIntoView());
     expect(await write(text)).toMatch(/Nothing can be planned|took longer|warning|creates?/);
-    expect(shown.deeds).toEqual([]);
+    expect(shown.consoleMessages).toEqual([]);
     await choose('replace');
     expect(await read('#status')).toContain('1 replace');
   });
 
   it('shows every hostile text that is pasted as text', async () => {
     await open();
-    const texts = thinInFirefox([...TRICKS, ...fc.sample(hostileText, { numRuns: 10, seed: 27 })]);
+    const texts = selectForBrowser([...TRICKS, ...fc.sample(hostileText, { numRuns: 10, seed: 27 })]);
     for (const [at, text] of texts.entries()) {
       await write(`# ${at}\nkind: ${JSON.stringify(text)}\nmetadata: { name: ${text} }\n${text}\n`);
       expect(await read('#status'), JSON.stringify(text)).toMatch(/Nothing can be planned|creates?/);
     }
     expect(await listMade()).toEqual([]);
-    expect(shown.deeds).toEqual([]);
+    expect(shown.consoleMessages).toEqual([]);
   }, 240_000);
 
   /** Elements that no text may make, in the page and in its review. */
@@ -426,13 +426,13 @@ describeInBrowsers(folder, (shown) => {
       await open(`#${deflateRawSync(JSON.stringify({ files, hours: 0, fault: '' })).toString('base64url')}`);
       expect(await read('#status')).toMatch(texts === printable ? `${texts.length} creates` : 'Nothing can be planned');
       expect(await listMade()).toEqual([]);
-      expect(shown.deeds).toEqual([]);
+      expect(shown.consoleMessages).toEqual([]);
     }
     expect(await readReview()).toContain('<script>alert(1)</script>');
   });
 
   it('ends a worker that takes too long, says so, and starts another one', async () => {
-    await shown.openBlank();
+    await shown.openBlankPage();
     // The first worker hears nothing, and time passes a hundred times as fast.
     await shown.page.evaluateOnNewDocument(() => {
       const { setTimeout: wait } = window;

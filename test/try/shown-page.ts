@@ -50,7 +50,7 @@ export class ShownPage {
   readonly name: 'chrome' | 'firefox';
   readonly url: string;
   /** What the page wrote to the console, and its errors. */
-  deeds: string[] = [];
+  consoleMessages: string[] = [];
   readonly #start: (options?: object) => Promise<Browser>;
   #light: Promise<Browser> | undefined;
   #dark: Promise<Browser> | undefined;
@@ -72,7 +72,7 @@ export class ShownPage {
   };
 
   /** An empty page instead of the one before. */
-  openBlank = async (look: 'light' | 'dark' = 'light'): Promise<Page> => {
+  openBlankPage = async (look: 'light' | 'dark' = 'light'): Promise<Page> => {
     await this.#page?.close();
     const isOther = this.name === 'firefox' && look === 'dark';
     if (isOther) this.#dark ??= this.#start({ extraPrefsFirefox: DARK_FIREFOX });
@@ -82,10 +82,10 @@ export class ShownPage {
   };
 
   open = async (hash = '', look: 'light' | 'dark' = 'light', width = 1300): Promise<void> => {
-    const page = await this.openBlank(look);
-    this.deeds = [];
-    page.on('console', (message) => this.deeds.push(message.text()));
-    page.on('pageerror', (error) => this.deeds.push(String(error)));
+    const page = await this.openBlankPage(look);
+    this.consoleMessages = [];
+    page.on('console', (message) => this.consoleMessages.push(message.text()));
+    page.on('pageerror', (error) => this.consoleMessages.push(String(error)));
     await page.setViewport({ width, height: 1000 });
     if (this.name === 'chrome') await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: look }]);
     await page.goto(`${this.url}${hash}`);
@@ -110,9 +110,9 @@ export class ShownPage {
   };
 
   /** What edgewise computes is the same in both browsers: where there are few tries, the second shows a part of it. */
-  thinInFirefox = <const T>(cases: readonly T[]) => (this.name === 'firefox' ? selectEvenly(cases) : cases);
+  selectForBrowser = <const T>(cases: readonly T[]) => (this.name === 'firefox' ? selectEvenly(cases) : cases);
 
-  eachThinned = <const T extends readonly unknown[]>(cases: readonly T[]) => it.each(this.thinInFirefox(cases));
+  eachThinned = <const T extends readonly unknown[]>(cases: readonly T[]) => it.each(this.selectForBrowser(cases));
 
   read = async (selector: string): Promise<string> => {
     return this.page.$eval(selector, ({ textContent }) => textContent ?? '');

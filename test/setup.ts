@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import fc from 'fast-check';
-import { SEED } from './laws/properties.ts';
-import { toTries } from './tries.ts';
+import { SEED, toTries } from './tries.ts';
 
 /**
  * Every property gets the same random data in each run, so that a test that passes passes again. EDGEWISE_SEED sets another seed. The number of

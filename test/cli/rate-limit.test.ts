@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../src/model/stack.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { LONG } from '../laws/properties.ts';
+import { LONG } from '../tries.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 

@@ -12,7 +12,7 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
-import { selectEvenly } from '../laws/properties.ts';
+import { selectEvenly } from '../tries.ts';
 import { listOwned, listWanted, mapForeignResources, OTHER_USER_REQUESTS } from '../walks/account.ts';
 import { startEdgewise } from './processes.ts';
 import { startSocketServer } from './socket-server.ts';

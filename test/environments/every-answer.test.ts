@@ -1,5 +1,5 @@
 import { ANSWERS, describeQuestions, QUESTIONS } from '../installed/questions.ts';
-import { selectEvenly } from '../laws/properties.ts';
+import { selectEvenly } from '../tries.ts';
 
 /** Each answer to each question, or a quarter of them. */
 const PAIRS = selectEvenly(QUESTIONS.flatMap(({ line }) => ANSWERS.map((answer) => ({ line, answer }))));

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { type ValidatedManifests, validateManifests } from '../../src/manifest/validate.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
-import { LONG } from '../laws/properties.ts';
-import { toTries } from '../tries.ts';
+import { LONG, toTries } from '../tries.ts';
 
 const EVERYTHING = readFileSync(new URL('../manifest/fixtures/everything.yaml', import.meta.url));
 

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
+import { LONG } from '../tries.ts';
 import {
   applyEverything,
   createEverything,

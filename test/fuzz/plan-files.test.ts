@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServerSeed } from '../../src/server/index.ts';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
+import { LONG } from '../tries.ts';
 import { applyEverything, createFolder, openServer, runWithInput } from './fuzzing.ts';
 import { anyBytes, mutatedJson, mutatedText } from './mutations.ts';
 

@@ -1,9 +1,10 @@
 import { Environment } from '@marcbachmann/cel-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
 import { BOMBS, FAILURES, UNREADABLE } from '../policy/expensive-rules.ts';
 import { AFTER, BEFORE, evaluateRule, LABELS, NOW } from '../policy/sample-policies.ts';
+import { LONG } from '../tries.ts';
 import { mutatedText } from './mutations.ts';
 import { withWatchdog } from './watchdog.ts';
 

@@ -8,7 +8,8 @@ import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { createPolicyDeclarations, listVisibleFields } from '../../src/policy/vocabulary.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
+import { LONG } from '../tries.ts';
 
 /** Types are checked when a policy is read: nothing that evaluates well is refused. */
 

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
+import { LONG } from '../tries.ts';
 import { applyEverything, createEverything, type FuzzResult, openServer, runWithInput } from './fuzzing.ts';
 import { anyBytes, mutatedJson, mutatedText } from './mutations.ts';
 

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { toTransport } from '../../src/model/transport.ts';
 import { openTransport } from '../../src/stack/open-transport.ts';
 import { findClosedPort } from '../client/raw-server.ts';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
+import { LONG } from '../tries.ts';
 import {
   API_KEY,
   applyEverything,

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toTransport } from '../../src/model/transport.ts';
 import { openTransport } from '../../src/stack/open-transport.ts';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
+import { LONG } from '../tries.ts';
 import { createEverything, runWithInput } from './fuzzing.ts';
 import { anyBytes, mutatedText } from './mutations.ts';
 

@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { createJobCommandEscaper, escapeJobCommands } from '../../src/model/job-commands.ts';
 import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
-import { selectEvenly } from '../laws/properties.ts';
-import { toTries } from '../tries.ts';
+import { selectEvenly, toTries } from '../tries.ts';
 import { readCommands, readOtherCommands, readSections } from './runner.ts';
 
 const COMMANDS = [

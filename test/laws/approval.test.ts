@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSamePlan, type Plan, type PlanComparison } from '../../src/model/plan.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { createDyingTransport } from './dying-transport.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { listTouched, World } from './world.ts';
 

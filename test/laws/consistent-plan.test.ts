@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { parsePlan } from '../../src/stack/parse-plan.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { World } from './world.ts';
 
 it('the writes of any plan file match the changes that it shows', LONG, async () => {

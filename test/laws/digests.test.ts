@@ -4,9 +4,10 @@ import { listFieldsWithDigest, normalizeSpec } from '../../src/kinds/normalize.t
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { IGNORED_FIELD_DIGEST, splitMetadata, toFieldDigest } from '../../src/model/mark.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { findOwned } from './other-user.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import type { TestResource } from './stack.ts';
 import { World } from './world.ts';
 

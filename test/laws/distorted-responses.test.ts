@@ -4,7 +4,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
-import { selectEvenly } from './properties.ts';
+import { selectEvenly } from '../tries.ts';
 
 /** What wears out: each replace leaves one more alive, unless the one before it goes. */
 const SHORT_LIVED = `${STACK}spec:

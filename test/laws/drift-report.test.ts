@@ -6,9 +6,10 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Drift } from '../../src/model/drift.ts';
 import { computeDrift } from '../../src/plan/compute-drift.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './other-user.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { loadStack, World } from './world.ts';
 

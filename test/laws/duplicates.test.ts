@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { formatChangeAddress } from '../../src/model/change.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { COPYABLE, copyEverything } from './other-user.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { listTouched, World } from './world.ts';
 
 describe('two live resources with one mark', () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { SUBJECTS } from './subjects.ts';
 import { listTouched, World } from './world.ts';
 

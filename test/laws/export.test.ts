@@ -18,9 +18,10 @@ import { toDigest } from '../../src/model/json.ts';
 import { renderUserMetadata, splitMetadata } from '../../src/model/mark.ts';
 import { checkStorableText } from '../../src/model/printable.ts';
 import type { DesiredState, LiveResource, LiveState, Spec } from '../../src/model/state.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { arbitraryText } from './arbitrary-texts.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { STACK_NAME, type TestStack } from './stack.ts';
 import { listTouched, loadStack, World } from './world.ts';
 

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { splitMetadata } from '../../src/model/mark.ts';
 import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
+import { LONG } from '../tries.ts';
 import { createDyingTransport, type Death } from './dying-transport.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 
 /** A resource that stack `a` makes, and what becomes of it. */
 interface Member {

@@ -4,8 +4,9 @@ import { createWriteRequestLine } from '../../src/kinds/request-body.ts';
 import { IP_RESTRICTION } from '../../src/kinds/tables/ip-restriction.ts';
 import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { World } from './world.ts';
 
 describe('a write that may lock out its caller', () => {

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryEdit, EDITABLE_FIELDS, isKept } from './arbitrary-edit.ts';
 import { expectOnlyDifference, isSameField } from './field-change.ts';
 import { findOwned } from './other-user.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import type { TestResource } from './stack.ts';
 import { listTouched, World } from './world.ts';
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { withConformanceChecks } from '../server/conformance.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { World } from './world.ts';
 
 describe('the requests and responses of edgewise and the bundled server', () => {

@@ -8,8 +8,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
 import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { renderPlanText } from '../report/render.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { World } from './world.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'edgewise-plan-file-'));

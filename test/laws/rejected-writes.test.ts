@@ -9,10 +9,11 @@ import { createWorkspace, type Workspace } from '../cli/workspace.ts';
 import { createDependentResource } from '../simulation/other-user.ts';
 import { createRandom, type SeededRandom } from '../simulation/random.ts';
 import { LINKED_KINDS } from '../simulation/repository.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { listKnownIds } from './arbitrary-values.ts';
 import type { SharedService } from './other-user.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { renderStack } from './render-stack.ts';
 import type { TestStack } from './stack.ts';
 

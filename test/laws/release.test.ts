@@ -5,8 +5,9 @@ import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderUserMetadata, splitMetadata } from '../../src/model/mark.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { listTouched, World } from './world.ts';
 

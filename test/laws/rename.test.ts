@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { parseAddress, toAddress } from '../../src/model/address.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { NAMES } from './names.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import type { TestResource, TestStack } from './stack.ts';
 import { listTouched, loadStack, World } from './world.ts';
 

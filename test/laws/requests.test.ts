@@ -9,8 +9,9 @@ import type { WriteId } from '../../src/model/write.ts';
 import { isCreateWithoutClaims } from '../../src/plan/duplicates.ts';
 import { formatRequestSentence } from '../../src/report/view/plan-wording.ts';
 import type { SentRequest } from '../cli/recorder.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { World } from './world.ts';
 

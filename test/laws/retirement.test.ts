@@ -5,7 +5,8 @@ import { validateManifests } from '../../src/manifest/validate.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { splitMetadata } from '../../src/model/mark.ts';
 import type { DesiredState } from '../../src/model/state.ts';
-import { holds, LONG } from './properties.ts';
+import { LONG } from '../tries.ts';
+import { holds } from './properties.ts';
 import { listTouched, World } from './world.ts';
 
 const NAMES = ['a', 'b'] as const;

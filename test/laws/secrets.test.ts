@@ -10,9 +10,10 @@ import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { listKnownIds } from './arbitrary-values.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import { renderStack } from './render-stack.ts';
 
 const API_KEY = 'key-that-nobody-may-see';

@@ -10,7 +10,7 @@ import {
   type ScenarioResult,
 } from '../scenarios/scenario.ts';
 import { TREE } from '../scenarios/setup.ts';
-import { selectEvenly } from './properties.ts';
+import { selectEvenly } from '../tries.ts';
 
 /** Scenarios of one stack, or a quarter of them. */
 const SCENARIOS = selectEvenly(listScenarios().filter(({ folder }) => !existsSync(join(folder, TREE))));

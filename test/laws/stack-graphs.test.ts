@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listWrites } from '../repository/tree.ts';
-import { LONG, selectEvenly } from './properties.ts';
+import { LONG, selectEvenly } from '../tries.ts';
 import {
   applyUntilDone,
   createRepositoryWorkspace,

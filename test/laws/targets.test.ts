@@ -4,8 +4,9 @@ import { listReferences } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { formatChangeAddress } from '../../src/model/change.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
+import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { holds, LONG } from './properties.ts';
+import { holds } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { listTouched, World } from './world.ts';
 

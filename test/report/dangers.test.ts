@@ -12,7 +12,7 @@ import type { FormatOptions, PlanReport, Report, StackReportPart, StacksRunRepor
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { createStacksView } from '../../src/report/view/stacks-view.ts';
 import { arbitraryResource } from '../laws/arbitrary-manifests.ts';
-import { SEED } from '../laws/properties.ts';
+import { SEED } from '../tries.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { readPage } from './html-tree.ts';
 import { renderPlanText } from './render.ts';

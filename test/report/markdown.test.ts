@@ -12,7 +12,7 @@ import {
   toShortProse,
 } from '../../src/report/markdown/text.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
-import { LONG } from '../laws/properties.ts';
+import { LONG } from '../tries.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { text as hostileText } from './hostile-values.ts';
 import { listBlocks, listCode, parseMarkdown, toPlainText } from './markdown-tree.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey } from '../../src/server/index.ts';
-import { LONG } from '../laws/properties.ts';
 import { requireOrSkip } from '../needs.ts';
+import { LONG } from '../tries.ts';
 import { createCaller, listOf, textOf } from './caller.ts';
 import { createTestServer } from './test-server.ts';
 

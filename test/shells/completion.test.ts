@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { selectEvenly } from '../laws/properties.ts';
 import { describeWith } from '../pipelines/tools.ts';
+import { selectEvenly } from '../tries.ts';
 import { createPlayground, openTerminal } from './terminal.ts';
 
 const LONG = 120_000;

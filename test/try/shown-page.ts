@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { CHROMIUM } from '../browsers/browser.ts';
-import { selectEvenly } from '../laws/properties.ts';
 import { findProgram } from '../ssh/openssh.ts';
+import { selectEvenly } from '../tries.ts';
 
 /** The page of `npm run try`, built, from a file, in the browsers that Debian has. */
 

@@ -11,8 +11,9 @@ import { assertDefined, NetworkError } from '../../src/model/errors.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
 import { createDyingTransport, type Death } from '../laws/dying-transport.ts';
-import { holds, LONG, selectEvenly } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
 import { listTouched, loadStack, World, type WorldOptions } from '../laws/world.ts';
+import { LONG, selectEvenly } from '../tries.ts';
 import { listOwned, listWanted, mapForeignResources, OTHER_USER_REQUESTS } from './account.ts';
 
 const WHEN = ['before', 'after'] as const;

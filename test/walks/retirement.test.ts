@@ -8,8 +8,8 @@ import { assertDefined, NetworkError } from '../../src/model/errors.ts';
 import { splitMetadata } from '../../src/model/mark.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import { createDyingTransport, type Death } from '../laws/dying-transport.ts';
-import { LONG } from '../laws/properties.ts';
 import { listTouched, type PlanOptions, World } from '../laws/world.ts';
+import { LONG } from '../tries.ts';
 
 /** Rotation without a gap: a run that dies at any request is made good by the next, and deletes no old one too early. */
 

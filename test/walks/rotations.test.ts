@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
 import type { TestResource, TestStack } from '../laws/stack.ts';
 import { listTouched, World } from '../laws/world.ts';
+import { LONG } from '../tries.ts';
 
 const LIFECYCLE = { protect: false, ignore: [] } as const;
 const TYPES = ['dashboard', 'api', 'agent', 'endpoints'];

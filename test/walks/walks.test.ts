@@ -4,9 +4,10 @@ import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../../src/kinds/tables/reg
 import type { JsonObject } from '../../src/model/json.ts';
 import type { DesiredResource } from '../../src/model/state.ts';
 import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds } from '../laws/properties.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { listTouched, loadStack, World } from '../laws/world.ts';
+import { LONG } from '../tries.ts';
 
 describe('a walk over many stacks', () => {
   it('leaves nothing to do after each step, and nothing at its end', LONG, async () => {

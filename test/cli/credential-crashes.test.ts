@@ -78,6 +78,34 @@ describe.each([
   );
 });
 
+/** The replacement of a credential whose delivery an earlier apply did not record. */
+const REPLACEMENT: readonly CrashPoint[] = listCrashPoints('DELETE', 'POST', 'PATCH');
+
+describe('a crash during the replacement of a credential whose token was not delivered', () => {
+  const lines = ['apply m.yaml --yes', 'apply plan.json --manifests m.yaml --yes'];
+  const cases = lines.flatMap((line) => REPLACEMENT.map((point) => ({ ...point, line })));
+
+  it.each(cases)('is repaired by the same command: $when its $write, with $line', async ({ line, ...point }) => {
+    const tokens = new Map<string, string>();
+    const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
+    const { edgewise, server } = workspace;
+    const transport = withTokensRecorded(server.handle, tokens);
+    const unrecorded = createCrashingTransport({ write: 'PATCH', when: 'before' }, transport);
+    expect(await edgewise('apply m.yaml --yes', { transport: unrecorded })).toMatchObject({ exitCode: 1 });
+    await edgewise('plan m.yaml -o plan.json', { transport });
+    expect(await edgewise(line, { transport: createCrashingTransport(point, transport) })).toMatchObject({
+      exitCode: 1,
+    });
+
+    const repaired = await edgewise(line, { transport });
+    expect(repaired, repaired.stderr).toMatchObject({ exitCode: 0 });
+    const { credentials, token } = readCredentials(workspace);
+    expect(credentials).toHaveLength(1);
+    expect(token).toBe(tokens.get(credentials[0] ?? ''));
+    expect(await edgewise('plan m.yaml --detailed-exitcode', { transport })).toMatchObject({ exitCode: 0 });
+  });
+});
+
 /** Who approved a plan is asked no more, however its apply broke off. */
 describe.each([
   ['the creation of a credential', CREATION, ''],

@@ -61,8 +61,7 @@ export const DIAGNOSTIC_CODES = {
   'used-elsewhere': 'A resource would be deleted or replaced, and another stack refers to it.',
   'claimed-elsewhere':
     'A unique value that a manifest claims is claimed by a live resource that the plan does not change.',
-  'predecessor-missing': 'Nothing exists that `lifecycle.adopt`, `lifecycle.renamed_from` or --take-over names.',
-  'predecessor-suggested': 'A resource would be created, and a live one seems to be the same.',
+  'predecessor-unclear': 'A resource would be created, and the one that it continues does not exist or is not named.',
   'adopt-refused': 'A resource to adopt belongs to another stack or address, or would be replaced.',
   'unset-field-kept': 'A field was removed from its manifest, but keeps its value.',
   'mark-invalid': 'The mark of a live resource cannot be read, so the resource counts as unmanaged.',

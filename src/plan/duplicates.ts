@@ -87,7 +87,7 @@ export function listAdoptionHints(decisions: readonly ChangeDecision[], live: Li
     if (candidate === undefined || candidate.markError !== undefined) return [];
     return [
       {
-        code: 'predecessor-suggested',
+        code: 'predecessor-unclear',
         severity: 'warning',
         message: `${address} would be created beside ${candidate.id}, which has the same fields and no mark`,
         remedy: `If it is the same resource, adopt it: ${formatLifecycleHint(desired, { name: 'adopt', value: candidate.id })}`,
@@ -112,7 +112,7 @@ export function listRenameHints(decisions: readonly ChangeDecision[]): readonly 
     const line = formatLifecycleHint(desired, { name: 'renamed_from', value: before.name });
     return [
       {
-        code: 'predecessor-suggested',
+        code: 'predecessor-unclear',
         severity: 'warning',
         message: `${address} claims all unique values of ${kind.name}/${before.name} (${before.id}), which is deleted`,
         remedy: `If it was only renamed, keep the resource: ${line}`,
@@ -142,7 +142,7 @@ export function listMissingFormerNameWarnings(
     const meant = suggestFormer({ kind, name, stack }, marked);
     return [
       {
-        code: 'predecessor-missing',
+        code: 'predecessor-unclear',
         severity: 'warning',
         message: `${address}: ${owner} has no ${toAddress(kind.name, name)} to rename, so an apply creates a new resource`,
         remedy:

@@ -350,7 +350,7 @@ function listIdleTakeOvers(
       const marked = listOwned(live, stack).map(({ address }) => address);
       const [why, remedy] = explainIdle({ stack, marked: marked.sort() }, ownership);
       const message = `--take-over ${stack} takes nothing over: ${why}`;
-      return { code: 'predecessor-missing', severity: 'warning', message, remedy };
+      return { code: 'predecessor-unclear', severity: 'warning', message, remedy };
     });
 }
 
@@ -417,7 +417,7 @@ function explainRefusal(resource: DesiredResource, live: LiveResource, { stack }
 
 function createMissingWarning(resource: DesiredResource, id: string): Diagnostic {
   return {
-    code: 'predecessor-missing',
+    code: 'predecessor-unclear',
     severity: 'warning',
     message: `${resource.address}: there is no ${resource.kind} ${id} to adopt, so an apply creates a new one`,
     remedy: 'If the id is wrong, correct it before you apply. If the resource was deleted, remove the line.',

@@ -62,7 +62,7 @@ describe('an adopted resource that is gone', () => {
     await write({ 'edgewise.yaml': renamed });
     const { exitCode, stdout } = await edgewise('apply --yes --take-over test');
     expect(stdout).toContain(`take over: from the stack test, where it is TCPEdge/a`);
-    expect(stdout).not.toContain('predecessor-missing');
+    expect(stdout).not.toContain('predecessor-unclear');
     expect(exitCode).toBe(0);
   });
 });
@@ -117,7 +117,7 @@ describe('a resource without a mark', () => {
     expect(stdout).toContain('0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');
     expect(planned.stdout).toMatch(
-      kind === 'TCPEdge' ? /refused\[claimed-elsewhere\]/ : /warning\[predecessor-suggested\]/,
+      kind === 'TCPEdge' ? /refused\[claimed-elsewhere\]/ : /warning\[predecessor-unclear\]/,
     );
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);
     await write({ 'edgewise.yaml': STACK + withAdopt(manifest, id) });
@@ -133,7 +133,7 @@ describe('a resource without a mark', () => {
     for (const description of ['one', 'two'])
       await sendRequest(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata: description });
     const { stdout } = await edgewise('plan');
-    expect(stdout).not.toContain('predecessor-suggested');
+    expect(stdout).not.toContain('predecessor-unclear');
     expect(JSON.parse((await edgewise('drift --format json')).stdout).counts).toMatchObject({ missing: 2, unowned: 0 });
   });
 });

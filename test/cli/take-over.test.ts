@@ -21,8 +21,8 @@ describe('--take-over', () => {
     expect(misspelt).toMatchObject({ exitCode: 0 });
     expect(misspelt.stdout).toContain('--take-over ohter takes nothing over: no resource that was read has its mark');
     const elsewhere = await edgewise('plan empty.yaml --take-over other');
-    expect(elsewhere.stdout.match(/warning\[predecessor-missing\][\s\S]*?\n\n/)?.[0]).toMatchInlineSnapshot(`
-      "warning[predecessor-missing]: --take-over other takes nothing over: no new manifest has the kind and name of one of its resources (TCPEdge/a)
+    expect(elsewhere.stdout.match(/warning\[predecessor-unclear\][\s\S]*?\n\n/)?.[0]).toMatchInlineSnapshot(`
+      "warning[predecessor-unclear]: --take-over other takes nothing over: no new manifest has the kind and name of one of its resources (TCPEdge/a)
         help: Give a manifest that kind and name, or write the id of the resource in lifecycle.adopt.
 
       "
@@ -65,7 +65,7 @@ describe('--take-over', () => {
     expect(await edgewise('apply test.yaml --take-over other --yes')).toMatchObject({ exitCode: 0 });
     const again = await edgewise('plan test.yaml --take-over other --detailed-exitcode');
     expect(again).toMatchObject({ exitCode: 0 });
-    expect(again.stdout).toContain('warning[predecessor-missing]');
+    expect(again.stdout).toContain('warning[predecessor-unclear]');
   });
 
   it('is part of an approved plan, which becomes stale if another stack takes the resource', async () => {

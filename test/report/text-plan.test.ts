@@ -116,7 +116,7 @@ test('counts errors at the end, also of an empty plan', () => {
   const plan = makePlan({
     diagnostics: [
       { code: 'lockout', severity: 'warning', message: 'a' },
-      { code: 'predecessor-missing', severity: 'error', message: 'b' },
+      { code: 'predecessor-unclear', severity: 'error', message: 'b' },
       { code: 'lockout', severity: 'warning', message: 'c' },
     ],
   });

@@ -18,15 +18,15 @@ import type { LintContext, LintedResource, LintFinding, LintRule, SpecNode } fro
 type RuleFacts = Omit<LintRule, 'id'>;
 
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
-  'cel-expression': {
-    severity: 'warning',
-    remedy: 'Correct the expression. Otherwise the service rejects it, or applies the rule to no traffic.',
-    check: (subject, context) => [...checkCelSyntax(subject), ...checkCelVariables(subject, context)],
-  },
-  'policy-action': {
+  'traffic-policy': {
     severity: 'warning',
     remedy: 'Correct the action. The service stores any, and its traffic may not be handled as meant.',
-    check: (subject) => [...checkKnownValues(subject), ...listMistakes(subject, 'policy-action')],
+    check: (subject, context) => [
+      ...checkCelSyntax(subject),
+      ...checkCelVariables(subject, context),
+      ...checkKnownValues(subject),
+      ...listMistakes(subject, 'traffic-policy'),
+    ],
   },
   'no-backend': {
     severity: 'warning',
@@ -128,7 +128,8 @@ function checkCelSyntax({ spots }: LintedResource): readonly LintFinding[] {
     const finding = reading.finding.replace(/\.$/, '');
     const message = `${formatPath(path)} is not valid CEL at character ${reading.column}: ${finding}`;
     const start = Math.max(0, Math.min(reading.column, text.length) - 1);
-    return [{ path, part: { of: text, start, length: 1 }, message }];
+    const remedy = 'Correct the expression. Otherwise the service rejects it, or applies the rule to no traffic.';
+    return [{ path, part: { of: text, start, length: 1 }, message, remedy }];
   });
 }
 

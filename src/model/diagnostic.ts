@@ -1,9 +1,7 @@
 /** The codes of lint rules, each with a sentence that describes it. The checks are in `src/lint`. */
 export const LINT_CODES = {
-  'cel-expression':
-    'A CEL expression of a policy cannot be parsed, or uses a variable that is not known for its traffic.',
-  'policy-action':
-    'An action of a policy is not known for its traffic, has a config that it cannot use, or is never reached.',
+  'traffic-policy':
+    'An expression or action of a traffic policy is invalid, not known for its traffic, or never reached.',
   'no-backend': 'An edge has no enabled backend, or all weights of a backend are zero, so traffic goes nowhere.',
   'unrestricted-access':
     'A credential has no ACL, or one that permits everything, or a certificate names no principals.',

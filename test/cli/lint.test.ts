@@ -75,8 +75,9 @@ spec: { policy: { inbound: { expressions: ["\\e[2J\\u202e"], actions: { type: "x
     const { edgewise } = await createWorkspace({ 'm.yaml': edge });
     for (const line of ['validate', 'validate --format json', 'plan']) {
       const { stdout } = await edgewise(line);
-      expect(stdout).toContain('policy-action');
-      expect(stdout).toContain('cel-expression');
+      expect(stdout).toContain('traffic-policy');
+      expect(stdout).toContain('is not valid CEL');
+      expect(stdout).toContain('is not known here');
       expect(stdout).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
     }
   });

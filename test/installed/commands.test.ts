@@ -72,7 +72,7 @@ const OTHER_PARTS: readonly Row[] = [
   [`edgewise drift stacks/one ${report(...FORMATS, 'metrics')}`, 'No drift', 0, ...REPORTS, 'report.metrics'],
   [`edgewise drift -R stacks ${report(...FORMATS, 'metrics')}`, '2 stacks', 0, ...REPORTS, 'report.metrics'],
   ['cp -r $PACKAGE/examples/everything . && edgewise validate everything', 'valid', 0, 'everything'],
-  ['edgewise validate --list-rules', 'cel-expression'],
+  ['edgewise validate --list-rules', 'traffic-policy'],
   ['edgewise test-policy $PACKAGE/examples/policies --format junit', '<testsuites'],
   ['edgewise explain settings more', 'EDGEWISE_BASE_URL'],
   ['edgewise plan rendered --render', '1 to create'],

@@ -41,10 +41,10 @@ const BREAKER = 'tripped_duration: 1, rolling_window: 1, num_buckets: 1';
 
 /** For each rule: what it speaks up on, with the text that is pointed at, and the like of it on which it does not. */
 const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked: string, good: string])[] = [
-  ['cel-expression', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
-  ['cel-expression', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],
+  ['traffic-policy', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
+  ['traffic-policy', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],
   [
-    'cel-expression',
+    'traffic-policy',
     'TCPEdge',
     toRule("conn.geo.contry_code == 'x'"),
     'conn.geo.contry_code',
@@ -72,25 +72,25 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
     '""',
     toFilter('enabled: false, allow: [x]'),
   ],
-  ['policy-action', 'TCPEdge', toIps('enforced: true'), 'true', toIps('enforce: true')],
-  ['policy-action', 'TCPEdge', toIps('enforce: "yes"'), '"yes"', toIps('enforce: false')],
+  ['traffic-policy', 'TCPEdge', toIps('enforced: true'), 'true', toIps('enforce: true')],
+  ['traffic-policy', 'TCPEdge', toIps('enforce: "yes"'), '"yes"', toIps('enforce: false')],
   [
-    'policy-action',
+    'traffic-policy',
     'TCPEdge',
     toIps('allow: [192.0.2.1, 192.0.2.300]'),
     '192.0.2.300',
     toIps('allow: [192.0.2.1, 2001:db8::/32]'),
   ],
-  ['policy-action', 'TCPEdge', toIps('deny: [example.com]'), 'example.com', toIps('deny: [192.0.2.0/24]')],
+  ['traffic-policy', 'TCPEdge', toIps('deny: [example.com]'), 'example.com', toIps('deny: [192.0.2.0/24]')],
   [
-    'policy-action',
+    'traffic-policy',
     'TCPEdge',
     toActions('{ type: deny }, { type: log }'),
     '{ type: log }',
     toActions('{ type: log }, { type: deny }'),
   ],
   [
-    'policy-action',
+    'traffic-policy',
     'TCPEdge',
     toActions('{ type: deny, config: { status: 403 } }'),
     '403',
@@ -132,7 +132,7 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
     '"on ${ENVIRONMENT}"',
     toMetadata('env: "$${ENVIRONMENT} ${1} $HOME"'),
   ],
-  ['policy-action', 'TCPEdge', toRule('true', 'add-headers'), 'add-headers', toRule('true', 'log')],
+  ['traffic-policy', 'TCPEdge', toRule('true', 'add-headers'), 'add-headers', toRule('true', 'log')],
   [
     'no-backend',
     'WeightedBackend',
@@ -338,7 +338,7 @@ describe('expressions', () => {
   });
 
   it('have their local names only where they are bound', () => {
-    expect(lint('TCPEdge', toRule('[1].exists(x, x > 0) && x > 1'))).toMatchObject([{ code: 'cel-expression' }]);
+    expect(lint('TCPEdge', toRule('[1].exists(x, x > 0) && x > 1'))).toMatchObject([{ code: 'traffic-policy' }]);
   });
 
   it.each([
@@ -349,7 +349,7 @@ describe('expressions', () => {
     ['a long line', 'a'.repeat(100_000)],
   ])('are found in %s, and shortened', (_, expression) => {
     const found = lint('TCPEdge', toRule(expression));
-    expect(found).toMatchObject([{ code: expect.stringMatching(/^cel-/) }]);
+    expect(found).toMatchObject([{ code: 'traffic-policy' }]);
     expect(found[0]?.message.length).toBeLessThan(1000);
   });
 

@@ -161,7 +161,7 @@ function listConfigMistakes({ type, config }: JsonObject): readonly ValueMistake
   return [
     ...unknown.map((given): ValueMistake => {
       const message = `has the member \`${given}\`, which ${String(type)} does not know`;
-      return { code: 'policy-action', path: ['config', given], message, unknown: { given, known } };
+      return { code: 'traffic-policy', path: ['config', given], message, unknown: { given, known } };
     }),
     ...(type === 'restrict-ips' ? listAddressMistakes(config) : []),
   ];
@@ -169,7 +169,7 @@ function listConfigMistakes({ type, config }: JsonObject): readonly ValueMistake
 
 function listAddressMistakes({ enforce = true, allow, deny }: JsonObject): readonly ValueMistake[] {
   const toMistake = (path: FieldPath, message: string, remedy: string): ValueMistake => ({
-    code: 'policy-action',
+    code: 'traffic-policy',
     path: ['config', ...path],
     message,
     remedy,
@@ -198,7 +198,7 @@ function listUnreachableActions({ actions }: JsonObject): readonly ValueMistake[
     ? []
     : [
         {
-          code: 'policy-action',
+          code: 'traffic-policy',
           path: ['actions', end + 1],
           message: 'has an action after `deny`, which is never reached',
           remedy: 'Write deny last.',

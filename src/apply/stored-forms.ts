@@ -117,7 +117,7 @@ export function describeMissingRoom(forms: readonly StoredForm[]): string {
 
 export function createStoredOtherwiseWarning({ address }: Write, { name, sent, stored }: StoredForm): Diagnostic {
   return {
-    code: 'stored-otherwise',
+    code: 'shown-otherwise',
     severity: 'warning',
     message: `${address}: the service stores ${name} in another form: ${formatComparedValue(sent)} was sent, ${formatComparedValue(stored)} came back`,
     remedy: 'Its mark remembers both, so neither is a change. Nothing has to be done.',

@@ -65,13 +65,13 @@ export const DIAGNOSTIC_CODES = {
   'mark-invalid': 'The mark of a live resource cannot be read, so the resource counts as unmanaged.',
   'duplicate-mark': 'Two live resources have the same mark.',
   'resource-unhealthy': 'The service fails to do what a manifest asks for, such as obtaining a certificate.',
-  'not-shown': 'The service does not show a field, so it is not compared.',
+  'shown-otherwise':
+    'The service does not show a field as it was sent: it leaves the field out, or stores another form.',
   'certificate-validity': 'A certificate is not valid, or will not be, and no apply replaces it in time.',
   'clock-skew': 'The clock of this machine and the clock of the service differ by more than a minute.',
   'rehearsal-failed': 'In the rehearsal of the plan, a write failed, or a second plan was not empty.',
   'left-out': 'A change is left out, because of --exclude or --skip-rejected.',
   'concurrent-change': 'After the plan was made, a concurrent apply or another user changed or created something.',
-  'stored-otherwise': 'The service stores a description or metadata in another form than it was sent.',
   ...LINT_CODES,
   lockout: 'A write may lock out the user who applies it.',
 } as const;

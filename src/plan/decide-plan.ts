@@ -527,7 +527,7 @@ function createNotShownWarning(kind: string, paths: readonly string[]): Diagnost
   const it = paths.length === 1 ? 'it' : 'them';
   const isWritten = getKind(kind).role === 'attached';
   return {
-    code: 'not-shown',
+    code: 'shown-otherwise',
     severity: 'warning',
     message: `${kind}: the service does not show ${paths.join(', ')}, so ${paths.length === 1 ? 'it is' : 'they are'} not compared`,
     remedy: isWritten

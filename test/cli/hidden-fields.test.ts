@@ -15,7 +15,7 @@ function createOmittingTransport({ server, recorder }: Workspace, more: object =
   return { transport: withFaults(recorded, { seed: 1, rules: [rule] }).handle };
 }
 
-const SAID = /^warning\[not-shown\]: TCPEdge: the service does not show backend/gm;
+const SAID = /^warning\[shown-otherwise\]: TCPEdge: the service does not show backend/gm;
 
 describe('a field that no response shows', () => {
   it('is reported once by plan and drift, which find nothing to do', async () => {

@@ -86,7 +86,7 @@ describe('apply PLAN shows the plan in full', () => {
     const { edgewise, folder } = await createShownPlan();
     const file = join(folder, 'plan.json');
     const plan = JSON.parse(await readFile(file, 'utf8'));
-    const warning = { code: 'not-shown', severity: 'warning', message: 'forged' };
+    const warning = { code: 'shown-otherwise', severity: 'warning', message: 'forged' };
     await writeFile(file, JSON.stringify({ ...plan, diagnostics: [warning] }));
     const result = await edgewise('apply plan.json --yes', TERMINAL);
     expect(result.exitCode).toBe(0);

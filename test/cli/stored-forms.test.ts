@@ -223,14 +223,14 @@ describe('a description or metadata that the service stores in another form', ()
     const first = await edgewise('apply --yes');
     expect(first.exitCode, first.stdout).toBe(0);
     expect(first.stdout + first.stderr).toContain(
-      'warning[stored-otherwise]: WeightedBackend/pool: the service stores description in another form: " Blue pool" was sent, "blue pool" came back',
+      'warning[shown-otherwise]: WeightedBackend/pool: the service stores description in another form: " Blue pool" was sent, "blue pool" came back',
     );
     expect(first.stdout + first.stderr).toContain('{"team":" data "} was sent, {"team":"data"} came back');
     expect(toWrites(workspace)).toEqual(['POST backends description metadata', 'PATCH backends metadata']);
     for (let times = 0; times < 2; times += 1) {
       const again = await edgewise('apply --yes');
       expect(again.stdout).toContain('Nothing to do');
-      expect(again.stdout + again.stderr).not.toContain('stored-otherwise');
+      expect(again.stdout + again.stderr).not.toContain('shown-otherwise');
     }
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
     expect((await edgewise('drift')).exitCode).toBe(0);
@@ -278,7 +278,7 @@ describe('a description or metadata that the service stores in another form', ()
     expect((await workspace.edgewise('apply --yes', { transport: dying })).exitCode).toBe(1);
     const next = await edgewise('apply --yes');
     expect(next.exitCode, next.stdout).toBe(0);
-    expect(next.stdout + next.stderr).toContain('stored-otherwise');
+    expect(next.stdout + next.stderr).toContain('shown-otherwise');
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
   });
 
@@ -320,7 +320,7 @@ describe('a description or metadata that the service stores in another form', ()
     const edgewise = withStoredForms(workspace, 'lower_case');
     const first = await edgewise('apply --yes');
     expect(first.exitCode, first.stdout).toBe(0);
-    expect(first.stdout + first.stderr).toContain('stored-otherwise');
+    expect(first.stdout + first.stderr).toContain('shown-otherwise');
     const writes = toWrites(workspace);
     expect(writes.slice(1)).toEqual(['PATCH metadata']);
     expect((await edgewise('apply --yes')).stdout).toContain('Nothing to do');

@@ -210,7 +210,7 @@ describe('a field that is never shown', () => {
       // Modules have no mark that remembers what was written: they are written again, each time.
       expect(listTouched({ ...plan, changes: plan.changes.filter((change) => !isHiddenChange(change)) })).toEqual([]);
       if (kind.role === 'owned') expect(plan.writes).toEqual([]);
-      const said = plan.diagnostics.filter(({ code }) => code === 'not-shown').map(({ message }) => message);
+      const said = plan.diagnostics.filter(({ code }) => code === 'shown-otherwise').map(({ message }) => message);
       expect(said.length, 'one of a kind').toBe(new Set(said.map((message) => message.split(':')[0])).size);
       world.interpose();
       expect(listTouched(await world.plan(stack))).toEqual([]);

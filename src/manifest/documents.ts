@@ -290,7 +290,7 @@ function createRootFinding(code: ManifestFinding['code'], message: string): Mani
 function findHeaderFinding(value: JsonObject): ManifestFinding | undefined {
   const { apiVersion, kind } = value;
   if (apiVersion === undefined && kind === undefined)
-    return { ...createRootFinding('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
+    return { ...createRootFinding('bad-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
   return findHeaderTextFinding('kind', kind) ?? findKindFinding(value) ?? findVersionFinding(kind, apiVersion);
 }
 
@@ -300,8 +300,7 @@ function findHeaderTextFinding(name: string, value: Json | undefined): ManifestF
   if (typeof value === 'string') return undefined;
   const remedy =
     name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${MANIFEST_API_VERSION}.`;
-  if (value === undefined)
-    return { ...createRootFinding('missing-field', `${name} is missing`), target: 'key', remedy };
+  if (value === undefined) return { ...createRootFinding('bad-field', `${name} is missing`), target: 'key', remedy };
   return { code: 'bad-value', message: `${name} must be text`, path: [name], target: 'value', remedy };
 }
 

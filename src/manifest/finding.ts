@@ -155,10 +155,10 @@ function findRemedy(finding: SchemaFinding, kind: string): string | undefined {
   const attached = findAttachedRemedy(finding, kind);
   if (attached !== undefined) return attached;
   if (unknown === undefined) return remedy;
-  const special = code === 'unknown-field' ? findSpecialRemedy(path, unknown.given, kind) : undefined;
+  const special = code === 'bad-field' ? findSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
   // The message about an unknown value already lists the allowed values.
-  return suggestRemedy(unknown.given, unknown.known, code === 'unknown-field');
+  return suggestRemedy(unknown.given, unknown.known, code === 'bad-field');
 }
 
 /** Suggests the valid name that resembles this one. */
@@ -198,9 +198,8 @@ function findAttachedRemedy({ code, path, unknown }: SchemaFinding, kind: string
   const table = findKind(kind);
   if (table?.role !== 'attached' || path.length !== 2 || path[0] !== 'spec') return undefined;
   const isMeantOtherwise =
-    (code === 'missing-field' && path[1] === 'id') ||
-    (code === 'unknown-field' && unknown !== undefined && suggest(unknown.given, unknown.known) === undefined);
-  if (!isMeantOtherwise) return undefined;
+    unknown === undefined ? path[1] === 'id' : suggest(unknown.given, unknown.known) === undefined;
+  if (code !== 'bad-field' || !isMeantOtherwise) return undefined;
   return `The kind ${kind} sets modules of one that exists: name it with \`id: ${table.idPrefix}_…\`. To refer to one only, write \`kind: External\` with \`spec: { id: ${table.idPrefix}_… }\`.`;
 }
 

@@ -187,7 +187,7 @@ function listToolFieldWarnings(fields: readonly ToolField[]): readonly Diagnosti
   const { position } = first.subject;
   return [
     {
-      code: 'unknown-field',
+      code: 'bad-field',
       severity: 'warning',
       message: `${names.join(', ')}: ignored in ${documents === 1 ? '1 document' : `${documents} documents`}, because other tools add ${names.length === 1 ? 'it' : 'them'}`,
       remedy: 'Nothing is stored for them: edgewise has no namespaces, and the name alone is part of the mark.',

@@ -39,8 +39,7 @@ export const DIAGNOSTIC_CODES = {
     'A manifest uses an environment variable that is not set, not offered to manifests, or not written well.',
   'unknown-kind':
     'A document has an apiVersion or a kind that edgewise does not know, or that the Stack does not list.',
-  'unknown-field': 'A manifest has a field that its kind does not have.',
-  'missing-field': 'A manifest lacks a field that its kind requires.',
+  'bad-field': 'A manifest has a field that its kind does not have, or lacks one that the kind requires.',
   'bad-value':
     'A field has a value that it does not allow: of another type or form, out of range, too long, or reserved.',
   'duplicate-claim': 'Two documents describe the same resource, or claim a value that only one may have.',

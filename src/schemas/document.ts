@@ -268,7 +268,7 @@ function createExternalSchema(): z.ZodType {
 }
 
 function createMissingIssue(name: string) {
-  return { path: [name], error: 'is missing', params: { code: 'missing-field' } };
+  return { path: [name], error: 'is missing', params: { code: 'bad-field' } };
 }
 
 /** Schema of the address of a resource in another stack. */

@@ -132,7 +132,7 @@ function isDiagnosticCode(code: unknown): code is DiagnosticCode {
 
 function createUnknownFieldFinding({ schema, value }: Scope, path: FieldPath, key: string): SchemaFinding {
   const union = findSchema(schema, path);
-  const finding = { code: 'unknown-field', path: [...path, key], at: 'key' } as const;
+  const finding = { code: 'bad-field', path: [...path, key], at: 'key' } as const;
   const excluded = listExcludedFields(union, findValue(value, path), key);
   if (excluded.length > 0) {
     const others = excluded.map((name) => `\`${name}\``).join(' and ');
@@ -160,7 +160,7 @@ function listExcludedFields(
 function createMissingFinding(schema: CheckedSchema, path: FieldPath): SchemaFinding {
   const about = findDescription(findSchema(schema, path));
   const remedy = about === undefined ? `Add \`${path.at(-1)}\`.` : `Add \`${path.at(-1)}\`: ${about}`;
-  return { code: 'missing-field', path, at: 'parent', message: 'is missing', remedy };
+  return { code: 'bad-field', path, at: 'parent', message: 'is missing', remedy };
 }
 
 function createWrongType({ schema, value }: Scope, path: FieldPath, expected: readonly string[]): SchemaFinding {
@@ -297,7 +297,7 @@ function createUnionFindings(
   const fewest = Math.min(...fitting.map(countWrongFields));
   const [nearest = [], ...others] = fitting.filter((findings) => countWrongFields(findings) === fewest);
   if (others.length === 0 || fewest === 0) return nearest;
-  const unknown = nearest.filter(({ code }) => code === 'unknown-field');
+  const unknown = nearest.filter(({ code, at }) => code === 'bad-field' && at === 'key');
   return unknown.length > 0 ? unknown : [createMissingOneOf([nearest, ...others], path)];
 }
 
@@ -306,14 +306,14 @@ function isOwnType(issue: Issue): boolean {
 }
 
 function countWrongFields(findings: readonly SchemaFinding[]): number {
-  return findings.filter(({ code }) => code === 'unknown-field' || code === 'missing-field').length;
+  return findings.filter(({ code }) => code === 'bad-field').length;
 }
 
 /** Creates the finding for a value that lacks the required fields of each member of a union. */
 function createMissingOneOf(members: readonly (readonly SchemaFinding[])[], path: FieldPath): SchemaFinding {
   const names = members.flat().flatMap((finding) => (finding.at === 'parent' ? [`\`${finding.path.at(-1)}\``] : []));
   const wanted = [...new Set(names)].join(' or ');
-  return { code: 'missing-field', path, at: 'value', message: `needs ${wanted}`, remedy: `Add ${wanted}.` };
+  return { code: 'bad-field', path, at: 'value', message: `needs ${wanted}`, remedy: `Add ${wanted}.` };
 }
 
 function findSchema(schema: CheckedSchema, path: FieldPath): CheckedSchema | undefined {

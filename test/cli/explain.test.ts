@@ -26,10 +26,10 @@ describe('edgewise explain', () => {
   });
 
   it('shows the meaning of a code, an example with its output, and the remedy', async () => {
-    const { stdout } = await explain('unknown-field');
+    const { stdout } = await explain('bad-field');
     expect(stdout).toMatchInlineSnapshot(`
-      "unknown-field
-        A manifest has a field that its kind does not have. If such a field were ignored, its author would rely on a field without effect, so it is an error.
+      "bad-field
+        A manifest has a field that its kind does not have, or lacks one that the kind requires. If a field without effect were ignored, its author would rely on it, so it is an error. So is a second field where only one of two may be set. Where a required field is missing, the help of the diagnostic says what the field is for.
 
       Example
         \`edge.yaml\`:
@@ -43,7 +43,7 @@ describe('edgewise explain', () => {
               backend_id: bkdhr_blue
 
         $ edgewise validate
-        error[unknown-field]: TCPEdge/postgres: spec.hostport is not a known field
+        error[bad-field]: TCPEdge/postgres: spec.hostport is not a known field
           --> edge.yaml:6:3
           5 | spec:
           6 |   hostport: ["1.tcp.example.net:20001"]
@@ -53,8 +53,30 @@ describe('edgewise explain', () => {
 
         1 error.
 
+        A field that is missing:
+        \`edge.yaml\`:
+          apiVersion: edgewise/v1
+          kind: TCPEdge
+          metadata:
+            name: postgres
+          spec:
+            hostports: ["1.tcp.example.net:20001"]
+            backend:
+              enabled: true
+
+        $ edgewise validate
+        error[bad-field]: TCPEdge/postgres: spec.backend.backend_id is missing
+          --> edge.yaml:7:3
+          6 |   hostports: ["1.tcp.example.net:20001"]
+          7 |   backend:
+            |   ^^^^^^^
+          8 |     enabled: true
+          help: Add \`backend_id\`: The backend that receives the traffic.
+
+        1 error.
+
       What to do
-        Correct the name. \`edgewise explain TCPEdge\` lists the fields of a kind. Remove fields that only the service sets.
+        Correct the name, or add the field. \`edgewise explain TCPEdge\` lists the fields of a kind. Remove fields that only the service sets.
       "
     `);
   });
@@ -77,9 +99,9 @@ describe('edgewise explain', () => {
   });
 
   it('explains a code as JSON', async () => {
-    const { exitCode, stdout } = await explain('unknown-field', '--format', 'json');
+    const { exitCode, stdout } = await explain('bad-field', '--format', 'json');
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ command: 'explain', ok: true, about: 'code', code: 'unknown-field' });
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'explain', ok: true, about: 'code', code: 'bad-field' });
   });
 
   it.each(MANIFEST_KINDS)('explains $name and each of its fields, with and without spec before it', async (kind) => {

@@ -45,7 +45,7 @@ describe('lint', () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': `${UNRESTRICTED}spec: { colour: red }\n` });
     const { exitCode, stdout } = await edgewise('validate --format json');
     expect(exitCode).toBe(3);
-    expect(JSON.parse(stdout).diagnostics).toMatchObject([{ code: 'unknown-field' }]);
+    expect(JSON.parse(stdout).diagnostics).toMatchObject([{ code: 'bad-field' }]);
   });
 
   it('lists the rules with the severity that the Stack sets', async () => {

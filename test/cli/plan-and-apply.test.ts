@@ -81,10 +81,10 @@ describe('plan', () => {
     for (const line of ['plan', 'apply --yes', 'destroy --yes']) {
       const text = await edgewise(line);
       expect(text.exitCode).toBe(3);
-      expect(text.stderr).toContain('unknown-field');
+      expect(text.stderr).toContain('bad-field');
       expect(JSON.parse((await edgewise(`${line} --format json`)).stdout)).toMatchObject({
         ok: false,
-        diagnostics: [{ code: 'unknown-field' }],
+        diagnostics: [{ code: 'bad-field' }],
       });
     }
     expect(recorder.take()).toEqual([]);

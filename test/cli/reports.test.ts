@@ -36,7 +36,7 @@ describe('--report', () => {
     expect(exitCode).toBe(3);
     expect(await readFile(join(folder, 'why.txt'), 'utf8')).toBe(stderr);
     const document = JSON.parse(await readFile(join(folder, 'why.json'), 'utf8'));
-    expect(document).toMatchObject({ command: 'plan', ok: false, diagnostics: [{ code: 'unknown-field' }] });
+    expect(document).toMatchObject({ command: 'plan', ok: false, diagnostics: [{ code: 'bad-field' }] });
   });
 
   it('is refused before any request if it cannot be written', async () => {

@@ -42,7 +42,7 @@ const COMMANDS: readonly Row[] = [
   ['edgewise validate more', '1 resource in 1 file: valid.'],
   ['edgewise test-policy $PACKAGE/examples/policies', 'pass a star restricts nothing'],
   ['edgewise stacks stacks', 'stacks/two'],
-  ['edgewise explain unknown-field', 'hostport is not a known field'],
+  ['edgewise explain bad-field', 'hostport is not a known field'],
   ['edgewise schema TCPEdge', '"hostports"'],
   ['edgewise plan more', '1 to create'],
   ['edgewise show plan.json', '1 to create'],

@@ -290,7 +290,7 @@ describe('severities', () => {
 
   it('of an unknown rule are refused, and the right one is proposed', () => {
     const { diagnostics } = validate(toStack('no-bakcend: off'));
-    expect(diagnostics).toMatchObject([{ code: 'unknown-field', remedy: 'Did you mean `no-backend`?' }]);
+    expect(diagnostics).toMatchObject([{ code: 'bad-field', remedy: 'Did you mean `no-backend`?' }]);
   });
 });
 
@@ -316,7 +316,7 @@ describe('suppressions', () => {
 
   it.each([
     ['an empty reason', 'no-backend: " "', 'bad-value'],
-    ['a rule that does not exist', 'no-such-rule: why', 'unknown-field'],
+    ['a rule that does not exist', 'no-such-rule: why', 'bad-field'],
     ['no reason at all', 'no-backend:', 'bad-value'],
   ])('are refused with %s', (_, allow, code) => {
     const text = `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: it }\nlint:\n  allow:\n    ${allow}\n`;

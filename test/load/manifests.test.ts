@@ -123,7 +123,7 @@ describe('many mistakes in one document', () => {
     const told = listMessages(HEAD + keys);
     expect(told).toHaveLength(21);
     expect(told[19]).toContain('unknown_19');
-    expect(told[20]).toBe('unknown-field: TCPEdge/a: and 19,980 more unknown-field after this line');
+    expect(told[20]).toBe('bad-field: TCPEdge/a: and 19,980 more bad-field after this line');
   });
 
   it.each([

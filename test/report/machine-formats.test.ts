@@ -15,7 +15,7 @@ function makePlace(file: string, line: number, column: number): SourcePlace {
 }
 
 const UNKNOWN: Diagnostic = {
-  code: 'unknown-field',
+  code: 'bad-field',
   severity: 'error',
   message: 'TCPEdge/a: spec.hostport is not a known field',
   remedy: 'Did you mean `hostports`?',
@@ -73,7 +73,7 @@ const locate = (address?: string) =>
 describe('github', () => {
   it('puts each diagnostic at its line, errors first and the sum last', () => {
     expect(renderGithubReport(toValidation(WARNING, UNKNOWN), PLAIN)).toMatchInlineSnapshot(`
-      "::error file=my edges/a%2C1.yaml,line=7,col=3,title=edgewise%3A unknown-field::TCPEdge/a: spec.hostport is not a known field%0ADid you mean \`hostports\`?
+      "::error file=my edges/a%2C1.yaml,line=7,col=3,title=edgewise%3A bad-field::TCPEdge/a: spec.hostport is not a known field%0ADid you mean \`hostports\`?
       ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
       ::notice title=edgewise::2 resources in 1 file: 1 error, 1 warning.
       "
@@ -132,12 +132,12 @@ describe('sarif', () => {
   it('has a rule for each code, a place and the related places', () => {
     const [run] = read(toValidation(UNKNOWN, TWICE)).runs;
     expect(run.tool.driver.rules.map(({ id }: { readonly id: string }) => id)).toEqual([
+      'bad-field',
       'duplicate-claim',
-      'unknown-field',
     ]);
     expect(run.results[0]).toMatchObject({
-      ruleId: 'unknown-field',
-      ruleIndex: 1,
+      ruleId: 'bad-field',
+      ruleIndex: 0,
       locations: [
         {
           physicalLocation: {
@@ -182,15 +182,15 @@ describe('sarif', () => {
   });
 
   it('describes its rules in full', () => {
-    const describeRule = (id: string) => (id === 'unknown-field' ? { meaning: 'M.', remedy: 'R.' } : undefined);
+    const describeRule = (id: string) => (id === 'bad-field' ? { meaning: 'M.', remedy: 'R.' } : undefined);
     const [run] = read(toValidation(UNKNOWN, WARNING), { describeRule }).runs;
     expect(run.tool.driver.rules).toMatchObject([
-      { id: 'mark-invalid', name: 'MarkInvalid', fullDescription: { text: expect.stringMatching(/./) } },
       {
-        id: 'unknown-field',
+        id: 'bad-field',
         fullDescription: { text: 'M.' },
-        help: { text: 'R.\nSee: edgewise explain unknown-field' },
+        help: { text: 'R.\nSee: edgewise explain bad-field' },
       },
+      { id: 'mark-invalid', name: 'MarkInvalid', fullDescription: { text: expect.stringMatching(/./) } },
     ]);
   });
 
@@ -238,7 +238,7 @@ describe('junit', () => {
       "<?xml version="1.0" encoding="UTF-8"?>
       <testsuites name="edgewise" tests="3" failures="2" errors="0" skipped="0">
         <testsuite name="TCPEdge" tests="2" failures="1" errors="0" skipped="0">
-          <testcase classname="edgewise.TCPEdge" name="TCPEdge/a: unknown-field" time="0">
+          <testcase classname="edgewise.TCPEdge" name="TCPEdge/a: bad-field" time="0">
             <failure message="TCPEdge/a: spec.hostport is not a known field" type="error">TCPEdge/a: spec.hostport is not a known field&#10;my edges/a,1.yaml:7:3&#10;7 | text&#10;  | ^&#10;Did you mean \`hostports\`?</failure>
           </testcase>
           <testcase classname="edgewise.TCPEdge" name="TCPEdge/fine" time="0"/>

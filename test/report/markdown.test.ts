@@ -78,7 +78,7 @@ describe('a comment', () => {
   test('of manifests shows every mistake at its place', () => {
     const excerpt = '3 |   colour: red\n  |   ^^^^^^';
     const place = { file: 'edge.yaml', line: 3, column: 3, excerpt };
-    const diagnostic = { code: 'unknown-field', severity: 'error', message: 'unknown field colour', place } as const;
+    const diagnostic = { code: 'bad-field', severity: 'error', message: 'unknown field colour', place } as const;
     const validation = { files: 1, resources: 2, diagnostics: [diagnostic] };
     expect(render({ about: 'validation', command: 'validate', validation })).toMatchInlineSnapshot(`
       "<!-- edgewise:validate -->
@@ -86,7 +86,7 @@ describe('a comment', () => {
       ## ✗ The manifests are invalid: 1 error
 
       \`\`\`text
-      error[unknown-field]: unknown field colour
+      error[bad-field]: unknown field colour
         --> edge.yaml:3:3
         3 |   colour: red
           |   ^^^^^^

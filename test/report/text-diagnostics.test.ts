@@ -10,7 +10,7 @@ function makePlace(file: string, line: number, source: string, caret: string): S
 
 const DIAGNOSTICS: readonly Diagnostic[] = [
   {
-    code: 'unknown-field',
+    code: 'bad-field',
     severity: 'error',
     message: '`hostport` is not a field of TCPEdge',
     remedy: 'Did you mean `hostports`?',
@@ -62,7 +62,7 @@ test('are counted by the severities that occur', () => {
 
 test('change only colour with colour', () => {
   const colored = renderDiagnosticsText(DIAGNOSTICS, { ...PLAIN, color: true });
-  expect(colored).toContain('\u001b[31merror[unknown-field]');
+  expect(colored).toContain('\u001b[31merror[bad-field]');
   expect(stripVTControlCharacters(colored)).toBe(renderDiagnosticsText(DIAGNOSTICS, PLAIN));
 });
 

@@ -134,7 +134,7 @@ describe('Defaults', () => {
     });
     const { exitCode, stdout } = await workspace.edgewise('validate a');
     expect(exitCode).toBe(3);
-    expect(stdout).toMatch(/unknown-field\]: Defaults: .*\n {2}--> one\.yaml:6:7\n/);
+    expect(stdout).toMatch(/bad-field\]: Defaults: .*\n {2}--> one\.yaml:6:7\n/);
     expect(stdout).toMatch(/duplicate-settings\]: Defaults: .*\n {2}--> two\.yaml:3:11\n/);
   });
 

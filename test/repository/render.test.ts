@@ -88,7 +88,7 @@ describe('a stack with spec.render', () => {
     expect(toTranscript(await edgewise('validate web --render'))).toMatchInlineSnapshot(`
       "exit code 3
       --- stdout
-      error[unknown-field]: TCPEdge/shop: spec.descriptoin is not a known field
+      error[bad-field]: TCPEdge/shop: spec.descriptoin is not a known field
         --> cat edges.in (web/edgewise.yaml:1):7:3
         6 | spec:
         7 |   descriptoin: x
@@ -101,7 +101,7 @@ describe('a stack with spec.render', () => {
     `);
     // Where something else is to point at, it is the command: no line of a file is known.
     const { stdout } = await edgewise('validate web --render --format github');
-    expect(stdout).toContain('::error file=web/edgewise.yaml,line=1,col=1,title=edgewise%3A unknown-field::');
+    expect(stdout).toContain('::error file=web/edgewise.yaml,line=1,col=1,title=edgewise%3A bad-field::');
     const origin =
       'metadata:\n  annotations:\n    config.kubernetes.io/origin: |\n      path: patches/patch.yaml\n  name';
     await write({ 'web/edges.in': toEdge('shop', 20001).replace('metadata:\n  name', origin) });

@@ -67,7 +67,7 @@ describe('a stack of the library', () => {
     const wrong = openStack(toOptions(workspace, { manifests: [{ file: 'made.yaml', text: `${TWO}colour: red\n` }] }));
     await expect(wrong).rejects.toMatchObject({
       name: 'InvalidManifests',
-      diagnostics: [{ code: 'unknown-field', place: { file: 'made.yaml', line: 19 } }],
+      diagnostics: [{ code: 'bad-field', place: { file: 'made.yaml', line: 19 } }],
     });
   });
 

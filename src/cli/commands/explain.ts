@@ -30,7 +30,7 @@ export function configureExplainCommand(command: Command, act: CommandBodyRunner
     )
     .argument(
       '[topic]',
-      'a code, such as unknown-field; a kind; a field, with its kind or alone; or settings (default: list all)',
+      'a code, such as bad-field; a kind; a field, with its kind or alone; or settings (default: list all)',
     )
     .argument('[paths...]', 'for settings: the manifests, as for plan (default: the current folder)');
   addExitCodes(command, [EXIT.success, EXIT.invalid]);

@@ -100,7 +100,7 @@ function createRule(id: string, { describeRule }: FormatOptions): object {
 }
 
 /**
- * Turns the id `unknown-field` into the name `UnknownField`. An id of one word gets no name, because the name of a rule
+ * Turns the id `bad-field` into the name `BadField`. An id of one word gets no name, because the name of a rule
  * must differ from its id in more than case.
  */
 function formatPascalCase(id: string): string {

@@ -83,6 +83,7 @@ const TOKENS = new RegExp(
   [
     '\\\\Q.*?(?:\\\\E|$)', // quoted text
     '\\\\[pP](?:\\{[^}]{1,40}\\}|.)',
+    '\\\\x\\{', // the start of a code point, no repetition
     '\\\\.',
     '\\{(0|[1-9]\\d{0,3}),([1-9]\\d{0,3})\\}',
     '\\(\\?[imsU]+(?=[:)]|-[msU])',

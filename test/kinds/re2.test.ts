@@ -1,90 +1,101 @@
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkRe2, compileRe2 } from '../../src/kinds/re2.ts';
-import { toTries } from '../tries.ts';
 
-/** What patterns are made of, and what parts of it look like in the wrong place. */
-const PARTS = [
-  ...['a', 'k', 'i', 's', 'U', 'm', 'z', 'é', '🙂', '0', '5', ' ', '\n', '-', ',', ':', '<', '>', '=', '!', 'P'],
-  ...['.', '^', '$', '|', '*', '+', '?', '(', ')', '[', ']', '[^', '{', '}', '\\'],
-  ...['{2}', '{0}', '{31}', '{1000}', '{1001}', '{0,3}', '{3,0}', '{0,0}', '{00,3}', '{2,}', '{0,1000}', '{1000,2}'],
-  ...[
-    '(?i)',
-    '(?i:',
-    '(?-i)',
-    '(?i-s)',
-    '(?s-i)',
-    '(?i-U)',
-    '(?i-i)',
-    '(?mi-i)',
-    '(?i-m:',
-    '(?:',
-    '(?P<a>',
-    '(?<k>',
-    '(?=',
-    '(?',
-  ],
-  ...[
-    '[:',
-    ':]',
-    '[[:alpha:]]',
-    '[[:^word:]',
-    '[:nope:]',
-    '\\Q',
-    '\\E',
-    '\\\\',
-    '\\d',
-    '\\W',
-    '\\b',
-    '\\z',
-    '\\C',
-    '\\i',
-    '\\x{41}',
-  ],
-  ...[
-    '\\pL',
-    '\\PN',
-    '\\p{Greek}',
-    '\\P{^Lu}',
-    '\\p{Nope}',
-    '\\p{',
-    '\\p{}',
-    '\\p',
-    '\\p\\',
-    'é-ü',
-    '-\\pL',
-    '\\pL-z',
-    '\\x80-\\xff',
-  ],
-  ...['[(?i-i)]', '[(?i-m)]', '[(?i-U)]', '[(?i-s:]'],
+/** Checking must agree with RE2, although it replaces what is slow to parse: repetitions, classes of Unicode, flags and `[:`. */
+const VALID = [
+  '',
+  'a|b',
+  '[^a]',
+  'a*?',
+  'a{2,3}',
+  'a{2,}',
+  'a{0,0}',
+  'a{00,3}',
+  'a{1000}',
+  'a{0,1000}',
+  '(a{0,31}){0,32}',
+  '(?i)a',
+  '(?i:a)',
+  '(?i-s)a',
+  '(?i-U)a',
+  '(?i-i)a',
+  '(?mi-i)a',
+  '[(?i-i)]',
+  '[(?i-m)]',
+  '[(?i-s:]',
+  '(?P<i>b)',
+  '[[:alpha:]]',
+  '[[:^word:]]',
+  '[[:a]',
+  '[:nope:]',
+  '\\Q(',
+  '\\Qa{3,2}\\E',
+  '\\Q\\p{Nope}\\E',
+  '\\Q(?iz)\\E',
+  '\\pL',
+  '\\PN',
+  '\\p{Greek}',
+  '\\P{^Lu}',
+  '[\\pL-z]',
+  '\\p{Greek}{0,9}',
+  '\\\\pL',
+  '\\\\p{Nope}',
+  '\\{3,2}',
+  '(?i)[é-ü]',
+  '\\[:',
 ];
 
-/** Half of them balanced, so that not only mistakes are compared. */
-const pattern = fc.letrec<{ readonly text: string; readonly group: string }>((tie) => ({
-  text: fc
-    .array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...PARTS) }, tie('group')), { maxLength: 8 })
-    .map((parts) => parts.join('')),
-  group: fc
-    .tuple(
-      fc.constantFrom('(', '(?:', '(?i:', '(?i-s:', '[', '[^', '\\Q'),
-      tie('text'),
-      fc.constantFrom('{2}', '{0,9}', '*', ''),
-    )
-    .map(([open, text, times]) => `${open}${text}${CLOSING.get(open) ?? ')'}${times}`),
-})).text;
+const INVALID = [
+  '*a',
+  'a**',
+  '(a',
+  'a)',
+  '[a',
+  '\\',
+  '{2}',
+  'a{1001}',
+  'a{0,1001}',
+  'a{3,2}',
+  'a{3,0}',
+  'a{1000,2}',
+  'a{0,9}{2}',
+  '(a{0,1000}){2}',
+  '(a{0,31}){0,33}',
+  '(?iz)a',
+  '(?i',
+  '(?i-)a',
+  '(?=a)',
+  '(?<a>b)(?<a>c)',
+  '[(?i-U)]',
+  '\\(?i)',
+  '[:',
+  '[[:]',
+  '[[:a:]',
+  '[[:nope:]]',
+  '[[:alpha:]',
+  '\\E',
+  '\\C',
+  '\\i',
+  '\\x{110000}',
+  '\\x{0,3}',
+  '\\p',
+  '\\p{',
+  '\\p{}',
+  '\\pX',
+  '\\p{Nope}',
+  '[a-\\pL]',
+  '[ü-é]',
+  '\\\\{3,2}',
+];
 
-const CLOSING = new Map([
-  ['[', ']'],
-  ['[^', ']'],
-  ['\\Q', '\\E'],
-]);
+describe('the check of a pattern', () => {
+  it.each(VALID)('accepts %j, which RE2 compiles', (pattern) => {
+    expect(compileRe2(pattern)).toHaveProperty('size');
+    expect(checkRe2(pattern)).toBeUndefined();
+  });
 
-it('accepts the patterns that compile, and no others', () => {
-  fc.assert(
-    fc.property(pattern, (text) => {
-      const compiled = compileRe2(text);
-      expect(checkRe2(text) === undefined).toBe(!('finding' in compiled));
-    }),
-    { numRuns: toTries(20_000) },
-  );
+  it.each(INVALID)('refuses %j, which RE2 does not compile', (pattern) => {
+    expect(compileRe2(pattern)).toHaveProperty('finding');
+    expect(checkRe2(pattern)).toBeTypeOf('string');
+  });
 });

@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { findInLayers, findSetting, listMembersInLayers, resolveSetting } from '../../src/settings/resolve.ts';
@@ -18,37 +17,36 @@ function toLayer(by: 'Stack' | 'Defaults', spec: JsonObject) {
 }
 
 describe('a setting', () => {
-  const sources = fc.record({
-    flag: fc.boolean(),
-    empty: fc.constantFrom('flag', 'variable', 'none'),
-    variable: fc.boolean(),
-    stack: fc.boolean(),
-    near: fc.boolean(),
-    far: fc.boolean(),
-  });
+  const isSet = [false, true];
+  const documents = isSet.flatMap((stack) => isSet.flatMap((near) => isSet.map((far) => ({ stack, near, far }))));
+  const texts = [undefined, '', 'set'];
+  const cases = texts.flatMap((flag) =>
+    texts.flatMap((inVariable) =>
+      isSet.flatMap((isUntrusted) => documents.map((set) => ({ flag, inVariable, isUntrusted, set }))),
+    ),
+  );
 
   it.each(NAMED_SETTINGS)('has the value of the first source that sets it: $name', (setting) => {
     const {
       name,
-      variables: [variable = ''] = [],
+      variables: [variable] = [],
       stack: path,
       needsTrust,
     }: Setting & { name: typeof setting.name } = setting;
-    const property = fc.property(sources, fc.boolean(), (set, isUntrusted) => {
+    for (const { flag, inVariable, isUntrusted, set } of cases) {
       const layers = (['stack', 'near', 'far'] as const).map((one) =>
         toLayer(one === 'stack' ? 'Stack' : 'Defaults', set[one] && path !== undefined ? toSpec(path, one) : {}),
       );
-      const flags = { [name]: set.empty === 'flag' ? '' : set.flag ? 'flag' : undefined };
-      const env = { [variable]: set.empty === 'variable' ? '' : set.variable ? 'variable' : undefined };
+      const env = variable === undefined ? {} : { [variable]: inVariable && 'variable' };
       const isDocument = path !== undefined && !(isUntrusted && needsTrust);
       const expected = [
-        ...(set.flag && set.empty !== 'flag' ? ['flag'] : []),
-        ...(set.variable && set.empty !== 'variable' && variable !== '' ? ['variable'] : []),
+        ...(flag ? ['flag'] : []),
+        ...(variable !== undefined && inVariable ? ['variable'] : []),
         ...(isDocument ? (['stack', 'near', 'far'] as const).filter((one) => set[one]) : []),
       ];
-      expect(findSetting(name, { flags, env, layers, isUntrusted })?.value).toBe(expected[0]);
-    });
-    fc.assert(property, { numRuns: 60 });
+      const found = findSetting(name, { flags: { [name]: flag && 'flag' }, env, layers, isUntrusted });
+      expect(found?.value).toBe(expected[0]);
+    }
   });
 
   it('names the flag, the variable or the option whose value is invalid', () => {

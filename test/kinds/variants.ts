@@ -1,13 +1,12 @@
-import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 
-/** The value with its nth part, counted around, replaced; without a replacement, left out. Its apiVersion and kind stay. */
-export function changeAt(value: JsonObject, nth: number, replacement: Json | undefined): JsonObject {
-  const paths = listPaths(value).filter(([first]) => first !== 'apiVersion' && first !== 'kind');
-  const path = assertDefined(paths[nth % paths.length], 'path');
-  const changed = replace(value, path, replacement);
-  return isJsonObject(changed) ? changed : {};
+/** Returns the document with one of its parts replaced, for each part; without a replacement, left out. Its apiVersion and kind stay. */
+export function listVariants(document: JsonObject, replacement: Json | undefined): readonly JsonObject[] {
+  return listPaths(document)
+    .filter(([first]) => first !== 'apiVersion' && first !== 'kind')
+    .map((path) => replace(document, path, replacement))
+    .filter(isJsonObject);
 }
 
 function listPaths(value: Json): readonly FieldPath[] {

@@ -195,10 +195,10 @@ describe('a new credential', () => {
   });
 
   it.each([
-    ['recorded its delivery meanwhile', 1, [true]],
+    ['has recorded its delivery', 1, [true]],
     ['records its delivery a moment later', 2, [false, true]],
     ['never records it', 7, [false, false, false, false, false, false, false]],
-  ])('that was deleted before its record looks until the apply that replaced it %s', async (_, looks, marks) => {
+  ])('that was deleted before its record lists again until the apply that replaced it %s', async (_, looks, marks) => {
     const shown = [...marks];
     let lists = 0;
     const toReplacement = (isDelivered: boolean): JsonObject => {
@@ -248,7 +248,7 @@ describe('a delete', () => {
   });
 });
 
-it('starts the last writes when all others have ended, with success or not', async () => {
+it('starts the last writes when all others have succeeded or failed', async () => {
   const last = makeWrite('delete', 'IPRestriction/api', { resourceId: 'ipx_1', last: true });
   const { sent } = await applyWrites([REMOVE, CREATE, last], {
     answer: (method) => (method === 'POST' ? new NetworkError('reset') : null),

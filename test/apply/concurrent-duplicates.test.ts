@@ -46,11 +46,14 @@ describe('two resources with one mark that two applies create', () => {
   it.each([
     ['bkdwd_a', 'bkdwd_b'],
     ['bkdwd_b', 'bkdwd_a'],
-  ])('leave the one that the service lists later, if both are of one second: %s, then %s', async (newer, older) => {
-    const list = [toBackend(newer, 1), toBackend(older, 1)];
-    expect(await findDuplicates(newer, [list])).toMatchObject({ winner: older });
-    expect(await findDuplicates(older, [list])).toMatchObject({ winner: undefined, losers: [newer] });
-  });
+  ])(
+    'leave the one that the service lists later, if both were created in one second: %s, then %s',
+    async (newer, older) => {
+      const list = [toBackend(newer, 1), toBackend(older, 1)];
+      expect(await findDuplicates(newer, [list])).toMatchObject({ winner: older });
+      expect(await findDuplicates(older, [list])).toMatchObject({ winner: undefined, losers: [newer] });
+    },
+  );
 
   it('are not confused with a resource of the plan or of another name', async () => {
     const list = [toBackend('bkdwd_a', 3), toBackend('bkdwd_b', 1), toBackend('bkdwd_c', 2, 'other')];

@@ -119,7 +119,7 @@ describe('a conflict with a resource that the run has just removed', () => {
     ]);
   });
 
-  it('is the result if the run is interrupted', async () => {
+  it('is the error of the write if the run is interrupted', async () => {
     const stop = new AbortController();
     const { world, makeLate } = createDelayingWorld({
       ms: 10_000,

@@ -36,7 +36,7 @@ describe('a creation', () => {
     expect(await create(['made'], [[]])).toEqual({ result: { answer: 'made' }, log: ['send'] });
   });
 
-  it('is looked up without a response, and the oldest resource found is taken', async () => {
+  it('is looked up if there is no response, and the oldest resource found is used', async () => {
     const { result, log } = await create([LOST], [['old', 'new']]);
     expect(result).toMatchObject({ found: { id: 'old' } });
     expect(log).toEqual(['send', 'look']);

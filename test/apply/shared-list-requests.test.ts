@@ -23,7 +23,7 @@ function createListRequests() {
   return { lookUps, waiting };
 }
 
-it('shares the next list among all who ask while one is being read', async () => {
+it('shares the next list among all callers that request it while one is read', async () => {
   const { lookUps, waiting } = createListRequests();
   const first = lookUps.list(KIND);
   await runEventLoop();
@@ -39,7 +39,7 @@ it('shares the next list among all who ask while one is being read', async () =>
   expect(lookUps.count).toBe(2);
 });
 
-it('rejects for everyone who shares a failed list, and reads the next one', async () => {
+it('rejects each caller that shares a failed list, and reads the next one', async () => {
   const { lookUps, waiting } = createListRequests();
   const shared = [lookUps.list(KIND), lookUps.list(KIND)].map((list) => list.catch((error: unknown) => error));
   await runEventLoop();

@@ -108,7 +108,7 @@ describe('a token folder', () => {
 
   it.each([
     ['is a link', 'tokens', 'tokens', 'it is a symbolic link'],
-    ['lies in a link', 'tokens', 'tokens/of/agents', 'it is reached through the symbolic link tokens'],
+    ['is behind a link', 'tokens', 'tokens/of/agents', 'it is reached through the symbolic link tokens'],
     ['is a link to nothing', 'nothing', 'nothing', 'it is a symbolic link'],
   ])('is refused in the checkout if it %s', async (_, name, directory, why) => {
     const { folder, sinks } = await createSinks({ default: { directory } });
@@ -208,7 +208,7 @@ describe('a token command', () => {
     );
   });
 
-  it('fails with its last words on one line, however much it prints', async () => {
+  it('fails with the end of its output on one line, however much it prints', async () => {
     const script =
       'for (let i = 0; i < 300; i++) console.error("x".repeat(10_000)); console.error("the end\\u202e"); process.exit(1)';
     const { sinks } = await createSinks({ default: toCommand(script) });
@@ -217,7 +217,7 @@ describe('a token command', () => {
     expect(shown).toMatch(/x the end\\u202e$/);
   });
 
-  it('ends with its own process, whatever it leaves running', async () => {
+  it('ends when its own process ends, although its child processes still run', async () => {
     const script =
       'console.error(require("child_process").spawn("sleep", ["60"], { stdio: "inherit", detached: true }).pid); process.exit(1)';
     const { sinks } = await createSinks({ default: toCommand(script) });

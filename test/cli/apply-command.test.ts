@@ -29,7 +29,7 @@ test('has the paths and flags of the run, and the settings of its environment', 
   });
 });
 
-test('quotes a path as one word of a shell, which is no option', () => {
+test('quotes a path as one word of a shell that is not an option', () => {
   const run = { paths: ['my files', '-x'], flags: NONE, env: {} };
   expect(createApplyManifestsCommandLine(run).line).toBe("edgewise apply 'my files' ./-x");
   expect(createSavedPlanCommandLine('$(rm x).json', run).line).toBe(
@@ -68,7 +68,7 @@ const CASES: readonly Case[] = [
     command: 'edgewise apply edge.yaml',
   },
   {
-    title: 'manifests, when the base URL and more come from the environment',
+    title: 'manifests, when the base URL and other settings come from the environment',
     files: { 'edge.yaml': `${STACK}${EDGE}` },
     plan: 'plan',
     more: { env: { EDGEWISE_BASE_URL: 'https://api.test', EDGEWISE_RATE_LIMIT: '60/60s' } },
@@ -82,7 +82,7 @@ const CASES: readonly Case[] = [
     command: 'edgewise apply plan.json --manifests edge.yaml',
   },
   {
-    title: 'a plan file, when the place for tokens comes from the Stack',
+    title: 'a plan file, when the token sink comes from the Stack',
     files: { 'edge.yaml': `${SINK}${toCredential('bot')}` },
     plan: 'plan -o plan.json',
     command: 'edgewise apply plan.json --manifests . --base-url https://api.test',
@@ -154,7 +154,7 @@ describe('the command that plan prints, run as printed', () => {
     );
   });
 
-  it('says that manifests are read again if they came from standard input', async () => {
+  it('explains that manifests are read again if they came from standard input', async () => {
     const { edgewise } = await createWorkspace();
     const { stdout } = await edgewise('plan - --format markdown', { stdin: `${STACK}${EDGE}` });
     expect(stdout).toContain('\nTo apply, with the same manifests on standard input:\n');

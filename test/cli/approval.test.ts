@@ -51,7 +51,7 @@ const APPLY = 'apply edgewise.yaml --approved approved.json --yes';
 const DONE = 'Approved, and done already:\n';
 
 describe('apply --approved', () => {
-  it('applies the approved changes, and what is left of them', async () => {
+  it('applies the approved changes, and later the rest of them', async () => {
     const workspace = await createApprovedPlan();
     await workspace.edgewise('apply edgewise.yaml --target TCPEdge/new --yes');
     workspace.recorder.take();
@@ -270,25 +270,28 @@ describe('an apply after the answer yes', () => {
     ['release', 'release TCPEdge/a m.yaml', 1],
     ['apply -R', 'apply -R . --allow-deletes', 0],
     ['destroy -R', 'destroy -R . --stack test', 0],
-  ])('writes nothing if %s lost its mark to another stack meanwhile, and shows it', async (_, line, manifests) => {
-    const workspace = await createWorkspace(shown);
-    const { edgewise, write } = workspace;
-    await edgewise('apply m.yaml --yes');
-    if (manifests === 0) await write(gone);
-    await edgewise('plan m.yaml -o plan.json --allow-deletes');
-    workspace.recorder.take();
-    const { exitCode, stdout } = await edgewise(line, {
-      answers: ['yes'],
-      onAsk: () => moveMarkToOtherStack(workspace),
-    });
-    expect(exitCode).toBe(6);
-    expect(stdout).toContain('TCPEdge/a');
-    expect(stdout).toContain('it changed at the service');
-    expect(stdout).toContain('Run the command again to see the new plan.');
-    expect(listWrites(workspace)).toEqual([]);
-  });
+  ])(
+    'writes nothing if the resource of %s was given the mark of another stack before the answer, and shows it',
+    async (_, line, manifests) => {
+      const workspace = await createWorkspace(shown);
+      const { edgewise, write } = workspace;
+      await edgewise('apply m.yaml --yes');
+      if (manifests === 0) await write(gone);
+      await edgewise('plan m.yaml -o plan.json --allow-deletes');
+      workspace.recorder.take();
+      const { exitCode, stdout } = await edgewise(line, {
+        answers: ['yes'],
+        onAsk: () => moveMarkToOtherStack(workspace),
+      });
+      expect(exitCode).toBe(6);
+      expect(stdout).toContain('TCPEdge/a');
+      expect(stdout).toContain('it changed at the service');
+      expect(stdout).toContain('Run the command again to see the new plan.');
+      expect(listWrites(workspace)).toEqual([]);
+    },
+  );
 
-  it('shows both values of a field that changed meanwhile', async () => {
+  it('shows both values of a field that changed before the answer', async () => {
     const workspace = await createWorkspace(shown);
     const { edgewise, write } = workspace;
     await edgewise('apply m.yaml --yes');
@@ -308,7 +311,7 @@ describe('an apply after the answer yes', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it('lists what was done meanwhile, and applies the rest', async () => {
+  it('lists the changes that were made before the answer, and applies the rest', async () => {
     const workspace = await createWorkspace({ 'm.yaml': STACK + toEdge('a', 20001) + toEdge('b', 20002) });
     const { exitCode, stdout } = await workspace.edgewise('apply m.yaml --format json', {
       answers: ['yes'],
@@ -335,7 +338,7 @@ describe('an apply after the answer yes', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('obeys a policy that refuses the plan by then', async () => {
+  it('obeys a policy that was added before the answer', async () => {
     const policy = `---
 apiVersion: edgewise/v1
 kind: Policy

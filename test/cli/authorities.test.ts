@@ -11,7 +11,7 @@ describe('a file of certificates to trust', () => {
     ['nothing', '', 'there is no certificate in it'],
     ['a certificate that is cut off', CERTIFICATE.slice(0, 200), 'a certificate in it has no END line'],
     ['a second one that is cut off', CERTIFICATE + CERTIFICATE.slice(0, 200), 'a certificate in it has no END line'],
-  ])('is refused with %s in it, before any request', async (_, text, why) => {
+  ])('is refused before any request if it contains %s', async (_, text, why) => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK, 'ca.pem': text });
     const { exitCode, stderr } = await edgewise('plan edgewise.yaml --ca-file ca.pem');
     expect(stderr).toContain(`--ca-file: the certificates in ca.pem cannot be read: ${why}`);

@@ -24,7 +24,7 @@ const WRITTEN = STACK + toCertificate('alice', '{ valid_for: 90d, renew_before: 
 const KEPT = WRITTEN.replace('lifecycle: {', 'lifecycle: { keep_file: true,');
 
 describe('lifecycle.write_to', () => {
-  it('is relative to the folder of the manifest, and names a file that everybody can read', async () => {
+  it('is relative to the folder of the manifest, and creates a file that every user can read', async () => {
     const { folder, write, edgewise, server } = await createWorkspace();
     await mkdir(join(folder, 'team'));
     await write({ 'team/m.yaml': WRITTEN });
@@ -142,7 +142,7 @@ describe('lifecycle.write_to', () => {
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('asks before it writes only files', async () => {
+  it('asks before it writes, even if it writes only files', async () => {
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN });
     await edgewise('apply m.yaml --yes');
     await writeFile(join(folder, 'keys/alice-cert.pub'), '');

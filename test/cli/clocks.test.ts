@@ -88,7 +88,7 @@ describe('a machine whose clock is wrong', () => {
   });
 });
 
-describe('a service with an absurd time', () => {
+describe('a service with an impossible time', () => {
   const YEARS_S = 60 * 365 * 86_400;
 
   it.each([YEARS_S, -YEARS_S])('causes no replace: %s seconds', async (seconds) => {

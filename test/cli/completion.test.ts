@@ -84,12 +84,12 @@ describe('completion', () => {
   it.each([
     ['broken manifests', { 'a.yaml': `${STACK}${toEdge('a', 20001)}---\nkind: [` }, ['TCPEdge/a']],
     [
-      'names that are none',
+      'invalid names',
       { 'a.yaml': `kind: TCPEdge\nmetadata: { name: "A b" }\n---\n${toCredential('c')}` },
       ['Credential/c'],
     ],
     ['no manifests', {}, []],
-    ['kinds that are none', { 'a.yaml': 'kind: Deployment\nmetadata: { name: a }\n---\n- 1\n---\nkind: 1\n' }, []],
+    ['unknown kinds', { 'a.yaml': 'kind: Deployment\nmetadata: { name: a }\n---\n- 1\n---\nkind: 1\n' }, []],
   ])('proposes nothing for %s', async (_, files, expected) => {
     expect(await listProposals(await createWorkspace(files), 'plan --target ')).toEqual(expected);
   });

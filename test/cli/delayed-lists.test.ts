@@ -117,7 +117,7 @@ describe('an apply', () => {
 
 describe('two applies at once whose lists show nothing of what they create', () => {
   it.each(['before', 'after'])(
-    'leave no dead token behind an empty plan: the second runs %s the creation of the first',
+    'never end with an empty plan and a token that does not work: the second runs %s the creation of the first',
     async (when) => {
       const workspace = await createStack(CREDENTIAL);
       const late = withResourcesHidden(workspace.recorder.transport, () => true);

@@ -113,7 +113,7 @@ describe('--exclude', () => {
     expect(stdout).toContain('1 of this stack, 0 unmanaged');
   });
 
-  it('does not make the manifests look empty', async () => {
+  it('is not confused with empty manifests', async () => {
     const { edgewise, write } = await createWorkspace({
       'edgewise.yaml': STACK + toEdge('a', 20001) + toEdge('b', 20002),
     });

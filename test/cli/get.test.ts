@@ -185,7 +185,7 @@ describe('get', () => {
     expect(await answer.text()).toContain('SECRET');
   });
 
-  it('tells resources with the same mark apart', async () => {
+  it('distinguishes resources with the same mark', async () => {
     const { edgewise, server } = await createApplied();
     const [edge] = (server.snapshot().resources['TCPEdge'] ?? []).filter(({ metadata }) =>
       String(metadata).includes('"test"'),

@@ -182,7 +182,7 @@ describe('duplicates', () => {
     expect(listEdges(server)).toHaveLength(1);
   });
 
-  it.each(['a', 'b'])('of one second leave the older one, whatever their ids: %s', async (idSeed) => {
+  it.each(['a', 'b'])('that were created in one second leave the original, whatever its id: %s', async (idSeed) => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': LAX + ONE_EDGE }, { idSeed });
     await edgewise('apply --yes');
     const [oldest] = listEdges(server);
@@ -236,11 +236,11 @@ describe('duplicates', () => {
 describe('protection', () => {
   const credential = toCredential('agent') + PROTECT;
   it.each([
-    ['what left the manifests', 'apply --yes --allow-deletes', '', 'TCPEdge/a'],
-    ['what left the manifests, as a target', 'apply --yes --allow-deletes --target TCPEdge/a', '', 'TCPEdge/a'],
-    ['all of a stack', 'destroy --yes', ONE_EDGE + PROTECT, 'TCPEdge/a'],
+    ['a delete', 'apply --yes --allow-deletes', '', 'TCPEdge/a'],
+    ['a delete of a target', 'apply --yes --allow-deletes --target TCPEdge/a', '', 'TCPEdge/a'],
+    ['destroy', 'destroy --yes', ONE_EDGE + PROTECT, 'TCPEdge/a'],
     ['a release', 'release --yes TCPEdge/a', ONE_EDGE + PROTECT, 'TCPEdge/a'],
-    ['what loses its protection in the same breath', 'destroy --yes', ONE_EDGE, 'TCPEdge/a'],
+    ['a delete whose protection ends in the same apply', 'destroy --yes', ONE_EDGE, 'TCPEdge/a'],
     ['a rotation', 'apply --yes --allow-deletes --rotate Credential/agent', credential, 'Credential/agent'],
   ])('blocks %s, and yields only to consent by name', async (_, line, manifests, address) => {
     const { edgewise, write, server } = await createProtectedEdge(credential);

@@ -74,7 +74,7 @@ describe('help', () => {
     expect(stdout).toBe((await runCommand([...words, '--help'], { cwd: '/' })).stdout);
   });
 
-  it('is the overview without arguments', async () => {
+  it('prints the overview without arguments', async () => {
     const overview = await runCommand(['--help'], { cwd: '/' });
     expect(await runCommand(['help'], { cwd: '/' })).toEqual(overview);
     expect(await runCommand([], { cwd: '/' })).toMatchObject({ exitCode: 3, stdout: '', stderr: overview.stdout });
@@ -125,7 +125,7 @@ describe('help', () => {
     },
   );
 
-  it('is as wide as the terminal', async () => {
+  it('fills the width of the terminal', async () => {
     const { stdout } = await runCommand(['apply', '--help'], { cwd: '/', terminal: 120 });
     const widths = stdout.split('\n').map((line) => line.length);
     expect(Math.max(...widths)).toBeGreaterThan(100);

@@ -73,8 +73,8 @@ describe('a run', () => {
 
   it.each([
     ['with a mistake in it', `${STACK}---\nkind: Nothing\n`, 'plan edgewise.yaml --report json=edgewise.yaml'],
-    ['that nobody can parse', '{', 'apply . --yes --report markdown=./edgewise.yaml'],
-    ['in a folder, and a word that nobody knows', STACK, 'plan --report json=edgewise.yaml --no-such-flag'],
+    ['that cannot be parsed', '{', 'apply . --yes --report markdown=./edgewise.yaml'],
+    ['in a folder, beside an unknown argument', STACK, 'plan --report json=edgewise.yaml --no-such-flag'],
     [
       'beside a report without a folder',
       STACK,

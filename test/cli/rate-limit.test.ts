@@ -103,7 +103,7 @@ describe('a rate limit', () => {
   });
 
   it.each(['--rate-limit 120', '--rate-limit 0/60s', '--timeout 5', '--ca-file missing.pem'])(
-    'is refused if it means nothing: %s',
+    'is refused if it is invalid: %s',
     async (words) => {
       const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': MANY });
       const { exitCode, stderr } = await edgewise(`plan ${words}`);

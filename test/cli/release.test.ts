@@ -115,7 +115,7 @@ describe('release', () => {
   it.each([
     ['no address', 'release'],
     ['manifests without an address', 'release edgewise.yaml'],
-    ['an address of a kind that there is not', 'release Widget/a'],
+    ['an address of an unknown kind', 'release Widget/a'],
   ])('refuses %s before any request', async (_, line) => {
     const workspace = await createOwned();
     expect(await workspace.edgewise(line)).toMatchObject({ exitCode: 3 });

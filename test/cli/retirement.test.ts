@@ -80,7 +80,7 @@ describe('an old credential', () => {
     expect(resources.map(({ retiresAt }: JsonObject) => typeof retiresAt).sort()).toEqual(['string', 'undefined']);
   });
 
-  it('that is due is pending for drift, and no delete of many for the guard', async () => {
+  it('that is due is pending for drift, and does not count as a delete for the guard', async () => {
     const { run, wait, listIds, current } = await createRotatedCredential();
     wait(25);
     const drift = await run('drift m --format json');

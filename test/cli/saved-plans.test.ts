@@ -166,7 +166,7 @@ describe('a saved plan with a take-over', () => {
   });
 
   it.each<[string, (plan: Plan) => unknown]>([
-    ['says so no more', (plan) => ({ ...plan, takeOver: [] })],
+    ['no longer says so', (plan) => ({ ...plan, takeOver: [] })],
     ['names another stack', (plan) => ({ ...plan, takeOver: ['other'] })],
   ])('is refused if its file %s', async (_, change) => {
     const { edgewise, folder, recorder } = await createTakeOver();

@@ -82,7 +82,7 @@ describe('apply PLAN shows the plan in full', () => {
     expectShownInFull(result);
   });
 
-  it('if the file has a warning that the new plan does not have, and never what only the file has', async () => {
+  it('if the file has a warning that the new plan does not have, and never shows that warning', async () => {
     const { edgewise, folder } = await createShownPlan();
     const file = join(folder, 'plan.json');
     const plan = JSON.parse(await readFile(file, 'utf8'));
@@ -95,7 +95,7 @@ describe('apply PLAN shows the plan in full', () => {
   });
 });
 
-it('apply PLAN shows what differs if the plan is not as the file shows it', async () => {
+it('apply PLAN shows the differences if the plan is not as the file shows it', async () => {
   const { edgewise, write } = await createShownPlan();
   await write({ 'edgewise.yaml': AFTER.replace('20003', '20005') });
   const { exitCode, stdout } = await edgewise('apply plan.json --yes', TERMINAL);

@@ -41,7 +41,7 @@ describe('spec.skip_files', () => {
     expect(JSON.parse(stdout)).toMatchObject({ skipped: { documents: 0, files: 2 } });
   });
 
-  it('is the line that the error of such a file says to write', async () => {
+  it('is the line that the error about a skippable file proposes', async () => {
     const files = { 'shop/charts/web/templates/a.yaml': TEMPLATE, 'shop/agent.yml': AGENT };
     const { edgewise } = await createShop({ 'shop/edgewise.yaml': stack(), ...files });
     const { stdout, exitCode } = await edgewise('validate shop');
@@ -89,7 +89,7 @@ describe('spec.skip_files', () => {
     expect(exitCode).toBe(3);
   });
 
-  it('is not what a pointer of Git LFS needs: the error says how to get the file', async () => {
+  it('is not proposed for a pointer of Git LFS: the error says how to get the file', async () => {
     const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 120\n';
     const { edgewise } = await createShop({ 'shop/edgewise.yaml': stack(), 'shop/edge.yaml': pointer });
     const { stderr, exitCode } = await edgewise('plan shop');
@@ -117,7 +117,7 @@ describe('spec.skip_files', () => {
     );
   });
 
-  it('is not named at a delete with which it has nothing to do', async () => {
+  it('is not named at a delete that it cannot cause', async () => {
     const workspace = await createShop({
       'shop/edgewise.yaml': stack(['charts']),
       'shop/old.yaml': edge('old', 20_002),
@@ -144,8 +144,8 @@ describe('spec.skip_files', () => {
   });
 });
 
-describe('what another tool keeps beside the manifests', () => {
-  it('does not stop a plan: rendered charts and CRDs are skipped and counted', async () => {
+describe('a file of another tool beside the manifests', () => {
+  it('does not stop a plan: documents of charts and CRDs are skipped and counted', async () => {
     const rendered = 'apiVersion: v1\nkind: Service\n---\napiVersion: apps/v1\nkind: Deployment\n';
     const { edgewise } = await createShop({ 'shop/edgewise.yaml': stack(), 'shop/rendered.yaml': rendered });
     for (const command of ['validate shop', 'plan shop', 'plan -R .', 'drift shop'])

@@ -312,7 +312,7 @@ describe('a description or metadata that the service stores in another form', ()
   it.each([
     ['Credential', { description: 'Agent', acl: ['bind:*.example.com'] }, {}],
     ['SSHUserCertificate', { ...CERTIFICATE, description: 'Alice' }, { lifecycle: { valid_for: '30d' } }],
-  ])('of a %s leaves one, which is delivered', async (kind, spec, more) => {
+  ])('of a %s leaves one resource, which is delivered', async (kind, spec, more) => {
     const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
     const workspace = await createWorkspace({
       'edgewise.yaml': `${STACK}${tokens}${toManifest(kind, 'a', spec, more)}`,
@@ -355,7 +355,7 @@ describe('a credential or certificate that the service does not store as asked',
   const END = /"valid_until":"2026-03-31/;
   const CAPPED = '"valid_until":"2026-03-02';
 
-  it('is created once, stays undelivered as recorded, and is tried again only on request', async () => {
+  it('is created once, is recorded as not delivered, and is replaced only on request', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toCertificate({}, { valid_for: '30d', write_to: 'alice-cert.pub' }),
     });

@@ -66,7 +66,7 @@ describe('abuse-report submit', () => {
     expect(stderr).toContain('`x\\nedgewise:\\u001b[2J` is not an absolute http or https URL\n');
   });
 
-  it('tells an account without the permission what it lacks', async () => {
+  it('names the permission that the account lacks', async () => {
     const { edgewise, recorder } = await createWorkspace({}, { apiKeys: [parseApiKey('dev')], idSeed: 'test' });
     expect(toTranscript(await edgewise(`abuse-report submit ${URLS}`))).toMatchInlineSnapshot(`
       "exit code 4

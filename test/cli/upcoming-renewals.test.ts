@@ -28,7 +28,7 @@ async function runDaysLater(manifest: string, days: number, lines: readonly stri
   return shown;
 }
 
-describe('what is unchanged', () => {
+describe('the list of unchanged resources', () => {
   it('is one line, however many credentials rotate later', async () => {
     const many = Array.from({ length: 60 }, (_, index) => toCredential(`c${index}`, 'rotate_after: 30d')).join('');
     const shown = await runDaysLater(many, 1, ['drift edgewise.yaml', 'drift edgewise.yaml --compact']);
@@ -38,7 +38,7 @@ describe('what is unchanged', () => {
     }
   });
 
-  it('and due within 14 days is one table, the earliest first', async () => {
+  it('has one table of those that are due within 14 days, the earliest first', async () => {
     const manifest = [
       toCredential('late', 'rotate_after: 25d'),
       toCredential('soon', 'rotate_after: 20d'),
@@ -62,7 +62,7 @@ describe('what is unchanged', () => {
     expect(due).toContainEqual({ at: '2026-07-26T12:00:00.000Z', event: 'rotates' });
   });
 
-  it('has notes that --compact counts, and that are listed without it', async () => {
+  it('has notes that --compact counts, and lists them without it', async () => {
     const [text = '', compact = ''] = await runDaysLater(toCredential('a', 'ignore: [description]'), 0, [
       'drift edgewise.yaml',
       'drift edgewise.yaml --compact',

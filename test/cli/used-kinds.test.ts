@@ -60,7 +60,7 @@ describe('spec.kinds of the Stack', () => {
     expect(stderr + stdout).toContain('--> edgewise.yaml:15:7');
   });
 
-  it('leaves resources of a kind alone that the stack no longer uses', async () => {
+  it('leaves alone the resources of a kind that the stack no longer uses', async () => {
     const { edgewise, write, server } = await createWorkspace({
       'edgewise.yaml': STACK + EDGE + toCredential('agent'),
     });

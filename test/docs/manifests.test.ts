@@ -29,7 +29,7 @@ describe('documents', () => {
     expect(parseAllDocuments(text).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
   });
 
-  it('contains manifests and other YAML', () => {
+  it('contain manifests and other YAML', () => {
     expect(MANIFESTS.length).toBeGreaterThan(1);
     expect(SEEDS).toHaveLength(1);
   });

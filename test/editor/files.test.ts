@@ -73,10 +73,10 @@ describe('an editor', () => {
 
   /** Why everything that edgewise writes is one document a file. */
   it.each([
-    ['does nothing where it has no modeline', HEAD, '  zork: 1\n  ', { offers: 0, problems: [] }],
+    ['does nothing without a modeline', HEAD, '  zork: 1\n  ', { offers: 0, problems: [] }],
     ['completes nothing in an empty mapping', `${toModeline()}${HEAD}`, '  ', { offers: 0, problems: [] }],
-    ['does what it does elsewhere', `${toModeline()}${HEAD}`, '  zork: 1\n  ', { offers: 6, problems: [ZORK] }],
-  ])('accepts a second document in a file %s', async (_, head, spec, expected) => {
+    ['completes as in other files', `${toModeline()}${HEAD}`, '  zork: 1\n  ', { offers: 6, problems: [ZORK] }],
+  ])('shows why edgewise writes one document a file: in a file with two, it %s', async (_, head, spec, expected) => {
     const text = `${toModeline()}${HEAD}---\n${head}spec:\n${spec}`;
     const place: TextPlace = { line: text.split('\n').length - 1, character: 2 };
     const offers = (await server.complete(text, place)).size;

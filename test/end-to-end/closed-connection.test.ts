@@ -22,7 +22,7 @@ const SERVER = `
 `;
 const BUSY_MS = 1200;
 
-it('a connection that the server closed while the process was busy takes no request', async () => {
+it('sends no request over a connection that the server closed while the process was busy', async () => {
   const worker = new Worker(SERVER, { eval: true });
   onTestFinished(async () => void (await worker.terminate()));
   const [port] = await once(worker, 'message');

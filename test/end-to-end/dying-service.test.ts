@@ -39,7 +39,7 @@ async function startDyingService(requests: number): Promise<{ readonly dying: Ra
   return { dying, url: account.url };
 }
 
-describe('a service that dies in the middle of apply -R', () => {
+describe('a service that stops in the middle of apply -R', () => {
   it('is reported once, with what was written and what was not, and the next run completes it', async () => {
     const { folder } = await createWorkspace(toRepository(STACKS));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

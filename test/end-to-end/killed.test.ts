@@ -22,7 +22,7 @@ const STACK = 'everything';
 const BASE_URL = 'http://killed.test';
 
 /** When the process is killed: when its write took effect and is not answered yet, or when the answer is on its way. */
-const WHEN = ['before the answer', 'after the answer'] as const;
+const WHEN = ['before the response', 'after the response'] as const;
 
 /** At which request a process is killed, counting from 0: of all requests for a plan file, else of the writes. */
 interface Kill {
@@ -193,7 +193,7 @@ async function applyUntilKilled(victim: Victim) {
   const deadly: Transport = async (request) => {
     if (!canKillAt(request, how) || requests++ !== kill.request) return transport(request);
     last = request;
-    if (kill.when === 'after the answer') return transport(request);
+    if (kill.when === 'after the response') return transport(request);
     await transport(request);
     die();
     throw new Error('There is nobody left to answer');

@@ -58,7 +58,7 @@ spec:
 `;
 }
 
-describe('a Monday with twenty stacks', () => {
+describe('a platform team with twenty stacks', () => {
   let folder: string;
   let program: string;
   let server: ServerProcess;

@@ -111,7 +111,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   });
 });
 
-describe('an interrupt does not wait', () => {
+describe('an interrupt', () => {
   it('ends a wait for the rate limit during a read', async () => {
     const { start, service } = await createTwoEdges(async () => undefined);
     const { child, ended } = start('plan', '--rate-limit', '2/100s');
@@ -184,7 +184,7 @@ describe('an interrupt does not wait', () => {
   });
 });
 
-describe('an output that nobody reads', () => {
+describe('an output without a reader', () => {
   it.each(['text', 'json'])('does not end an apply: %s', async (format) => {
     const hold = createHeldRequest(CREATE);
     const { apply, service, start } = await createTwoEdges(hold.intercept);
@@ -214,7 +214,7 @@ describe('an output that nobody reads', () => {
   });
 });
 
-it('a process that is killed leaves a journal that says what was under way, and the next run goes on in it', async () => {
+it('leaves a journal that names the unfinished requests if the process is killed, and the next run appends to it', async () => {
   const hold = createHeldRequest(CREATE);
   const { apply, file } = await createTwoEdges(hold.intercept);
   const journal = join(dirname(file), 'journal.ndjson');

@@ -128,7 +128,7 @@ async function runInEnvironment(surround: Environment, line: string) {
 
 describe('in', () => {
   it.each(selectPossible({ ...HOMES, ...OTHERS }, PROBLEMS))(
-    '%s, the version and a plan are the same',
+    '%s, prints the same version and plan',
     async (_, surround) => {
       expect(await runInEnvironment(surround, 'edgewise --version')).toEqual(VERSION);
       const planned = await runInEnvironment(surround, 'edgewise plan');
@@ -178,7 +178,7 @@ async function runAtTerminalInEnvironment(surround: Environment, line: string) {
 }
 
 describeAtTerminal('at a terminal with', () => {
-  it.each(Object.entries(TERMINALS))('%s, everything is readable', async (_, terminal) => {
+  it.each(Object.entries(TERMINALS))('%s, every output is readable', async (_, terminal) => {
     const { lines = PLAIN, refuses, columns = 80 } = terminal;
     for (const line of lines) {
       const { exitCode, shown } = await runAtTerminalInEnvironment(() => terminal, line);

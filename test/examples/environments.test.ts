@@ -7,10 +7,13 @@ import { EXAMPLES, expectCreatedAndDeleted } from './life.ts';
 const FOLDER = join(EXAMPLES, 'environments');
 
 describe('examples/environments', () => {
-  it.each(['staging', 'production'])('creates, needs nothing and deletes with the variables of %s', async (name) => {
-    const env = readEnvironment(name);
-    await expectCreatedAndDeleted({ paths: 'environments/variables', resources: 2, context: { env } });
-  });
+  it.each(['staging', 'production'])(
+    'are created, then need nothing, then are deleted with the variables of %s',
+    async (name) => {
+      const env = readEnvironment(name);
+      await expectCreatedAndDeleted({ paths: 'environments/variables', resources: 2, context: { env } });
+    },
+  );
 });
 
 function readEnvironment(name: string): Readonly<Record<string, string>> {

@@ -33,7 +33,7 @@ describe('a word of other products', () => {
     },
   );
 
-  it('does not hide a name of edgewise', () => {
+  it('does not replace the explanation of a name in edgewise', () => {
     expect(listExplained('TCPEdge')).toEqual(['TCPEdge']);
   });
 });

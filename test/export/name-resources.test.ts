@@ -26,7 +26,7 @@ describe('the name of a resource without one', () => {
     ['x'.repeat(255), 'x'.repeat(50)],
     ['日本語', 'first.example.net-1'],
     ['', 'first.example.net-1'],
-  ])('is made from its description, or from what it alone has: %s', (description, name) => {
+  ])('is made from its description, or from its unique value: %s', (description, name) => {
     const hostports = ['second.example.net:1', 'first.example.net:1'];
     expect(nameOf('TCPEdge', { description, hostports })).toBe(name);
     expect(isResourceName(name)).toBe(true);

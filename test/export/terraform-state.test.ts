@@ -83,7 +83,7 @@ describe('a Terraform state', () => {
       'is not a JSON object',
     ],
     ['a list', [SECRET], 'is not a JSON object'],
-    ['something else', { token: SECRET }, 'is not a Terraform state'],
+    ['another JSON document', { token: SECRET }, 'is not a Terraform state'],
     [
       'encrypted',
       { serial: 1, lineage: 'x', meta: {}, encrypted_data: SECRET, encryption_version: 'v0' },
@@ -131,7 +131,7 @@ describe('a Terraform state', () => {
       { format_version: '1.0', values: { root_module: { child_modules: [{ resources: SECRET }] } } },
       'values.root_module.child_modules[0].resources is not a list',
     ],
-  ])('is refused if it is wrong (%s), without a word of its content', (_, document, finding) => {
+  ])('is refused if it is invalid (%s), without showing its content', (_, document, finding) => {
     const error = catchError(() => parse(document));
     expect(error.finding).toContain(finding);
     expect(error.remedy).toMatch(/^[A-Z].*\w/);

@@ -22,7 +22,7 @@ function listNames(cell: string): readonly string[] {
 }
 
 describe('the page of attacks', () => {
-  it('names every test of an attack, and no other', () => {
+  it('names every test of an attack, and no other file', () => {
     const named = readTable('## Attacks and tests').flatMap((row) => listNames(row.at(-1) ?? ''));
     const tests = globSync('test/hostile/*.test.ts').map((file) => basename(file, '.test.ts'));
     expect([...new Set(named)].sort()).toEqual(tests.filter((name) => name !== 'attack-table').sort());

@@ -96,7 +96,7 @@ describe('attributes that change the checkout of git mark a stack as changed', (
     expect(await listChanged(workspace)).toBe('');
   });
 
-  it('unlike a setting that converts ends of lines, if all files were written with it', async () => {
+  it('unlike a setting that converts line endings, if all files were written with it', async () => {
     const workspace = await createRepository();
     git(workspace.folder, 'config', 'core.autocrlf', 'true');
     expect(await listChanged(workspace)).toBe('live/other live/web');
@@ -302,7 +302,7 @@ describe('a submodule', () => {
         ),
     ],
     [
-      'no file, because it is not there',
+      'no file, because it is not checked out',
       (folder) => rm(join(folder, SUB), { recursive: true }).then(() => mkdir(join(folder, SUB))),
     ],
   ])('marks the stack around it as changed if it has %s', async (_, change) => {

@@ -22,7 +22,7 @@ const DRIPS: readonly (readonly [string, (response: ServerResponse) => void])[] 
     },
   ],
   [
-    'half of an answer, then a reset',
+    'half of a response, then a reset',
     (response) => {
       response.writeHead(200, TYPE).write('{"tcp_edges": [');
       setTimeout(() => response.destroy(), 600);

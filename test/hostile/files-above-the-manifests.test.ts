@@ -104,7 +104,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
     expect(stdout).not.toContain('Defaults');
   });
 
-  it('are not searched where no repository ever reached', async () => {
+  it('are not searched where no repository was found', async () => {
     const workspace = await createWorkspaceBelowShared();
     await workspace.write({ 'defaults.yaml': DEFAULTS });
     changeOwner(STRANGER, join(workspace.shared, 'defaults.yaml'));

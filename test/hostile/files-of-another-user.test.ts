@@ -267,8 +267,8 @@ describe.runIf(isRoot)('a file of another user in a folder that everybody can wr
   });
 
   it.each([
-    ["of one's own", 0, 0o1777, '.'],
-    ['of root', 1000, 0o1777, '.'],
+    ['a file of the user', 0, 0o1777, '.'],
+    ['a file of root', 1000, 0o1777, '.'],
     ['in the folder in which the command runs', NOBODY, 0o1777, 'shared/theirs'],
   ])('is used without a warning if it is %s', async (_, owner, mode, cwd) => {
     const workspace = await createWorkspace();

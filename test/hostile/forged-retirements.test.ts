@@ -80,7 +80,7 @@ describe('a forged retirement', () => {
     expect(await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8')).toBe(token);
   });
 
-  it('of a resource of another stack, or of none, touches neither, in the mark of the own credential', async () => {
+  it('in the mark of the own credential, of a resource of another stack or of none, changes neither', async () => {
     const { workspace, current } = await createAccount();
     const theirs = await createForgery(workspace, (id) => ({
       stack: 'theirs',

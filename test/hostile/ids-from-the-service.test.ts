@@ -16,11 +16,11 @@ const ILL_FORMED = [
   ['a command of a shell', 'cr_x;touch f'],
   ['a command in a substitution', 'cr_$(touch f)'],
   ['an option', '-rf'],
-  ['the way to another resource', '../edges/tcp/edgtcp_1'],
-  ['the way out of a folder', 'cr_/../../f'],
+  ['a path to another resource', '../edges/tcp/edgtcp_1'],
+  ['a path out of a folder', 'cr_/../../f'],
   ['a second line', 'cr_1\nf'],
   ['an escape sequence', 'cr_\u001b[2Jf'],
-  ['more than fits anywhere', `cr_${'1'.repeat(5000)}`],
+  ['a very long text', `cr_${'1'.repeat(5000)}`],
 ] as const;
 
 const CREDENTIAL_ID = /"cr_[A-Za-z0-9]{27}"/g;
@@ -41,7 +41,7 @@ describe('an id that the service chose', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toHaveLength(1);
   });
 
-  it.each(ILL_FORMED)('is an error of its list, and leads nowhere: %s', async (_, id) => {
+  it.each(ILL_FORMED)('is an error of its list, and is not used in a path: %s', async (_, id) => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK, 'a.yaml': toEdge('a', 20001) });
     await edgewise('apply edgewise.yaml a.yaml --yes');
     recorder.take();

@@ -74,7 +74,7 @@ const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unkno
     },
   ],
   ['targets that were added', '--target: approved: TCPEdge/door; now: (none)', (scene) => editPlan(scene, withTargets)],
-  ['a file at a path of its own', '/etc/cron.d/x: what is issued', (scene) => editPlan(scene, withFile)],
+  ['a file at another path', '/etc/cron.d/x: what is issued', (scene) => editPlan(scene, withFile)],
 ];
 
 const withTargets = (plan: object): object => ({ ...plan, targets: ['TCPEdge/door'] });
@@ -97,8 +97,8 @@ describe('a plan file with its manifests writes nothing', () => {
   });
 
   it.each([
-    ['a rehearsal that was invented', withRehearsal],
-    ['warnings that were taken out', withoutWarnings],
+    ['an invented rehearsal', withRehearsal],
+    ['removed warnings', withoutWarnings],
   ])('that the manifests do not describe: %s', async (_, change) => {
     const scene = await createInstalledWorkspace();
     await scene.run(PLAN);
@@ -195,7 +195,7 @@ const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])
   ['the key by its variable', 'is for an API key', describing(toVariable('EDGEWISE_API_KEY')), {}],
   ['the key itself', 'error[', describing(`x ${KEY} x`), {}],
   [
-    'a variable that nobody offered',
+    'a variable that is not offered',
     'Offer it with `--env DEPLOY_KEY` or `EDGEWISE_ENV=DEPLOY_KEY`',
     describing(toVariable('DEPLOY_KEY')),
     { DEPLOY_KEY: SECRET },
@@ -230,7 +230,7 @@ describe('a plan of a pull request is refused before any request with', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('a URL of its own', async () => {
+  it('a URL that it chooses', async () => {
     const scene = await createInstalledWorkspace();
     const { url, heard } = scene.listener;
     await scene.write('m/edgewise.yaml', toStack('test', { api: { base_url: url } }));

@@ -119,7 +119,7 @@ describe('a name that a report shows', () => {
 describe('a program that manifests start', () => {
   const SHOW = 'env >&2; echo "$0 $@" >&2; cat /proc/self/environ >&2; exit 1';
 
-  it('gets neither the key nor a token, whatever their variables are called', async () => {
+  it('gets neither the key nor a token, whatever the names of their variables', async () => {
     const stack = {
       apiVersion: 'edgewise/v1',
       kind: 'Stack',
@@ -164,7 +164,7 @@ describe('a program that manifests start', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
-  it('gets neither as a token command, and no argument contains one', async () => {
+  it('gets neither the key nor a token as a token command, and no argument contains them', async () => {
     const command = ['sh', '-c', `env > "${D}{0}"; cat > /dev/null`, 'seen'];
     const spec = { tokens: { default: { command } } };
     const stack = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' }, spec };
@@ -301,7 +301,7 @@ describe('the library', () => {
 });
 
 describe('the journal and the events', () => {
-  it('of an apply contain neither', async () => {
+  it('of an apply contain neither the key nor a token', async () => {
     const { url, stop } = await startServerProcess(['--api-key', `${KEY}:admin`]);
     const folder = await createCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }) });
     const env = {

@@ -32,7 +32,7 @@ describe('a request that would contain the key', () => {
     expect(requests).toEqual([]);
   });
 
-  it('is sent without it', async () => {
+  it('is sent if it does not contain the key', async () => {
     const { client, requests } = createFakeService({ 'POST /x': [{}] }, { secrets });
     await client.send('POST', '/x', { description: KEY.slice(1) });
     expect(requests).toHaveLength(1);

@@ -185,7 +185,7 @@ describe('a folder that a link replaces while a file in it is written', () => {
 });
 
 describe('a path to write', () => {
-  it('is a file, or a device or a pipe of the user', async () => {
+  it('can be a file, or a device or pipe of the user', async () => {
     const { folder } = await createCheckout();
     await writeFile(join(folder, 'file'), '');
     expect(checkWritePath('/dev/stdout', { cwd: folder })).toBe('/dev/stdout');

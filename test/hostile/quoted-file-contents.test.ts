@@ -20,7 +20,7 @@ const FILES: readonly (readonly [string, string])[] = [
   ['an unknown tag', `password: !${SECRET} x\n`],
   ['an environment', `HOME=/root\0API=${SECRET}\0apiVersion: edgewise/v1\0`],
   ['a variable in a text', `password: "\${env:${SECRET}}"\n`],
-  ['what is no UTF-8', `\u00ff${SECRET}\n`],
+  ['text that is not UTF-8', `\u00ff${SECRET}\n`],
 ];
 
 /** The names of members may be the secret. */
@@ -79,7 +79,7 @@ describe('the content of a file that is no manifest is not shown', () => {
   });
 });
 
-describe('the content of a file that starts a program is not shown if it is something else', () => {
+describe('the content of a file that is read when a program starts is not shown if it is invalid', () => {
   it.each(
     ['--snapshot', '--seed', '--faults'].flatMap((flag) =>
       [...FILES, ...NAMED].map(([what, text]) => [flag, what, text] as const),

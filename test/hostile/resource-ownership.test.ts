@@ -72,7 +72,7 @@ async function listPlanned(account: Account, line: string): Promise<readonly str
 }
 
 describe.each(Object.entries(MEMBERS))('a resource %s', (_, member) => {
-  it(`is ${member.isOwned ? 'the stack’s' : 'left alone'} for every command`, async () => {
+  it(`is ${member.isOwned ? 'owned by the stack' : 'left alone'} for every command`, async () => {
     const account = await createAccount(member);
     const { mine, theirs } = account;
     const owned = (member.isOwned ? [mine, theirs] : [mine]).sort();

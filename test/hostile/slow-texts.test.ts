@@ -22,7 +22,7 @@ describe('a plan ends despite', () => {
     ['dashes', '-'.repeat(LENGTH)],
     ['empty lines', `${'\n'.repeat(LENGTH)}!`],
     ['lines with a space', `${' \n'.repeat(LENGTH)}!`],
-    ['lines that end by themselves', `a${'\r'.repeat(LENGTH)}!`],
+    ['lines that each end a document', `a${'\r'.repeat(LENGTH)}!`],
     ['braces', '{'.repeat(LENGTH)],
     ['words without a colon', 'a-'.repeat(LENGTH)],
   ])('a file of %s', async (_, text) => {
@@ -68,7 +68,7 @@ describe('a plan ends despite', () => {
     ['ranges of either case in one class', [`(?i)[${'\u0080-\u{1e942}'.repeat(4500)}]`]],
     ['ranges of either case after what is quoted', list(2000, (at) => `\\Q${at}\\E(?si-m:[\u0080-\u{1e942}])`)],
     ['classes of Unicode', list(1000, (at) => `${at}(?i)[${'\\PL\\p{Greek}'.repeat(120)}]`)],
-  ])('patterns that stand for %s', async (_, deny) => {
+  ])('patterns that expand to %s', async (_, deny) => {
     const { exitCode, stdout } = await validatePatterns(deny);
     expect({ exitCode, stdout: stdout.slice(0, 2000) }).toMatchObject({ exitCode: 0 });
   });

@@ -89,7 +89,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
     'ip_restriction: added, approved: (none), the manifests changed',
     createSwappedPlan({ restriction: {} }),
   ],
-  ['an ACL of everything', 'acl: approved: ', createSwappedPlan({ acl: '*' })],
+  ['an ACL that permits everything', 'acl: approved: ', createSwappedPlan({ acl: '*' })],
   [
     'targets that keep three deletes from the guard',
     'Approved, but not in this plan:\n\n- TCPEdge/gate1',
@@ -121,7 +121,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
     edit((plan) => ({ ...plan, takeOver: ['theirs'] })),
   ],
   [
-    'no protection any more',
+    'removed protection',
     'Approved, but not in this plan:\n\n~ TCPEdge/kept',
     createSwappedPlan({}, '', `${THREE}${KEPT.replace('"protect":true', '"protect":false')}`),
   ],
@@ -195,7 +195,7 @@ const INVENTED: readonly (readonly [string, Attack])[] = [
   ],
   ['done changes', edit((plan) => ({ ...plan, done: { changes: [], files: ['reviewed by security'] } }))],
   [
-    'a write to something else',
+    'a write to another resource',
     edit((plan) => ({
       ...plan,
       writes: plan.writes.map((write) => ({ ...write, kind: 'TCPEdge', path: '/edges/tcp/theirs', method: 'DELETE' })),

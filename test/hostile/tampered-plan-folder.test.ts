@@ -27,31 +27,31 @@ function makePipe({ folder }: Workspace, file: string): void {
 describe('a folder of plans is refused before any request if', () => {
   it.each<[string, string, (workspace: Workspace) => unknown]>([
     [
-      'a plan was put into it',
+      'a plan was added',
       'plans/zz.json is not in its index',
       (workspace) => workspace.write({ 'plans/zz.json': read(workspace, 'evil.json') }),
     ],
     [
-      'manifests were put into it',
+      'manifests were added',
       'plans/edge.yaml is not in its index',
       ({ write }) => write({ 'plans/edge.yaml': toEdge('door', 26_666) }),
     ],
     [
-      'a plan was put in the place of another',
+      'a plan was replaced with another one',
       'plans/s01.json is not the file that was written',
       (workspace) => workspace.write({ 'plans/s01.json': read(workspace, 'evil.json') }),
     ],
     [
-      'its index is a pipe, which nobody waits for',
+      'its index is a pipe, and the run does not wait for it',
       'plans/_index.json is not the index of a folder of plans: it is a pipe',
       (workspace) => makePipe(workspace, 'plans/_index.json'),
     ],
     [
-      'a plan is a pipe, which nobody waits for',
+      'a plan is a pipe, and the run does not wait for it',
       'plans/s01.json is not the file that was written',
       (workspace) => makePipe(workspace, 'plans/s01.json'),
     ],
-    ['its index was taken out', 'plans has no index', ({ folder }) => rmSync(join(folder, 'plans/_index.json'))],
+    ['its index was removed', 'plans has no index', ({ folder }) => rmSync(join(folder, 'plans/_index.json'))],
     [
       'its index names a file elsewhere',
       'plans/_index.json is not the index of a folder of plans: plans.0.file',

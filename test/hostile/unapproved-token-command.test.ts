@@ -29,9 +29,9 @@ async function createRepository(): Promise<Workspace> {
 /** What the Stack says after the approval, and what of it is shown. */
 const CHANGES: readonly (readonly [string, Tokens, string])[] = [
   ['another script of the same program', { ...APPROVED, command: [SH, 'evil.sh'] }, 'sh evil.sh (in live/one, tested'],
-  ['one word more', { ...APPROVED, command: [SH, 'deliver.sh', '-x'] }, 'sh deliver.sh -x (in live/one, tested'],
+  ['one more argument', { ...APPROVED, command: [SH, 'deliver.sh', '-x'] }, 'sh deliver.sh -x (in live/one, tested'],
   [
-    'the same words, parted elsewhere',
+    'the same characters, split into other arguments',
     { ...APPROVED, command: [SH, '-c', `cat > ${THEIRS}`] },
     `sh -c "cat > ${THEIRS}" (in live/one, tested`,
   ],
@@ -98,8 +98,8 @@ it('shows the other command of an altered plan file and Stack to a comparison', 
 });
 
 it.each([
-  ['a rotation that was asked for', '--rotate Credential/agent'],
-  ['a replace of what was not delivered', ''],
+  ['a requested rotation', '--rotate Credential/agent'],
+  ['a replace of a credential that was not delivered', ''],
 ])('%s gives the new token to no other command', async (_, flags) => {
   const workspace = await createRepository();
   const rotates = flags !== '';
@@ -122,7 +122,7 @@ it.each([
 it.each([
   ['letters of other scripts', 'd\u0435liver.sh'],
   ['a zero-width space', 'deliver\u200b.sh'],
-  ['a space behind', 'deliver.sh '],
+  ['a space at the end', 'deliver.sh '],
   ['another direction', '\u202ehs.reviled'],
   ['a combining mark of its own', 'delive\u0301r.sh'],
 ])('similar words are shown differently: %s', async (_, word) => {

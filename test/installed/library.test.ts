@@ -38,7 +38,7 @@ await close();
 console.log(JSON.stringify({ opened, converged, reconciled, drifted }));
 `;
 
-it('the examples of the library run on this Node, with the installed package', () => {
+it('runs the examples of the library on this Node, with the installed package', () => {
   const page = readFileSync('docs/reference/library.md', 'utf8');
   const examples = Array.from(page.matchAll(/^```ts\n(.*?)^```/gms), ([, text = '']) => text);
   const folder = mkdtempSync(join(PROJECT, 'library-'));

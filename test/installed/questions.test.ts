@@ -11,7 +11,7 @@ import { createSandbox, runAtTerminal } from './sandbox.ts';
 describeQuestions((line) => (line === 'edgewise apply one' ? ANSWERS : ANSWERS.filter(({ name }) => name === 'yes')));
 
 describeAtTerminal('an apply', () => {
-  it('starts no new write after its terminal is closed, and ends in order', async () => {
+  it('starts no new write after its terminal is closed, and finishes the running ones', async () => {
     const edges = [1, 2, 3].map((port) => toEdge(`edge-${port}`, 20_000 + port));
     const sandbox = createSandbox({ 'edgewise.yaml': [toStack('one'), ...edges].join('') }, ENV);
     // 6 requests read, the next one writes, and the one after it waits.

@@ -132,13 +132,13 @@ const ALL_WELL: Outcome = { exitCodes: [0, 0, 0, 0, 0], most: [1, 1] };
 
 describe('a service that changes what it stores', () => {
   it.each<[string, Distortion]>([
-    ['answers empty maps as null', (_, value) => (isMap(value) && isEmpty(value) ? null : value)],
+    ['responds with null for empty maps', (_, value) => (isMap(value) && isEmpty(value) ? null : value)],
     ['leaves empty maps out', (_, value) => (isMap(value) && isEmpty(value) ? undefined : value)],
-    ['answers empty lists as null', (_, value) => (isJsonArray(value) && isEmpty(value) ? null : value)],
+    ['responds with null for empty lists', (_, value) => (isJsonArray(value) && isEmpty(value) ? null : value)],
     ['leaves out whatever is empty', (_, value) => (isEmpty(value) ? undefined : value)],
     ['leaves out what is false', (name, value) => (value === false && name !== 'enabled' ? undefined : value)],
     ['leaves out what is zero', (_, value) => (value === 0 ? undefined : value)],
-    ['adds fields that nobody knows', (name, value) => (name === 'uri' ? `${String(value)}?new` : value)],
+    ['adds unknown fields', (name, value) => (name === 'uri' ? `${String(value)}?new` : value)],
   ])('leaves certificates and credentials as they are: %s', async (_, distortion) => {
     const workspace = await createWorkspace({ 'stack.yaml': MANIFESTS });
     const transport = createDistortingTransport(workspace.recorder.transport, EVERYWHERE, distortion);
@@ -189,8 +189,8 @@ describe('certificates and credentials never outnumber their manifests', () => {
   ]);
 
   it.each([
-    ['in answers to creations', IN_RESPONSES_TO_CREATES],
-    ['in answers to changes', IN_RESPONSES_TO_CHANGES],
+    ['in responses to creates', IN_RESPONSES_TO_CREATES],
+    ['in responses to changes', IN_RESPONSES_TO_CHANGES],
     ['in lists', IN_LISTS],
     ['everywhere', EVERYWHERE],
   ])(

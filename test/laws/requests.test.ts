@@ -74,7 +74,7 @@ describe('the requests of a run', () => {
     },
   );
 
-  it('are as many in an apply as its plan says, or at least as many', LONG, async () => {
+  it('are as many in an apply as its plan says, or more if the plan gives a minimum', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), fc.constantFrom(1, 2, 3, 100), async (stacks, pageSize) => {
       const world = new World({ pageSize });
       for (const stack of [...stacks, []]) {
@@ -93,7 +93,7 @@ describe('the requests of a run', () => {
     await holds(property, 60);
   });
 
-  it('wait for none that comes later in the plan', LONG, async () => {
+  it('depend on no later write of the plan', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
       const world = new World();
       for (const stack of stacks) {

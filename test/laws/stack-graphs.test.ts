@@ -137,7 +137,7 @@ describe('stacks with references, in every graph of three and every shape of fou
   });
 
   it(
-    'pass on hostports, and release pools or delete them at the same time, in as many applies as a value is passed on',
+    'pass on hostports, and release or delete pools at the same time, with one apply for each step of a hostport',
     LONG,
     async () => {
       const cases = SMALL.flatMap(({ count, graph }) => {

@@ -42,7 +42,7 @@ function isBlank(value: Json): boolean {
 }
 
 describe('a service that stores values in its own forms', () => {
-  it.each(SUBJECTS)('is at rest after one apply, and nothing comes back: $name', LONG, async (kind) => {
+  it.each(SUBJECTS)('needs no second apply: $name', LONG, async (kind) => {
     const property = fc.asyncProperty(arbitraryHistory(2, { kinds: [kind] }), async (stacks) => {
       fc.pre(stacks.every(isStorable));
       const world = new World();
@@ -61,7 +61,7 @@ describe('a service that stores values in its own forms', () => {
     await holds(property, 8);
   });
 
-  it('is at rest after one apply of stacks of every kind', LONG, async () => {
+  it('needs no second apply of stacks of every kind', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(3), async (stacks) => {
       fc.pre(stacks.every(isStorable));
       const world = new World();
@@ -99,7 +99,7 @@ async function readField(world: World, stack: TestStack, resource: TestResource,
 
 describe('a field that another user changes at a service with its own forms', () => {
   it.each(FIELDS)(
-    'is found if it is shown otherwise than before, and reverted: $label',
+    'is found if the service shows another value than before, and reverted: $label',
     LONG,
     async ({ kind, field }) => {
       const property = fc.asyncProperty(arbitraryDrift(kind, field), async ({ stack, drifted }) => {

@@ -57,7 +57,7 @@ describe('two applies at once, whatever the order of their requests', () => {
   it.each([
     ['a weighted backend', POOL],
     ['an SSH user certificate', CERTIFICATE],
-  ])('create %s once, and the loser reports it', async (_, resource) => {
+  ])('create %s once, and the apply that deletes its own copy reports it', async (_, resource) => {
     const orders = await runEveryInterleaving(
       () => createTwoApplies([resource]),
       async (applied, order) => {
@@ -93,7 +93,7 @@ describe('two applies at once, whatever the order of their requests', () => {
     expect(orders).toBeGreaterThan(5);
   });
 
-  it('leave nothing that one more apply does not repair, where one adopts what the other created', async () => {
+  it('are repaired by one more apply if one adopts the resource that the other created', async () => {
     await runEveryInterleaving(
       () => createTwoApplies([POOL, EDGE]),
       async ([first], order) => {
@@ -106,7 +106,7 @@ describe('two applies at once, whatever the order of their requests', () => {
     );
   });
 
-  it('leave the token of the credential that stays, where one plans while the other delivers', async () => {
+  it('leave the token of the credential that stays if one plans while the other delivers', async () => {
     const orders = await runEveryInterleaving(
       async () => {
         const world = new World({ concurrency: 1 });

@@ -230,7 +230,7 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
 ];
 
 describe('lint', () => {
-  it.each(CASES)('finds %s in a %s, at its place, and not in a correct one', (rule, kind, ...texts) => {
+  it.each(CASES)('finds %s in a %s, at its position, and not in a correct one', (rule, kind, ...texts) => {
     const [bad, marked, good] = texts;
     expect(find(kind, bad)).toEqual([`${rule} ${marked}`]);
     expect(find(kind, good)).toEqual([]);

@@ -79,13 +79,13 @@ describe('input that is larger than any manifest is refused before it is parsed'
 
 /** Work that grows with the square of these numbers does not end in the time that a test has. */
 describe('input that is large and allowed, or nearly', () => {
-  it('is a hundred thousand hostports of an edge, which are one mistake', () => {
+  it('reports a hundred thousand hostports of an edge as one mistake', () => {
     const hostports = Array.from({ length: 100_000 }, (_, index) => `    - h${index}.example.net:5432\n`);
     const told = listMessages(`${HEAD}  hostports:\n${hostports.join('')}`);
     expect(told).toEqual(['yaml-syntax: TCPEdge/a: this has 100,000 members; the limit is 20,000']);
   });
 
-  it('is twenty thousand resources that refer to one', () => {
+  it('accepts twenty thousand resources that refer to one', () => {
     const header = (kind: string, name: string) =>
       `---\napiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
     const pool = `${header('WeightedBackend', 'pool')}spec: { backends: { bkdtg_a: 1 } }\n`;

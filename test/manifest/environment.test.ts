@@ -45,7 +45,7 @@ describe('variables in a text', () => {
     [`${D}{env:NOPE:-{}}`, [`${D}{env:NOPE:-{}`]],
     [`${D}${D}${D}{env:}`, []],
     [`${D}${D}{env:} ${D}${D}{env:`, []],
-  ])('are not taken for one in %j', (text, malformed) => {
+  ])('are not found in %j', (text, malformed) => {
     const filled = replaceEnvironmentVariables(text, NO_ENVIRONMENT);
     expect(filled).toMatchObject({ unset: [], malformed });
     expect(filled.text).toBe(text.replaceAll(`${D}${D}{`, `${D}{`));

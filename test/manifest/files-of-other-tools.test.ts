@@ -33,11 +33,11 @@ const MAYBE_MANIFESTS: readonly (readonly [what: string, name: string, text: str
   ['one that was cut off', 'a.yaml', 'apiVer'],
   ['one that was emptied', 'a.yaml', ''],
   ['comments', 'a.yaml', '# nothing: yet\n'],
-  ['bytes that are no text', 'a.yaml', Buffer.from([0x61, 0x3a, 0x20, 0xff])],
+  ['bytes that are not text', 'a.yaml', Buffer.from([0x61, 0x3a, 0x20, 0xff])],
 ];
 
 describe('the files of a folder', () => {
-  it.each(FOREIGN)('are no manifest: %s', (name, text) => {
+  it.each(FOREIGN)('are not manifests: %s', (name, text) => {
     expect(isFileOfOtherTool(name, Buffer.from(text))).toBe(true);
   });
 

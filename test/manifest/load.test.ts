@@ -121,12 +121,12 @@ describe('loading a folder', () => {
     expect(await load('m')).toMatchObject({ files: ['m/a.yaml', 'm/link/b.yaml'], diagnostics: [] });
   });
 
-  it('reads one once that was given twice, or is inside of another', async () => {
+  it('reads a folder once if it is given twice, or is inside of another', async () => {
     write('m/sub/a.yaml');
     expect(await load('m/sub', 'm', 'm/sub')).toMatchObject({ files: ['m/sub/a.yaml'], diagnostics: [] });
   });
 
-  it('reports one without manifests', async () => {
+  it('reports a folder without manifests', async () => {
     write('m/readme.md', 'm/kustomization.yaml');
     expect(await load('m')).toEqual({
       files: [],
@@ -161,7 +161,7 @@ describe('loading standard input', () => {
     });
   });
 
-  it('reports an empty one, because its command has probably failed', async () => {
+  it('reports empty input, because its command has probably failed', async () => {
     const readStdin = async () => new Uint8Array();
     const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, uid: process.getuid?.(), readStdin });
     expect(diagnostics).toMatchObject([
@@ -169,7 +169,7 @@ describe('loading standard input', () => {
     ]);
   });
 
-  it('reports one that cannot be read', async () => {
+  it('reports input that cannot be read', async () => {
     const readStdin = () => Promise.reject(new Error('it is closed'));
     const { diagnostics } = await readManifestFiles(['-'], { cwd: folder, uid: process.getuid?.(), readStdin });
     expect(diagnostics).toMatchObject([{ code: 'file-unreadable', message: '<stdin> cannot be read: it is closed' }]);

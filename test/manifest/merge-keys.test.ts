@@ -77,7 +77,7 @@ items:
   );
 });
 
-describe('merge keys that multiply each other', () => {
+describe('merge keys that multiply their values', () => {
   const levels = [...'bcdefghi'].map(
     (name, at) => `    ${name}: &${name} { <<: [${Array(9).fill(`*${'abcdefgh'[at]}`).join(', ')}], ${name}: 1 }\n`,
   );

@@ -14,7 +14,7 @@ async function findWarning(files: Readonly<Record<string, string>>): Promise<str
   return WARNING.exec(stdout)?.[1];
 }
 
-describe('endings in upper case', () => {
+describe('file extensions in upper case', () => {
   it.each(['b.YAML', 'b.Yml', 'b.YML', 'b.yAmL', 'b.JSON'])('are read: %s', async (name) => {
     const text = name.endsWith('JSON')
       ? '{"apiVersion":"edgewise/v1","kind":"TCPEdge","metadata":{"name":"b"},"spec":{"hostports":["1.tcp.example.net:20002"]}}'
@@ -35,9 +35,9 @@ describe('endings in upper case', () => {
 
 describe('a file that looks like a manifest and is not read', () => {
   it.each([
-    ['another ending', 'b.yaml.disabled'],
-    ['no ending', 'b'],
-    ['an ending of other text', 'b.txt'],
+    ['another extension', 'b.yaml.disabled'],
+    ['no extension', 'b'],
+    ['an extension of another text format', 'b.txt'],
     ['a template', 'b.yaml.tpl'],
     ['a hidden file', '.b.yaml'],
     ['a hidden folder', '.old/b.yaml'],
@@ -69,7 +69,7 @@ describe('a file that looks like a manifest and is not read', () => {
     ['a file of another tool', 'm/.github/ci.yaml', 'on: push\njobs: {}\n'],
     ['a document of another tool', 'm/.old/app.yaml', 'apiVersion: apps/v1\nkind: Deployment\n'],
     ['a binary file', 'm/b.bin', `\u0000${EDGE}`],
-    ['what git keeps', 'm/.git/b.yaml', EDGE],
+    ['the files of git', 'm/.git/b.yaml', EDGE],
     ['a copy beside the file that is read', 'm/edgewise.yaml.bak', toStack('a')],
     ['a backup of an editor', 'm/edgewise.yaml~', toStack('a')],
     ['the file of another stack', 'm/inner/.old/b.yaml', EDGE],

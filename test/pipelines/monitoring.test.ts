@@ -93,7 +93,7 @@ describeWith(['promtool'], 'the alerts', () => {
     expect(result, result.output).toMatchObject({ status: 0 });
   });
 
-  it('are each tested while they fire and while they do not', async () => {
+  it('are each tested in the firing and in the silent state', async () => {
     const { tests } = parse(await readFile(RULE_TESTS, 'utf8'));
     const cases: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[] = tests.flatMap(
       ({ alert_rule_test }: { readonly alert_rule_test: readonly unknown[] }) => alert_rule_test,

@@ -56,7 +56,7 @@ const withRetire = (...retire: readonly Address[]): Plan => ({ ...plan(), option
 describe('comparePlans finds no difference', () => {
   it.each<[string, Plan, Plan]>([
     [
-      'if a backend that was to be created is there by now',
+      'if a backend that was to be created exists now',
       plan(edgeWithBackend('WeightedBackend/pool'), NEW_POOL),
       plan(edgeWithBackend('bkdwd_2'), OTHER_POOL, NEW_POOL_LATER),
     ],
@@ -65,7 +65,7 @@ describe('comparePlans finds no difference', () => {
       plan(edgeWithBackend('bkdhr_1')),
       plan(edgeWithBackend('bkdhr_1')),
     ],
-    ['if a token goes to the same place', plan(token('a')), plan(token('a'))],
+    ['if a token goes to the same sink', plan(token('a')), plan(token('a'))],
     [
       'in texts, counts and times',
       plan(edgeWithBackend('bkdhr_1')),
@@ -98,24 +98,24 @@ describe('comparePlans finds a difference', () => {
   it.each<[string, Plan, Plan]>([
     ['in a backend', plan(edgeWithBackend('bkdhr_1')), plan(edgeWithBackend('bkdhr_2'))],
     [
-      'in a backend of the stack that has another id by now',
+      'in a backend of the stack that now has another id',
       plan(edgeWithBackend('bkdwd_1'), POOL),
       plan(edgeWithBackend('bkdwd_2'), OTHER_POOL),
     ],
     [
-      'in the id of what is changed',
+      'in the id of the changed resource',
       plan(edgeWithBackend('bkdhr_1')),
       plan(edgeWithBackend('bkdhr_1', 'bkdhr_0', 'edgtcp_2')),
     ],
     [
-      'in a value that was another one before',
+      'in a value whose old value differs',
       plan(edgeWithBackend('bkdhr_1')),
       plan(edgeWithBackend('bkdhr_1', 'bkdhr_7')),
     ],
     ['in the weight of another backend', plan(weight('bkdhr_1', 90, 10)), plan(weight('bkdhr_2', 90, 10))],
-    ['in the place of a token', plan(token('a')), plan(token('b'))],
-    ['in the resource that is adopted', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_2'))],
-    ['in the stack that owned what is adopted', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_1', 'theirs'))],
+    ['in the token sink', plan(token('a')), plan(token('b'))],
+    ['in the adopted resource', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_2'))],
+    ['in the former stack of the adopted resource', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_1', 'theirs'))],
     [
       'in a file that replaces another',
       makePlan({ files: [file] }),

@@ -117,7 +117,7 @@ describe('a certificate', () => {
     expect(listValidityDifference({ kind, live: found, validForMs: 86_400_000 })).toEqual([]);
   });
 
-  it('is replaced for another validity, and both are named', () => {
+  it('is replaced if its manifest sets another validity, and both are named', () => {
     const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
     const { kind, desired, live } = short;
     const validForMs = findManifestValidForMs(kind, desired);

@@ -35,8 +35,12 @@ function find({ options, normal = {}, live = { size: 'l' }, ignore = [], digest 
 describe('a field that a manifest no longer sets', () => {
   it.each([
     ['is cleared, when it can be changed', { ...CHOSEN }, false],
-    ['takes a new resource, when it cannot be changed', { ...CHOSEN, lifecycle: 'immutable' }, true],
-    ['stays, when the choice depends on who asks', { ...CHOSEN, lifecycle: 'immutable', keepsLiveValue: true }, false],
+    ['replaces the resource, when it cannot be changed', { ...CHOSEN, lifecycle: 'immutable' }, true],
+    [
+      'stays, when the default depends on the caller',
+      { ...CHOSEN, lifecycle: 'immutable', keepsLiveValue: true },
+      false,
+    ],
   ] as const)('%s', (_, options, forcesReplace) => {
     const { found, isReplaced } = find({ options });
     expect(found).toEqual([{ field: 'size', path: 'size', from: 'l', origin: 'manifest', forcesReplace }]);
@@ -54,7 +58,7 @@ describe('a field that a manifest no longer sets', () => {
   });
 
   it.each([
-    ['it is still stated', { options: CHOSEN, normal: { size: 'm' } }],
+    ['it is still set', { options: CHOSEN, normal: { size: 'm' } }],
     ['it is ignored', { options: CHOSEN, ignore: ['size'] }],
     ['it was ignored when the mark was written', { options: CHOSEN, digest: IGNORED_FIELD_DIGEST }],
     ['leaving it out has a meaning of its own', { options: {} }],
@@ -130,8 +134,8 @@ describe('a certificate without its former lifecycle.valid_for', () => {
   });
 
   it.each([
-    ['states times instead', { valid_until: '2026-05-30T12:00:00Z' }, {}],
-    ['leaves its end to somebody else', {}, { ignore: ['valid_until'] }],
+    ['sets times instead', { valid_until: '2026-05-30T12:00:00Z' }, {}],
+    ['ignores its end', {}, { ignore: ['valid_until'] }],
   ])('is not reported if its manifest %s', async (_, times, lifecycle) => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toText({ valid_for: '90d' }) });
     await edgewise('apply --yes');

@@ -96,7 +96,7 @@ describe('test-policy', () => {
     ['another verdict', { ...LABELLED, expect: 'warn' }, 'expected warn, got allow'],
     ['another message', { ...PASSES, message: 'nothing' }, 'expected a message with `nothing` in it, got: Say in'],
     [
-      'a message where none is',
+      'a message although there is none',
       { ...LABELLED, message: 'nothing' },
       'expected a message with `nothing` in it, got none',
     ],
@@ -146,13 +146,13 @@ describe('test-policy', () => {
   });
 
   it.each([
-    ['a policy that is not there', OWNED + toTest([PASSES], 'owner'), 'error[policy-invalid]'],
+    ['a missing policy', OWNED + toTest([PASSES], 'owner'), 'error[policy-invalid]'],
     [
       'a policy that cannot be read',
       toPolicyText('owned', { require: 'x', message: 'x' }) + toTest([PASSES]),
       'error[policy-invalid]',
     ],
-    ['a case that is none', OWNED + toTest([{ ...PASSES, expect: 'maybe' }]), 'error[bad-value]'],
+    ['an invalid case', OWNED + toTest([{ ...PASSES, expect: 'maybe' }]), 'error[bad-value]'],
     ['no case at all', OWNED, 'no document is a PolicyTest'],
   ])('is invalid with %s', async (_, text, said) => {
     const { exitCode, stderr } = await testPolicy(text);

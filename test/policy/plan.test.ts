@@ -99,7 +99,7 @@ describe('a policy among the manifests', () => {
     ]);
   });
 
-  it('lists the first resources that it refuses, and the others by their addresses', async () => {
+  it('describes the first resources that it refuses, and lists the others by their addresses', async () => {
     const edges = Array.from({ length: 15 }, (_, index) => toEdge(`e${index + 10}`, 20_001 + index));
     const warning = toPolicyText('advice', { require: 'false', message: 'Hm.', severity: 'warning' });
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK + edges.join('') + OWNED + warning });

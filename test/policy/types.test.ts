@@ -72,7 +72,7 @@ describe('the type of a field', () => {
     ['HTTPSEdgeRoute', 'after.circuit_breaker.error_threshold_percentage * 100.0 > 5'],
     ['SSHUserCertificate', 'has(after.valid_until) && timestamp(after.valid_until) < now + duration("24h")'],
     ['SSHUserCertificate', 'after.critical_options.exists(name, after.critical_options[name].matches("^10"))'],
-  ])('refuses no sensible policy: %s, %s', (kind, rule) => {
+  ])('accepts a policy about types that match: %s, %s', (kind, rule) => {
     expect(readFor(kind, rule)).toEqual([]);
   });
 

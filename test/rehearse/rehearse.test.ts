@@ -67,7 +67,7 @@ describe('a rehearsal', () => {
     );
   });
 
-  it('keeps a saved plan valid if others refer meanwhile to an unchecked id', async () => {
+  it('keeps a saved plan valid if another user begins to refer to an unchecked id', async () => {
     const edge = toManifest('TCPEdge', 'one', { ip_restriction: { ip_policy_ids: ['ipp_1'] } });
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + edge });
     await edgewise('plan -o plan.json');
@@ -197,7 +197,7 @@ describe('a rehearsal', () => {
     ]);
   });
 
-  it('finds nothing for everything that the kinds can express', async () => {
+  it('reports no finding for a stack with every field of every kind', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
     const cwd = new URL('../..', import.meta.url).pathname;
     const { stdout } = await edgewise('plan --format json --token-directory tokens examples/everything', { cwd });

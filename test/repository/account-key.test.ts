@@ -46,7 +46,7 @@ describe('a service', () => {
     expect(toServiceId(absolute, place)).toBe(toServiceId('embedded:data.json', place));
   });
 
-  it.each(OTHER_SERVICE)('differs: %s, %s', async (left, right) => {
+  it.each(OTHER_SERVICE)('differs by URL: %s, %s', async (left, right) => {
     const place = await createService();
     expect(toServiceId(left, place)).not.toBe(toServiceId(right, place));
   });

@@ -119,7 +119,7 @@ describe.each(COMMANDS)('%s', (line) => {
     },
   );
 
-  it.each(TAKE_OUT)('needs no plan removed from %s if its stack has nothing to do', async (_, takeOut) => {
+  it.each(TAKE_OUT)('applies without a plan removed from %s if its stack has nothing to do', async (_, takeOut) => {
     const workspace = await createApprovedPlans();
     await workspace.edgewise('apply live/s01 --yes');
     await takeOut(workspace);

@@ -56,7 +56,7 @@ describe('a claim of two stacks in one run', () => {
     expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
   });
 
-  it('is also an id to adopt, a former name, the modules of an edge, or a file', async () => {
+  it('can be an id to adopt, a former name, the modules of an edge, or a file', async () => {
     const route = toManifest('HTTPSEdge', 'web', {
       id: 'edghts_1',
       mutual_tls: { certificate_authority_ids: ['ca_1'] },

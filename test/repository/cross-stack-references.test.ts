@@ -78,7 +78,7 @@ describe('a reference to another stack', () => {
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('must not form a circle', async () => {
+  it('is refused if it forms a circle', async () => {
     const { edgewise } = await createWorkspace({
       ...TWO,
       'live/network/pool.yaml': `${toManifest('External', 'shop', { stack: 'apps', resource: 'TCPEdge/shop' })}${toPool('pool')}`,

@@ -248,7 +248,7 @@ describe('a hand-over in git', () => {
     expect(validated.stdout).not.toContain('names TCPEdge/z');
   });
 
-  it('takes the one of several that its own stack would keep: the credential whose token is in use', async () => {
+  it('takes over, of several duplicates, the one that the old stack would keep: the credential whose token is in use', async () => {
     const credential = toManifest('Credential', 'agent', {});
     const taken = toManifest('Credential', 'agent', {}, { lifecycle: { renamed_from: { stack: 'a', name: 'agent' } } });
     const [a, b] = ['a', 'b'].map((name) => toStack(name, { tokens: { default: { directory: 'tokens' } } }));

@@ -127,7 +127,7 @@ describe('plans of many stacks', () => {
     },
   );
 
-  it.each(['markdown', 'json-lines', 'github', 'sarif', 'junit'])('are %s as a whole', async (form) => {
+  it.each(['markdown', 'json-lines', 'github', 'sarif', 'junit'])('are the report %s as a whole', async (form) => {
     const { edgewise } = await createMixedRepository();
     await expect((await edgewise(`plan -R live --format ${form}`)).stdout).toMatchFileSnapshot(`goldens/plan.${form}`);
   });
@@ -182,7 +182,7 @@ describe('plans of many stacks', () => {
     expect((await edgewise('plan -R live other')).stderr).toContain('--recursive takes one folder');
   });
 
-  it('of one account with two ways to it stop only the second stack', async () => {
+  it('stop only the second stack if two stacks set the connection of one account differently', async () => {
     const { edgewise } = await createWorkspace({
       'a/edgewise.yaml': toStack('a'),
       'b/edgewise.yaml': toStack('b', { api: { page_size: 7 } }),

@@ -48,7 +48,7 @@ describe('--render-with', () => {
     },
   );
 
-  it('may be a variable of words, and one setting of a repository cannot be it', async () => {
+  it('accepts a variable with words, and no setting of the repository', async () => {
     const { edgewise, write } = await createWorkspace(TREE);
     const env = { ...ENV, EDGEWISE_RENDER_WITH: 'node print.mjs' };
     expect((await edgewise('plan live/web --untrusted', { env })).stdout).toContain('+ TCPEdge/web');
@@ -99,7 +99,7 @@ describe('--render-with', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('is what the error on an untrusted checkout says to use', async () => {
+  it('is the option that the error on an untrusted checkout proposes', async () => {
     const { edgewise } = await createWorkspace(TREE);
     const { stdout, stderr, exitCode } = await edgewise('plan -R live --untrusted', { env: ENV });
     expect(stdout + stderr).toContain('name the command yourself: --render-with "kustomize build"');

@@ -27,7 +27,7 @@ describe('a stack with spec.render', () => {
       ]);
   });
 
-  it('has it run in its folder, without a shell and without the secrets of edgewise', async () => {
+  it('runs its command in its folder, without a shell and without the secrets of edgewise', async () => {
     const { folder, edgewise } = await createWorkspace({
       'web/edgewise.yaml': toStack('web', { render: ['node', 'print.mjs', '$HOME; *'] }),
       'web/print.mjs': [

@@ -163,7 +163,7 @@ describe('a matrix', () => {
 });
 
 describe('the changes since a commit', () => {
-  it('are told from an absence of stacks', async () => {
+  it('are distinguished from an absence of stacks', async () => {
     const { edgewise, folder, write } = await createWorkspace(toRepository(3));
     commitAll(folder);
     const unchanged = await edgewise('stacks --changed-since HEAD');

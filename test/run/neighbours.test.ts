@@ -65,7 +65,7 @@ describe('a stack that was copied without a new name', () => {
   });
 });
 
-describe('a stack beside a broken Stack document', () => {
+describe('a stack beside an unreadable Stack document', () => {
   it('is applied with a warning, and without one if a variable decides its name', async () => {
     const workspace = await createWorkspace({
       'live/prod/edgewise.yaml': PROD,

@@ -4,7 +4,7 @@ import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
 
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
-it('an endless body is answered with 413, and then cut off', { timeout: 180_000 }, async () => {
+it('responds to an endless body with 413, and then closes the connection', { timeout: 180_000 }, async () => {
   const server = createServer({ apiKeys: [parseApiKey('dev:admin')] });
   const { url, close } = await listen(server, { port: 0 });
   onTestFinished(close);

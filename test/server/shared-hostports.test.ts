@@ -24,14 +24,14 @@ function createServerWithSharedHostport() {
   return { call, first: String(first), second: String(second) };
 }
 
-it('an update is accepted without the value that two resources have, and refused with it', async () => {
+it('accepts an update without the value that two resources have, and refuses one with it', async () => {
   const { call, first } = createServerWithSharedHostport();
   expect((await call('PATCH', first, { body: { description: 'Mine' } })).status).toBe(200);
   expect((await call('PATCH', first, { body: { hostports: [TAKEN] } })).status).toBe(409);
 });
 
 it.each(['first', 'second'] as const)(
-  'a value is free after the %s of two resources and then the other one free it',
+  'frees a value after the %s of two resources and then the other one free it',
   async (which) => {
     const { call, first, second } = createServerWithSharedHostport();
     expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(409);

@@ -37,7 +37,7 @@ describe('the effects of a plan', () => {
 });
 
 describe('a generated repository', () => {
-  it('hands over nothing that takes a value of another hand-over', () => {
+  it('hands over no resource that claims a value of another hand-over', () => {
     const seeds = Array.from({ length: 200 }, (_, seed) => seed);
     const swapped = seeds.flatMap((seed) => {
       const options = { kinds: [getKind('TCPEdge')], minResources: 3, maxResources: 6 };

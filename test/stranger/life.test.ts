@@ -121,7 +121,7 @@ describe('a resource of an invented kind', () => {
     await expect((await edgewise('export')).stdout).toMatchFileSnapshot('goldens/exported.yaml');
   });
 
-  it('is reported at its place if it is invalid or probably a mistake', async () => {
+  it('is reported at its position if it is invalid or probably a mistake', async () => {
     const wrong = MANIFEST.replace('colour: red', 'colour: pink\n  color: red')
       .replace('range: 21', 'range: 41')
       .replace('External/generator: 100', 'TCPEdge/quay: 1')
@@ -152,7 +152,7 @@ describe('a resource of an invented kind', () => {
     await expect(await show(...topics.map((topic) => `explain ${topic}`))).toMatchFileSnapshot('goldens/explained.txt');
   });
 
-  it('is submitted, read and waited for by a command of its own', async () => {
+  it('is submitted, read and awaited by its own command', async () => {
     const { edgewise, server, show, wait } = await createStrangerWorkspace();
     await expect(await show('sighting --help', 'sighting submit --help')).toMatchFileSnapshot('goldens/submitting.txt');
     const { stdout, stderr } = await edgewise('sighting submit whale serpent --seen-by agnes');

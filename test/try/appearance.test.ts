@@ -165,7 +165,7 @@ describeInBrowsers(buildPage(), (shown) => {
     expect(bright).toEqual([]);
   });
 
-  it('works by touch at a width of 400, with the answer in view of the editor', async () => {
+  it('works by touch at a width of 400, with the result visible beside the editor', async () => {
     await open();
     await shown.page.setViewport({ width: 400, height: 800, hasTouch: true });
     await shown.page.reload();

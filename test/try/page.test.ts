@@ -83,7 +83,7 @@ describeInBrowsers(folder, (shown) => {
     expect(shown.consoleMessages).toEqual([]);
   });
 
-  it('shows the plan of an empty account, and prints and requests nothing', async () => {
+  it('shows the plan of an empty account, and sends no request', async () => {
     await openEmptyAccount();
     expect(await read('#status')).toContain('3 creates');
     expect(await readReview()).toContain('TCPEdge/postgres');
